@@ -5,9 +5,9 @@
 #![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
-use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue, UniversalTable};
+use quire_codec::field::{TupleField, FieldLayout, FieldType, FieldValue, UniversalTable};
 
-fn field(byte: u8) -> Field {
+fn field(byte: u8) -> TupleField {
     let field_type = match byte & 7 {
         0 => FieldType::Int16,
         1 => FieldType::Int32,
@@ -19,7 +19,7 @@ fn field(byte: u8) -> Field {
         },
         _ => FieldType::Double,
     };
-    Field {
+    TupleField {
         field_type,
         nullable: byte & 8 != 0,
     }
@@ -53,7 +53,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((kinds, rest)) = rest.split_at_checked(usize::from(count % 24)) else {
         return;
     };
-    let fields: Vec<Field> = kinds.iter().copied().map(field).collect();
+    let fields: Vec<TupleField> = kinds.iter().copied().map(field).collect();
     let layout = FieldLayout::new(&fields);
     let Some((codes, values)) = rest.split_at_checked(layout.code_bytes()) else {
         return;

@@ -8,14 +8,14 @@
 use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use quire_codec::{BytesVector, CodecId, PhysicalType, Values};
+use quire_codec::{BytesVector, CodecId, PhysicalType, RowGroupValues};
 use quire_format::segment::{SegmentInput, SegmentReader, encode_segment};
 
 /// The references that `segment_seeds` makes its maps for.
 static REFERENCES: LazyLock<[Arc<[u8]>; 2]> = LazyLock::new(|| {
     let numbers: Vec<i32> = (0..300).map(|row| row * row % 31).collect();
     [CodecId::Dictionary, CodecId::Pfor].map(|codec| {
-        let values = Values::Int32(&numbers);
+        let values = RowGroupValues::Int32(&numbers);
         let input = SegmentInput {
             values,
             validity: None,

@@ -9,12 +9,12 @@
 #![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
-use quire_lab::super_scalar::{Dictionary, GROUP_VALUES, Integer, Segment};
+use quire_lab::super_scalar::{SuperScalarDictionary, GROUP_VALUES, Integer, Segment};
 use std::sync::Arc;
 
 fn read<T: Integer + From<bool>>(image: &[u8]) {
     let values: Vec<T> = (0..20).map(|row| T::from(row % 2 == 1)).collect();
-    let earlier = Dictionary::new(&values).map(Arc::new).ok();
+    let earlier = SuperScalarDictionary::new(&values).map(Arc::new).ok();
     let Ok(mut segment) = Segment::<T>::open(image, earlier.as_ref()) else {
         return;
     };

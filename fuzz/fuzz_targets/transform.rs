@@ -6,22 +6,22 @@
 #![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
-use quire_codec::transform::{Column, PageShape, RowLayout, Transform, to_memory, to_storage};
+use quire_codec::transform::{LayoutColumn, TransformPageShape, TransformRowLayout, Transform, to_memory, to_storage};
 use quire_codec::{Backend, limit_backend};
 
 /// The first bytes say what the shape is, with lengths that need not fit; the rest is the image.
-fn shape_and_image(bytes: &[u8]) -> Option<(Transform, RowLayout, [usize; 2], &[u8])> {
+fn shape_and_image(bytes: &[u8]) -> Option<(Transform, TransformRowLayout, [usize; 2], &[u8])> {
     let (head, rest) = bytes.split_first_chunk::<8>()?;
     let transform = Transform::from_u8(head[0] % 6)?;
     let column_count = usize::from(head[1] % 80);
     let (widths, image) = rest.split_at_checked(column_count)?;
     let column = |&byte: &u8| match byte {
-        0..0x80 => Column::Number((byte & 0x1F).into()),
-        0xFE => Column::Length1,
-        0xFF => Column::Length2,
-        _ => Column::Bytes((byte & 0x7F).into()),
+        0..0x80 => LayoutColumn::Number((byte & 0x1F).into()),
+        0xFE => LayoutColumn::Length1,
+        0xFF => LayoutColumn::Length2,
+        _ => LayoutColumn::Bytes((byte & 0x7F).into()),
     };
-    let layout = RowLayout::new(&widths.iter().map(column).collect::<Vec<_>>()).ok()?;
+    let layout = TransformRowLayout::new(&widths.iter().map(column).collect::<Vec<_>>()).ok()?;
     // Small numbers, and now and then one whose product with anything overflows.
     let length = |low: u8, high: u8| match high {
         0xFF => usize::MAX / usize::from(low).max(1),
@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((transform, layout, [lead_bytes, row_count], image)) = shape_and_image(bytes) else {
         return;
     };
-    let shape = PageShape {
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes,
         row_count,

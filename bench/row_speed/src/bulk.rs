@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use quire_codec::block::BlockCodecId;
 use quire_tables::row_table::TupleValue;
-use quire_tables::{ColumnDefinition, Engine, EngineOptions, KeyDefinition, KeyPart, SqlType, Storage, TableDefinition};
+use quire_tables::{ColumnDefinition, Engine, EngineOptions, KeyDefinition, CatalogKeyPart, SqlType, Storage, TableDefinition};
 use quire_kv::mvcc::TransactionOptions;
 use quire_store::{FileDisk, Volume, VolumeOptions};
 use rusqlite::params;
@@ -46,7 +46,7 @@ fn definition(codec: BlockCodecId) -> TableDefinition {
     let mut definition = TableDefinition::new("t", columns);
     definition.storage = Storage::Row;
     definition.options.page_codec = codec;
-    let part = KeyPart {
+    let part = CatalogKeyPart {
         column: 0,
         is_descending: false,
     };

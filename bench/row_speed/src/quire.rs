@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use quire_tables::SqlType;
 use quire_kv::btree::TreeOptions;
-use quire_kv::mvcc::{ LockWait, Mvcc, MvccOptions, RowLockMode, Synchronous, Transaction, TransactionOptions, TreeId, TreeSpec, };
-use quire_tables::row_table::{ EncodedRow, FieldStorage, KeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, StoredValue, TupleValue, };
+use quire_kv::mvcc::{ LockWait, Mvcc, MvccOptions, RowLockMode, Synchronous, KvTransaction, TransactionOptions, TreeId, TreeSpec, };
+use quire_tables::row_table::{ EncodedRow, FieldStorage, PrimaryKeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, StoredValue, TupleValue, };
 use quire_store::disk::{DeviceProfile, ThrottledDisk};
-use quire_store::log::{Log, LogOptions};
+use quire_store::log::{VolumeLog, LogOptions};
 use quire_store::pool::{PageCodec, PageTarget, Pool, PoolOptions, PoolStats};
 use quire_store::{Disk, FileDisk, PageId, Volume, VolumeOptions};
 
@@ -52,7 +52,7 @@ impl Quire {
             ..PoolOptions::default()
         };
         let pool = Pool::new(&volume, options);
-        let log = Log::open(&volume, LogOptions::default())?;
+        let log = VolumeLog::open(&volume, LogOptions::default())?;
         let spec = TreeSpec {
             id: TREE,
             root: PageId::new(16).ok_or("no page")?,
@@ -117,7 +117,7 @@ fn layout() -> Result<RowLayout, Failure> {
         column(SqlType::Text, FieldStorage::NullSuppressed),
         column(SqlType::Text, FieldStorage::NullSuppressed),
     ];
-    let key = KeyPart {
+    let key = PrimaryKeyPart {
         ordinal: 0,
         descending: false,
     };
@@ -152,7 +152,7 @@ struct QuireWorker {
     key: Vec<u8>,
     tuple: Vec<u8>,
     row: Row,
-    open: Option<Transaction>,
+    open: Option<KvTransaction>,
 }
 
 fn text(

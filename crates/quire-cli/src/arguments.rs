@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::lab::{Benchmark, Topic};
-use crate::render::Mode;
-use crate::shell::{Location, Resources, Settings, parse_bytes};
+use crate::render::RenderMode;
+use crate::shell::{Location, Resources, ShellSettings, parse_bytes};
 
 /// An SQL database in one compressed file.
 ///
@@ -23,7 +23,7 @@ use crate::shell::{Location, Resources, Settings, parse_bytes};
     subcommand_precedence_over_arg = true,
     disable_help_subcommand = true
 )]
-pub struct Arguments {
+pub struct CommandLine {
     #[command(subcommand)]
     pub action: Option<Action>,
 
@@ -50,7 +50,7 @@ pub struct Arguments {
 
     /// How rows are written [default: box on a terminal, csv elsewhere]
     #[arg(short = 'm', long, value_enum)]
-    mode: Option<Mode>,
+    mode: Option<RenderMode>,
 
     /// Open the file without the right to change it
     #[arg(long)]
@@ -245,14 +245,14 @@ pub enum Action {
 
 /// Something to run before leaving.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum StartupScript {
     Text(String),
     File(PathBuf),
 }
 
-impl Arguments {
+impl CommandLine {
     /// Reads the command line; prints help or a complaint and leaves when that is due.
-    pub fn read() -> (Self, Vec<Source>) {
+    pub fn read() -> (Self, Vec<StartupScript>) {
         let matches = Self::command().get_matches();
         match Self::with_sources(&matches) {
             Ok(read) => read,
@@ -260,20 +260,21 @@ impl Arguments {
         }
     }
 
-    fn with_sources(matches: &ArgMatches) -> Result<(Self, Vec<Source>), clap::Error> {
+    fn with_sources(matches: &ArgMatches) -> Result<(Self, Vec<StartupScript>), clap::Error> {
         let arguments = Self::from_arg_matches(matches)?;
         let sources = arguments.sources(matches);
         Ok((arguments, sources))
     }
 
     /// What -c and -f name, in the order of the command line, and the SQL after the file last.
-    fn sources(&self, matches: &ArgMatches) -> Vec<Source> {
+    fn sources(&self, matches: &ArgMatches) -> Vec<StartupScript> {
         let positions = |id: &str| matches.indices_of(id).into_iter().flatten();
-        let texts = positions("commands").zip(self.commands.iter().cloned().map(Source::Text));
-        let files = positions("files").zip(self.files.iter().cloned().map(Source::File));
-        let mut sources: Vec<(usize, Source)> = texts.chain(files).collect();
+        let texts =
+            positions("commands").zip(self.commands.iter().cloned().map(StartupScript::Text));
+        let files = positions("files").zip(self.files.iter().cloned().map(StartupScript::File));
+        let mut sources: Vec<(usize, StartupScript)> = texts.chain(files).collect();
         sources.sort_by_key(|(position, _)| *position);
-        let sql = self.sql.iter().cloned().map(Source::Text);
+        let sql = self.sql.iter().cloned().map(StartupScript::Text);
         sources
             .into_iter()
             .map(|(_, source)| source)
@@ -303,12 +304,12 @@ impl Arguments {
     }
 
     /// The switches asked for.
-    pub fn settings(&self) -> Settings {
-        Settings {
+    pub fn settings(&self) -> ShellSettings {
+        ShellSettings {
             mode: self.mode,
             header: !self.no_header,
             echo: self.echo,
-            ..Settings::default()
+            ..ShellSettings::default()
         }
     }
 }
@@ -321,20 +322,20 @@ mod tests {
 
     use clap::CommandFactory;
 
-    use super::{Action, Arguments, Source};
+    use super::{Action, CommandLine, StartupScript};
     use crate::lab::Topic;
-    use crate::render::Mode;
+    use crate::render::RenderMode;
     use crate::shell::Resources;
 
-    fn read(words: &[&str]) -> (Arguments, Vec<Source>) {
+    fn read(words: &[&str]) -> (CommandLine, Vec<StartupScript>) {
         let words = std::iter::once("quire").chain(words.iter().copied());
-        let matches = Arguments::command().try_get_matches_from(words).unwrap();
-        Arguments::with_sources(&matches).unwrap()
+        let matches = CommandLine::command().try_get_matches_from(words).unwrap();
+        CommandLine::with_sources(&matches).unwrap()
     }
 
     #[test]
     fn the_definition_is_sound() {
-        Arguments::command().debug_assert();
+        CommandLine::command().debug_assert();
     }
 
     #[test]
@@ -342,9 +343,9 @@ mod tests {
         let (arguments, sources) = read(&["a.quire", "select 1", "--mode", "csv", "--readonly"]);
         assert_eq!(arguments.location().path, Some(PathBuf::from("a.quire")));
         assert!(arguments.location().read_only);
-        assert_eq!(arguments.settings().mode, Some(Mode::Csv));
+        assert_eq!(arguments.settings().mode, Some(RenderMode::Csv));
         assert_eq!(arguments.resources(), Resources::default());
-        assert_eq!(sources, [Source::Text("select 1".to_owned())]);
+        assert_eq!(sources, [StartupScript::Text("select 1".to_owned())]);
     }
 
     #[test]
@@ -353,11 +354,11 @@ mod tests {
             "-c", "one", "-f", "two.sql", "a.quire", "four", "-c", "-- three", "five",
         ]);
         let expected = [
-            Source::Text("one".to_owned()),
-            Source::File(PathBuf::from("two.sql")),
-            Source::Text("-- three".to_owned()),
-            Source::Text("four".to_owned()),
-            Source::Text("five".to_owned()),
+            StartupScript::Text("one".to_owned()),
+            StartupScript::File(PathBuf::from("two.sql")),
+            StartupScript::Text("-- three".to_owned()),
+            StartupScript::Text("four".to_owned()),
+            StartupScript::Text("five".to_owned()),
         ];
         assert_eq!(sources, expected);
     }
@@ -385,7 +386,7 @@ mod tests {
         ] {
             let words = ["quire"].into_iter().chain(wrong);
             assert!(
-                Arguments::command().try_get_matches_from(words).is_err(),
+                CommandLine::command().try_get_matches_from(words).is_err(),
                 "{wrong:?}"
             );
         }

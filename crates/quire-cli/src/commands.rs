@@ -8,12 +8,12 @@ mod switches;
 mod words;
 
 use crate::rows_behind::RowLines;
-use crate::shell::{Failure, Flow, Shell};
+use crate::shell::{Flow, Shell, ShellFailure};
 
 pub use describe::{greeting, summaries};
 
 /// One command and how it is called.
-pub struct Command {
+pub struct ShellCommand {
     /// The name shown by `.help`, then its aliases.
     pub names: &'static [&'static str],
     /// What follows the name; words in brackets may be left out.
@@ -21,18 +21,18 @@ pub struct Command {
     pub summary: &'static str,
     /// What its arguments are, for completion.
     pub takes: Takes,
-    run: Run,
+    run: CommandRun,
 }
 
 /// How a command is run.
-enum Run {
+enum CommandRun {
     /// With the words behind its name.
     Words(fn(&mut Shell, &[String]) -> CommandResult),
     /// With all that is behind its name, as it is, and the lines below.
     Line(fn(&mut Shell, &str, &mut dyn RowLines) -> CommandResult),
 }
 
-type CommandResult = Result<Flow, Failure>;
+type CommandResult = Result<Flow, ShellFailure>;
 
 /// Kinds of arguments that can be completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,195 +45,195 @@ pub enum Takes {
 }
 
 /// All commands, sorted by name.
-pub static COMMANDS: &[Command] = &[
-    Command {
+pub static COMMANDS: &[ShellCommand] = &[
+    ShellCommand {
         names: &[".backup"],
         arguments: "[--force] FILE",
         summary: "Copy the database to a new file, while it is in use",
         takes: Takes::File,
-        run: Run::Words(files::backup),
+        run: CommandRun::Words(files::backup),
     },
-    Command {
+    ShellCommand {
         names: &[".bail"],
         arguments: "on|off",
         summary: "Whether a script stops at its first error (on)",
         takes: Takes::Switch,
-        run: Run::Words(switches::bail),
+        run: CommandRun::Words(switches::bail),
     },
-    Command {
+    ShellCommand {
         names: &[".changes"],
         arguments: "on|off",
         summary: "Whether statements without rows say what they did (on at a terminal)",
         takes: Takes::Switch,
-        run: Run::Words(switches::changes),
+        run: CommandRun::Words(switches::changes),
     },
-    Command {
+    ShellCommand {
         names: &[".databases", "\\l"],
         arguments: "",
         summary: "Show the open database file",
         takes: Takes::Nothing,
-        run: Run::Words(describe::databases),
+        run: CommandRun::Words(describe::databases),
     },
-    Command {
+    ShellCommand {
         names: &[".describe", "\\d", "\\d+"],
         arguments: "[TABLE]",
         summary: "Show the columns of a table, or all tables",
         takes: Takes::Table,
-        run: Run::Words(describe::describe),
+        run: CommandRun::Words(describe::describe),
     },
-    Command {
+    ShellCommand {
         names: &[".dump"],
         arguments: "[--portable] [PATTERN]",
         summary: "Write the database, or what matches, as SQL that makes it again",
         takes: Takes::Table,
-        run: Run::Words(dump::dump),
+        run: CommandRun::Words(dump::dump),
     },
-    Command {
+    ShellCommand {
         names: &[".echo"],
         arguments: "on|off",
         summary: "Whether statements are shown before they run (off)",
         takes: Takes::Switch,
-        run: Run::Words(switches::echo),
+        run: CommandRun::Words(switches::echo),
     },
-    Command {
+    ShellCommand {
         names: &[".headers", ".header"],
         arguments: "on|off",
         summary: "Whether results begin with the names of the columns (on)",
         takes: Takes::Switch,
-        run: Run::Words(switches::headers),
+        run: CommandRun::Words(switches::headers),
     },
-    Command {
+    ShellCommand {
         names: &[".help", "\\?"],
         arguments: "[COMMAND]",
         summary: "List the commands",
         takes: Takes::Nothing,
-        run: Run::Words(describe::help),
+        run: CommandRun::Words(describe::help),
     },
-    Command {
+    ShellCommand {
         names: &[".import"],
         arguments: "FILE TABLE",
         summary: "Load a CSV or Parquet file; a table that is missing is made to fit it",
         takes: Takes::File,
-        run: Run::Words(files::import),
+        run: CommandRun::Words(files::import),
     },
-    Command {
+    ShellCommand {
         names: &[".list", "\\dt", "\\dt+"],
         arguments: "[PATTERN]",
         summary: "Show tables with their rows and bytes",
         takes: Takes::Table,
-        run: Run::Words(describe::list),
+        run: CommandRun::Words(describe::list),
     },
-    Command {
+    ShellCommand {
         names: &[".maxrows"],
         arguments: "[COUNT|auto]",
         summary: "Rows shown in box and table mode; 0 is all, auto is 40 on a terminal",
         takes: Takes::Nothing,
-        run: Run::Words(switches::max_rows),
+        run: CommandRun::Words(switches::max_rows),
     },
-    Command {
+    ShellCommand {
         names: &[".mode"],
         arguments: "[MODE [TABLE]]",
         summary: "box, table, csv, tsv, json, jsonlines, line, markdown, insert",
         takes: Takes::Mode,
-        run: Run::Words(switches::mode),
+        run: CommandRun::Words(switches::mode),
     },
-    Command {
+    ShellCommand {
         names: &[".nullvalue"],
         arguments: "TEXT",
         summary: "What stands for NULL",
         takes: Takes::Nothing,
-        run: Run::Words(switches::null_value),
+        run: CommandRun::Words(switches::null_value),
     },
-    Command {
+    ShellCommand {
         names: &[".once"],
         arguments: "FILE",
         summary: "Write the next result to a file",
         takes: Takes::File,
-        run: Run::Words(files::once),
+        run: CommandRun::Words(files::once),
     },
-    Command {
+    ShellCommand {
         names: &[".open"],
         arguments: "[--readonly] [FILE]",
         summary: "Close the database and open another; without FILE one in memory",
         takes: Takes::File,
-        run: Run::Words(files::open),
+        run: CommandRun::Words(files::open),
     },
-    Command {
+    ShellCommand {
         names: &[".output", "\\o"],
         arguments: "[FILE]",
         summary: "Write results to a file; without FILE to the screen again",
         takes: Takes::File,
-        run: Run::Words(files::output),
+        run: CommandRun::Words(files::output),
     },
-    Command {
+    ShellCommand {
         names: &[".print", "\\echo"],
         arguments: "TEXT …",
         summary: "Write a line",
         takes: Takes::Nothing,
-        run: Run::Words(describe::print),
+        run: CommandRun::Words(describe::print),
     },
-    Command {
+    ShellCommand {
         names: &[".quit", ".exit", "\\q"],
         arguments: "",
         summary: "Leave",
         takes: Takes::Nothing,
-        run: Run::Words(switches::quit),
+        run: CommandRun::Words(switches::quit),
     },
-    Command {
+    ShellCommand {
         names: &[".read", "\\i"],
         arguments: "FILE",
         summary: "Run the statements and commands of a file",
         takes: Takes::File,
-        run: Run::Words(files::read),
+        run: CommandRun::Words(files::read),
     },
-    Command {
+    ShellCommand {
         names: &[".schema"],
         arguments: "[PATTERN]",
         summary: "Show the CREATE TABLE statements",
         takes: Takes::Table,
-        run: Run::Words(describe::schema),
+        run: CommandRun::Words(describe::schema),
     },
-    Command {
+    ShellCommand {
         names: &[".show"],
         arguments: "",
         summary: "Show all settings",
         takes: Takes::Nothing,
-        run: Run::Words(switches::show),
+        run: CommandRun::Words(switches::show),
     },
-    Command {
+    ShellCommand {
         names: &[".tables"],
         arguments: "[PATTERN]",
         summary: "List the names of the tables",
         takes: Takes::Table,
-        run: Run::Words(describe::tables),
+        run: CommandRun::Words(describe::tables),
     },
-    Command {
+    ShellCommand {
         names: &[".timer", "\\timing"],
         arguments: "[on|off]",
         summary: "Whether the time of each statement is shown (off)",
         takes: Takes::Switch,
-        run: Run::Words(switches::timer),
+        run: CommandRun::Words(switches::timer),
     },
-    Command {
+    ShellCommand {
         names: &[".width"],
         arguments: "[COUNT|auto]",
         summary: "Terminal columns for box and table mode; 0 is no limit",
         takes: Takes::Nothing,
-        run: Run::Words(switches::width),
+        run: CommandRun::Words(switches::width),
     },
-    Command {
+    ShellCommand {
         names: &["\\copy"],
         arguments: "TABLE|(QUERY) from|to FILE|stdin|stdout [OPTIONS]",
         summary: "COPY with a file as PostgreSQL's clients do it: text format",
         takes: Takes::File,
-        run: Run::Line(copy::copy),
+        run: CommandRun::Line(copy::copy),
     },
-    Command {
+    ShellCommand {
         names: &["\\x"],
         arguments: "[on|off]",
         summary: "One line for each value instead of a table",
         takes: Takes::Switch,
-        run: Run::Words(switches::expanded),
+        run: CommandRun::Words(switches::expanded),
     },
 ];
 
@@ -243,40 +243,40 @@ pub static COMMANDS: &[Command] = &[
 /// When there is no such command, its arguments are wrong, or it fails.
 pub fn run(shell: &mut Shell, line: &str, lines: &mut dyn RowLines) -> CommandResult {
     let (first, rest) = line.split_at(line.find(char::is_whitespace).unwrap_or(line.len()));
-    if let Ok(Command {
-        run: Run::Line(run),
+    if let Ok(ShellCommand {
+        run: CommandRun::Line(run),
         ..
     }) = find(first)
     {
         return run(shell, rest, lines);
     }
-    let words = words::split(line).map_err(Failure::Command)?;
+    let words = words::split(line).map_err(ShellFailure::Command)?;
     let Some((name, arguments)) = words.split_first() else {
         return Ok(Flow::Continue);
     };
     let command = find(name)?;
     let allowed = command.argument_count_max();
     if arguments.len() < command.argument_count_min() || arguments.len() > allowed {
-        return Err(Failure::Command(format!(
+        return Err(ShellFailure::Command(format!(
             "usage: {name} {}",
             command.arguments
         )));
     }
     match command.run {
-        Run::Words(run) => run(shell, arguments),
-        Run::Line(run) => run(shell, &arguments.join(" "), lines),
+        CommandRun::Words(run) => run(shell, arguments),
+        CommandRun::Line(run) => run(shell, &arguments.join(" "), lines),
     }
 }
 
 /// The command of this name, or the only one whose name begins so.
-fn find(name: &str) -> Result<&'static Command, Failure> {
+fn find(name: &str) -> Result<&'static ShellCommand, ShellFailure> {
     if let Some(command) = COMMANDS
         .iter()
         .find(|command| command.names.contains(&name))
     {
         return Ok(command);
     }
-    let candidates: Vec<&Command> = COMMANDS
+    let candidates: Vec<&ShellCommand> = COMMANDS
         .iter()
         .filter(|command| {
             name.len() > 1 && name.starts_with('.') && command.names[0].starts_with(name)
@@ -284,12 +284,12 @@ fn find(name: &str) -> Result<&'static Command, Failure> {
         .collect();
     match candidates.as_slice() {
         [command] => Ok(command),
-        [] => Err(Failure::Command(format!(
+        [] => Err(ShellFailure::Command(format!(
             "there is no command {name}; .help lists them"
         ))),
         several => {
             let names: Vec<&str> = several.iter().map(|command| command.names[0]).collect();
-            Err(Failure::Command(format!(
+            Err(ShellFailure::Command(format!(
                 "{name} may be {}",
                 names.join(" or ")
             )))
@@ -297,7 +297,7 @@ fn find(name: &str) -> Result<&'static Command, Failure> {
     }
 }
 
-impl Command {
+impl ShellCommand {
     fn argument_count_min(&self) -> usize {
         self.arguments
             .split_whitespace()
@@ -320,12 +320,12 @@ mod tests {
     use std::collections::HashSet;
 
     use super::{COMMANDS, find};
-    use crate::shell::Failure;
+    use crate::shell::ShellFailure;
 
     fn name_of(name: &str) -> Result<&'static str, String> {
         match find(name) {
             Ok(command) => Ok(command.names[0]),
-            Err(Failure::Command(message)) => Err(message),
+            Err(ShellFailure::Command(message)) => Err(message),
             Err(other) => Err(format!("{other:?}")),
         }
     }

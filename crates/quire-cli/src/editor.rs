@@ -20,7 +20,7 @@ use rustyline::{Config, Context, EventHandler, Helper, KeyCode, KeyEvent, Modifi
 
 use crate::rows_behind::{RowTypist, TypedRows};
 use crate::shell::Shell;
-use completion::Names;
+use completion::CompletionNames;
 use prompt::{
     AsksForRows, ClearLine, ContinueLine, InsertTab, PROMPT, ROWS_PROMPT, show_continuations,
 };
@@ -38,7 +38,7 @@ pub struct Editor {
 }
 
 /// What was typed.
-pub enum Typed {
+pub enum TypedLine {
     /// Something that can run.
     Text(String),
     /// Ctrl-C. `was_empty` when there was nothing to clear.
@@ -48,7 +48,7 @@ pub enum Typed {
 }
 
 struct Assistant {
-    names: Names,
+    names: CompletionNames,
     uses_color: bool,
     asks_for_rows: AsksForRows,
 }
@@ -69,7 +69,7 @@ impl Editor {
         let mut inner = rustyline::Editor::with_config(config)?;
         let asks_for_rows = AsksForRows::default();
         inner.set_helper(Some(Assistant {
-            names: Names::default(),
+            names: CompletionNames::default(),
             uses_color,
             asks_for_rows: asks_for_rows.clone(),
         }));
@@ -92,14 +92,14 @@ impl Editor {
     ///
     /// # Errors
     /// Those of the terminal.
-    pub fn read(&mut self) -> Result<Typed> {
+    pub fn read(&mut self) -> Result<TypedLine> {
         let text = match self.inner.readline(PROMPT) {
             Ok(text) => text,
             Err(ReadlineError::Interrupted) => {
                 let was_empty = self.was_empty.load(Ordering::Relaxed);
-                return Ok(Typed::Cleared { was_empty });
+                return Ok(TypedLine::Cleared { was_empty });
             }
-            Err(ReadlineError::Eof) => return Ok(Typed::End),
+            Err(ReadlineError::Eof) => return Ok(TypedLine::End),
             Err(error) => return Err(error),
         };
         if !text.trim().is_empty() {
@@ -109,7 +109,7 @@ impl Editor {
                 let _ = self.inner.append_history(file);
             }
         }
-        Ok(Typed::Text(text))
+        Ok(TypedLine::Text(text))
     }
 
     /// Learns the names of tables and columns for completion.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::commands::greeting;
-use crate::editor::{Editor, Typed, to_io};
+use crate::editor::{Editor, TypedLine, to_io};
 use crate::shell::{Flow, Shell};
 
 /// Reads and runs what is typed until the user leaves.
@@ -18,20 +18,20 @@ pub fn run(shell: &mut Shell) -> io::Result<()> {
     loop {
         editor.learn_names(shell);
         match editor.read().map_err(to_io)? {
-            Typed::Text(text) => {
+            TypedLine::Text(text) => {
                 may_leave = false;
                 shell.take_interrupted();
                 if run_typed(shell, &text, &mut editor)? == Flow::Quit {
                     return Ok(());
                 }
             }
-            Typed::Cleared { was_empty: false } => may_leave = false,
-            Typed::Cleared { was_empty: true } if may_leave => return Ok(()),
-            Typed::Cleared { was_empty: true } => {
+            TypedLine::Cleared { was_empty: false } => may_leave = false,
+            TypedLine::Cleared { was_empty: true } if may_leave => return Ok(()),
+            TypedLine::Cleared { was_empty: true } => {
                 may_leave = true;
                 writeln!(io::stdout(), "Ctrl-C again, Ctrl-D or .quit leaves.")?;
             }
-            Typed::End => return Ok(()),
+            TypedLine::End => return Ok(()),
         }
     }
 }

@@ -11,7 +11,7 @@ use quire::CancelHandle;
 use crate::exit_code::INTERRUPTED;
 
 #[derive(Debug, Default)]
-struct State {
+struct InterruptState {
     /// Present while a statement runs.
     running: Option<CancelHandle>,
     /// Presses since the statement began.
@@ -27,7 +27,7 @@ struct State {
 /// Connects the signal with the running statement.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupts {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<InterruptState>>,
 }
 
 impl Interrupts {
@@ -46,11 +46,11 @@ impl Interrupts {
     }
 
     /// A statement starts; until the guard is dropped Ctrl-C cancels it.
-    pub fn start(&self, handle: CancelHandle) -> Running<'_> {
+    pub fn start(&self, handle: CancelHandle) -> RunningGuard<'_> {
         let mut state = self.lock();
         state.running = Some(handle);
         state.press_count = 0;
-        Running { interrupts: self }
+        RunningGuard { interrupts: self }
     }
 
     /// Ctrl-C, read as a key: cancels the running statement.
@@ -92,7 +92,7 @@ impl Interrupts {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, InterruptState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -104,11 +104,11 @@ enum Reaction {
 }
 
 /// A statement is running.
-pub struct Running<'a> {
+pub struct RunningGuard<'a> {
     interrupts: &'a Interrupts,
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
         self.interrupts.lock().running = None;
     }

@@ -8,7 +8,7 @@ use std::process::{self, ExitCode};
 
 use clap::{Args, ValueEnum};
 use quire_experiments::tpcd::{Device, Setup};
-use quire_lab::{Effort, Experiment, Figure, Lab, render};
+use quire_lab::{Experiment, Figure, Lab, MeasureEffort, render};
 
 use crate::exit_code;
 use crate::shell::describe_plain;
@@ -93,7 +93,10 @@ impl Topic {
 
 impl Benchmark {
     /// Runs it. Without a folder of the user's its files are removed.
-    fn figures(&self, quick: bool) -> Result<Vec<Figure>, quire_experiments::tpcd::Failure> {
+    fn figures(
+        &self,
+        quick: bool,
+    ) -> Result<Vec<Figure>, quire_experiments::tpcd::BenchmarkFailure> {
         let temporary = env::temp_dir().join(format!("quire-experiments-{}", process::id()));
         let setup = Setup {
             scale: self.scale,
@@ -136,7 +139,11 @@ pub fn run(
             ));
         }
     };
-    let effort = if quick { Effort::Quick } else { Effort::Full };
+    let effort = if quick {
+        MeasureEffort::Quick
+    } else {
+        MeasureEffort::Full
+    };
     let figures = match topic.experiment() {
         Some(experiment) => experiment
             .run(&Lab::new(effort), text.as_deref())

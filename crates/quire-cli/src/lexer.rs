@@ -25,7 +25,7 @@ enum Inside {
 
 /// Reads a text up to the end of each statement.
 #[derive(Debug, Clone)]
-pub struct Scanner {
+pub struct StatementScanner {
     inside: Inside,
     open_parentheses: usize,
     content_start: Option<usize>,
@@ -43,7 +43,7 @@ pub enum Scanned {
 
 /// What an unfinished text still waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiting {
+pub enum UnfinishedText {
     /// Nothing was begun: blanks and comments only.
     Nothing,
     /// A semicolon.
@@ -56,7 +56,7 @@ pub enum Waiting {
     Rows,
 }
 
-impl Scanner {
+impl StatementScanner {
     /// At the start of a statement.
     pub fn new() -> Self {
         Self {
@@ -91,16 +91,16 @@ impl Scanner {
     }
 
     /// What would end the statement.
-    pub fn waiting(&self) -> Waiting {
+    pub fn waiting(&self) -> UnfinishedText {
         match self.inside {
             Inside::Statement | Inside::LineComment if self.content_start.is_none() => {
-                Waiting::Nothing
+                UnfinishedText::Nothing
             }
             Inside::Statement | Inside::LineComment if self.open_parentheses > 0 => {
-                Waiting::Parenthesis
+                UnfinishedText::Parenthesis
             }
-            Inside::Statement | Inside::LineComment => Waiting::Semicolon,
-            _ => Waiting::Quote,
+            Inside::Statement | Inside::LineComment => UnfinishedText::Semicolon,
+            _ => UnfinishedText::Quote,
         }
     }
 

@@ -31,11 +31,11 @@ use std::time::Duration;
 
 use quire_server::ServerOptions;
 
-use arguments::{Action, Arguments, Source};
+use arguments::{Action, CommandLine, StartupScript};
 use shell::{Diagnostic, Flow, Shell, describe};
 
 fn main() -> ExitCode {
-    let (arguments, sources) = Arguments::read();
+    let (arguments, sources) = CommandLine::read();
     match &arguments.action {
         Some(Action::Check { file, rebuild }) => {
             return match rebuild {
@@ -103,12 +103,12 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn run_sources(shell: &mut Shell, sources: Vec<Source>) -> io::Result<()> {
+fn run_sources(shell: &mut Shell, sources: Vec<StartupScript>) -> io::Result<()> {
     for source in sources {
         let flow = match source {
-            Source::Text(text) => shell.run_script(text.as_bytes(), None)?,
-            Source::File(path) if path.as_os_str() == "-" => shell.run_standard_input()?,
-            Source::File(path) => {
+            StartupScript::Text(text) => shell.run_script(text.as_bytes(), None)?,
+            StartupScript::File(path) if path.as_os_str() == "-" => shell.run_standard_input()?,
+            StartupScript::File(path) => {
                 let name = path.display().to_string();
                 match File::open(&path) {
                     Ok(file) => shell.run_script(BufReader::new(file), Some(&name))?,

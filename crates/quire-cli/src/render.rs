@@ -1,7 +1,7 @@
 //! Rows as text: one renderer for each output mode.
 //!
 //! A renderer is given the schema, then the batches as they arrive, then the end. It knows neither
-//! SQL nor the terminal; what it needs of either is in [`Format`].
+//! SQL nor the terminal; what it needs of either is in [`RenderFormat`].
 
 mod delimited;
 mod float;
@@ -29,7 +29,7 @@ pub use zone::in_zone;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
+pub enum RenderMode {
     /// A drawn table with names and types, cut to the terminal
     Box,
     /// A table of + - | characters
@@ -54,27 +54,27 @@ pub enum Mode {
     Insert,
 }
 
-impl Mode {
+impl RenderMode {
     /// The name that `.mode` and `--mode` take.
     pub fn name(self) -> &'static str {
         match self {
-            Mode::Box => "box",
-            Mode::Table => "table",
-            Mode::Csv => "csv",
-            Mode::Tsv => "tsv",
-            Mode::Json => "json",
-            Mode::Jsonlines => "jsonlines",
-            Mode::Line => "line",
-            Mode::Markdown => "markdown",
-            Mode::Insert => "insert",
+            RenderMode::Box => "box",
+            RenderMode::Table => "table",
+            RenderMode::Csv => "csv",
+            RenderMode::Tsv => "tsv",
+            RenderMode::Json => "json",
+            RenderMode::Jsonlines => "jsonlines",
+            RenderMode::Line => "line",
+            RenderMode::Markdown => "markdown",
+            RenderMode::Insert => "insert",
         }
     }
 
     /// What stands for NULL unless the user chose a text of their own.
     fn default_null_text(self) -> &'static str {
         match self {
-            Mode::Csv => "",
-            Mode::Tsv => "\\N",
+            RenderMode::Csv => "",
+            RenderMode::Tsv => "\\N",
             _ => "NULL",
         }
     }
@@ -82,8 +82,8 @@ impl Mode {
 
 /// Everything that decides how rows look.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Format {
-    pub mode: Mode,
+pub struct RenderFormat {
+    pub mode: RenderMode,
     /// Whether the names of the columns are written.
     pub header: bool,
     /// What stands for NULL; `None` is the mode's own choice.
@@ -98,10 +98,10 @@ pub struct Format {
     pub color: bool,
 }
 
-impl Format {
+impl RenderFormat {
     /// The mode with nothing limited.
     #[cfg(test)]
-    pub fn plain(mode: Mode) -> Self {
+    pub fn plain(mode: RenderMode) -> Self {
         Self {
             mode,
             header: true,
@@ -131,15 +131,19 @@ pub trait Renderer {
 }
 
 /// The renderer of the format's mode for a result of these columns.
-pub fn renderer(format: &Format, schema: &SchemaRef) -> Box<dyn Renderer> {
+pub fn renderer(format: &RenderFormat, schema: &SchemaRef) -> Box<dyn Renderer> {
     let schema = Arc::clone(schema);
     match format.mode {
-        Mode::Box | Mode::Table if plan::is_plan(&schema) => Box::new(plan::Plan),
-        Mode::Box | Mode::Table | Mode::Markdown => Box::new(grid::Grid::new(format, schema)),
-        Mode::Csv | Mode::Tsv => Box::new(delimited::Delimited::new(format, schema)),
-        Mode::Json | Mode::Jsonlines => Box::new(json::Json::new(format, &schema)),
-        Mode::Line => Box::new(line::Line::new(format, &schema)),
-        Mode::Insert => Box::new(insert::Insert::new(format, &schema)),
+        RenderMode::Box | RenderMode::Table if plan::is_plan(&schema) => {
+            Box::new(plan::PlanRenderer)
+        }
+        RenderMode::Box | RenderMode::Table | RenderMode::Markdown => {
+            Box::new(grid::GridRenderer::new(format, schema))
+        }
+        RenderMode::Csv | RenderMode::Tsv => Box::new(delimited::Delimited::new(format, schema)),
+        RenderMode::Json | RenderMode::Jsonlines => Box::new(json::Json::new(format, &schema)),
+        RenderMode::Line => Box::new(line::LineRenderer::new(format, &schema)),
+        RenderMode::Insert => Box::new(insert::InsertRenderer::new(format, &schema)),
     }
 }
 

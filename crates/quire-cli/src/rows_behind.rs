@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Cursor, Write};
 
 use crate::interrupt::Interrupts;
-use crate::script::{Script, is_end};
+use crate::script::{ScriptReader, is_end};
 
 /// Where such lines come from.
 pub trait RowLines {
@@ -32,7 +32,7 @@ pub trait RowLines {
     }
 }
 
-impl<R: BufRead> RowLines for Script<R> {
+impl<R: BufRead> RowLines for ScriptReader<R> {
     fn next_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         self.next_row_line(line)
     }
@@ -79,7 +79,7 @@ pub enum TypedRows {
 }
 
 /// What was typed at the prompt.
-pub type TypedScript = Script<Cursor<Vec<u8>>>;
+pub type TypedScript = ScriptReader<Cursor<Vec<u8>>>;
 
 /// What was typed with the statement, and then what is typed next.
 pub struct TypedLines<'s> {
@@ -155,7 +155,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::RowLines;
-    use crate::script::{Item, Script, is_end};
+    use crate::script::{Item, ScriptReader, is_end};
 
     #[test]
     fn the_end_is_a_line_of_its_own() {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_script_goes_on_behind_its_rows_and_counts_their_lines() {
         let text = "copy t from stdin; select 1;\nselect;\n\n.x\n\\.\nselect 2\n;\n.quit\n";
-        let mut script = Script::new(text.as_bytes());
+        let mut script = ScriptReader::new(text.as_bytes());
         let mut next = || {
             let item = script.next_item().unwrap();
             if matches!(&item, Some(Item::Statement { text, .. }) if text.starts_with("copy")) {

@@ -4,8 +4,8 @@ use std::io::{self, BufRead};
 
 use crate::commands;
 use crate::rows_behind::{ProcessInput, RowLines, RowTypist, TypedLines, TypedScript};
-use crate::script::{Item, Script};
-use crate::shell::{Failure, Flow, Place, Shell};
+use crate::script::{Item, ScriptReader};
+use crate::shell::{Flow, ScriptPosition, Shell, ShellFailure};
 
 impl Shell {
     /// Runs a script to its end or to where it stops.
@@ -14,7 +14,7 @@ impl Shell {
     /// When results can no longer be written.
     pub fn run_script(&mut self, script: impl BufRead, name: Option<&str>) -> io::Result<Flow> {
         self.script_depth += 1;
-        let script = Script::new(script);
+        let script = ScriptReader::new(script);
         let result = self.run_items(script, name, |shell, item, script| match name {
             Some(_) => shell.run_item(item, name, script),
             None => shell.run_item(item, name, &mut ProcessInput),
@@ -51,9 +51,9 @@ impl Shell {
 
     fn run_items<R: BufRead>(
         &mut self,
-        mut script: Script<R>,
+        mut script: ScriptReader<R>,
         name: Option<&str>,
-        mut run: impl FnMut(&mut Self, &Item, &mut Script<R>) -> io::Result<Flow>,
+        mut run: impl FnMut(&mut Self, &Item, &mut ScriptReader<R>) -> io::Result<Flow>,
     ) -> io::Result<Flow> {
         loop {
             let item = match script.next_item() {
@@ -61,7 +61,7 @@ impl Shell {
                 Ok(None) => return Ok(Flow::Continue),
                 Err(error) => {
                     let line = script.line();
-                    let place = name.map(|script| Place { script, line });
+                    let place = name.map(|script| ScriptPosition { script, line });
                     return Ok(self.fail(&format!("cannot read on: {error}"), place));
                 }
             };
@@ -88,12 +88,12 @@ impl Shell {
         let was_interrupted = self.interrupts.take_interrupted();
         self.was_stopped |= was_interrupted && !self.is_interactive;
         let flow = match result {
-            Err(Failure::Output(error)) if !self.output.is_redirected() => return Err(error),
+            Err(ShellFailure::Output(error)) if !self.output.is_redirected() => return Err(error),
             Ok(Flow::Continue) if was_interrupted => Flow::Stop,
             Ok(flow) => flow,
             Err(failure) => {
                 self.had_error = true;
-                self.report(&failure, name.map(|script| Place { script, line }));
+                self.report(&failure, name.map(|script| ScriptPosition { script, line }));
                 if self.settings.bail || was_interrupted {
                     Flow::Stop
                 } else {

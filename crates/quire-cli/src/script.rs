@@ -7,7 +7,7 @@
 use std::io::{self, BufRead};
 
 use crate::bare_words::reads_rows;
-use crate::lexer::{Scanned, Scanner, Waiting};
+use crate::lexer::{Scanned, StatementScanner, UnfinishedText};
 
 /// Some editors put it at the start of a file; it is no part of the text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -22,13 +22,13 @@ pub enum Item {
 }
 
 /// Reads the items of a script.
-pub struct Script<R> {
+pub struct ScriptReader<R> {
     reader: R,
     /// Lines read; what stands before `taken` was given out.
     buffer: String,
     taken: usize,
     /// Goes over what is not taken.
-    scanner: Scanner,
+    scanner: StatementScanner,
     /// Line on which the text not taken begins.
     line: u64,
     /// Lines behind the text read that were given out as rows.
@@ -37,14 +37,14 @@ pub struct Script<R> {
     is_at_end: bool,
 }
 
-impl<R: BufRead> Script<R> {
+impl<R: BufRead> ScriptReader<R> {
     /// A script from its first line.
     pub fn new(reader: R) -> Self {
         Self {
             reader,
             buffer: String::new(),
             taken: 0,
-            scanner: Scanner::new(),
+            scanner: StatementScanner::new(),
             line: 1,
             row_line_count: 0,
             is_at_line_start: true,
@@ -144,7 +144,7 @@ impl<R: BufRead> Script<R> {
                 return item;
             }
         }
-        if self.scanner.waiting() == Waiting::Nothing {
+        if self.scanner.waiting() == UnfinishedText::Nothing {
             // Blanks and comments are done with, and the next line may be a command.
             self.take(self.rest().len());
             self.is_at_line_start = true;
@@ -169,7 +169,7 @@ impl<R: BufRead> Script<R> {
     fn take(&mut self, length: usize) {
         self.line += line_count(&self.buffer[self.taken..self.taken + length]);
         self.taken += length;
-        self.scanner = Scanner::new();
+        self.scanner = StatementScanner::new();
     }
 }
 
@@ -178,26 +178,26 @@ fn line_count(text: &str) -> u64 {
 }
 
 /// What a text typed so far waits for; `Nothing` when all of it can run.
-pub fn waiting(text: &str) -> Waiting {
+pub fn waiting(text: &str) -> UnfinishedText {
     let mut rest = text;
     loop {
         if rest.trim_start().starts_with(['.', '\\']) {
             let Some((command, after)) = rest.trim_start().split_once('\n') else {
-                return Waiting::Nothing;
+                return UnfinishedText::Nothing;
             };
             let has_rows = command_reads_rows(command) && !after.trim().is_empty();
             rest = match has_rows.then(|| behind_end(after)) {
-                Some(None) => return Waiting::Rows,
+                Some(None) => return UnfinishedText::Rows,
                 Some(Some(behind)) => behind,
                 None => after,
             };
             continue;
         }
-        let mut scanner = Scanner::new();
+        let mut scanner = StatementScanner::new();
         match scanner.scan(rest) {
             Scanned::End(end) if reads_rows(&rest[..end]) => match behind_rows(&rest[end..]) {
                 Some(after) => rest = after,
-                None => return Waiting::Rows,
+                None => return UnfinishedText::Rows,
             },
             Scanned::End(end) => rest = &rest[end..],
             Scanned::More => return scanner.waiting(),
@@ -245,11 +245,11 @@ pub fn is_end(line: &[u8]) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{Item, Script, waiting};
-    use crate::lexer::Waiting;
+    use super::{Item, ScriptReader, waiting};
+    use crate::lexer::UnfinishedText;
 
     fn items(text: &str) -> Vec<Item> {
-        let mut script = Script::new(text.as_bytes());
+        let mut script = ScriptReader::new(text.as_bytes());
         std::iter::from_fn(|| script.next_item().unwrap()).collect()
     }
 
@@ -327,38 +327,45 @@ mod tests {
 
     #[test]
     fn text_that_is_not_utf_8_is_an_error() {
-        assert!(Script::new(&b"select '\xff';\n"[..]).next_item().is_err());
+        assert!(
+            ScriptReader::new(&b"select '\xff';\n"[..])
+                .next_item()
+                .is_err()
+        );
     }
 
     #[test]
     fn typed_text_waits_for_what_is_missing() {
-        assert_eq!(waiting("select 1;"), Waiting::Nothing);
-        assert_eq!(waiting("select 1; select"), Waiting::Semicolon);
-        assert_eq!(waiting("select ("), Waiting::Parenthesis);
-        assert_eq!(waiting("select 'a;"), Waiting::Quote);
-        assert_eq!(waiting(".tables"), Waiting::Nothing);
-        assert_eq!(waiting(".timer on\nselect 1"), Waiting::Semicolon);
-        assert_eq!(waiting("\\d t"), Waiting::Nothing);
-        assert_eq!(waiting(""), Waiting::Nothing);
-        assert_eq!(waiting("copy t from stdin;"), Waiting::Nothing);
+        assert_eq!(waiting("select 1;"), UnfinishedText::Nothing);
+        assert_eq!(waiting("select 1; select"), UnfinishedText::Semicolon);
+        assert_eq!(waiting("select ("), UnfinishedText::Parenthesis);
+        assert_eq!(waiting("select 'a;"), UnfinishedText::Quote);
+        assert_eq!(waiting(".tables"), UnfinishedText::Nothing);
+        assert_eq!(waiting(".timer on\nselect 1"), UnfinishedText::Semicolon);
+        assert_eq!(waiting("\\d t"), UnfinishedText::Nothing);
+        assert_eq!(waiting(""), UnfinishedText::Nothing);
+        assert_eq!(waiting("copy t from stdin;"), UnfinishedText::Nothing);
     }
 
     #[test]
     fn typed_rows_wait_for_their_end() {
         for copy in ["copy t from stdin;", "\\copy t (a, b) from stdin csv"] {
             let begun = format!("{copy}\n1\t'a\n");
-            assert_eq!(waiting(copy), Waiting::Nothing);
-            assert_eq!(waiting(&begun), Waiting::Rows);
-            assert_eq!(waiting(&format!("{begun}\\.")), Waiting::Nothing);
+            assert_eq!(waiting(copy), UnfinishedText::Nothing);
+            assert_eq!(waiting(&begun), UnfinishedText::Rows);
+            assert_eq!(waiting(&format!("{begun}\\.")), UnfinishedText::Nothing);
             let behind = format!("{begun}\\.\nselect");
-            assert_eq!(waiting(&behind), Waiting::Semicolon);
+            assert_eq!(waiting(&behind), UnfinishedText::Semicolon);
         }
         for other in [
             "\\copy t from 'f'",
             "\\copy t to stdout",
             "\\echo from stdin",
         ] {
-            assert_eq!(waiting(&format!("{other}\nselect 1;")), Waiting::Nothing);
+            assert_eq!(
+                waiting(&format!("{other}\nselect 1;")),
+                UnfinishedText::Nothing
+            );
         }
     }
 }

@@ -17,13 +17,13 @@ use quire_server::copy::CopyFailure;
 
 use crate::allocator;
 use crate::interrupt::Interrupts;
-use crate::render::{Format, escape_controls, in_zone, renderer};
+use crate::render::{RenderFormat, escape_controls, in_zone, renderer};
 
-pub use copying::{RowSource, RowTarget};
-pub use diagnostics::{Diagnostic, Place, describe, describe_plain};
-pub use output::Output;
+pub use copying::{CopyRowSource, RowTarget};
+pub use diagnostics::{Diagnostic, ScriptPosition, describe, describe_plain};
+pub use output::ShellOutput;
 pub use quantities::{bytes_text, count_text, duration_text, parse_bytes};
-pub use settings::{Limit, Settings};
+pub use settings::{DisplayLimit, ShellSettings};
 
 /// Scripts read scripts at most this deep: one that reads itself ends with an error.
 const SCRIPT_DEPTH_MAX: usize = 16;
@@ -74,7 +74,7 @@ pub enum StandardInput {
 
 /// Why a statement or command did not succeed.
 #[derive(Debug)]
-pub enum Failure {
+pub enum ShellFailure {
     /// The database refused or failed.
     Statement { error: quire::Error, sql: String },
     /// The rows of a `COPY` are wrong, on this line of the script if that is known.
@@ -88,15 +88,15 @@ pub enum Failure {
     Output(io::Error),
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for ShellFailure {
     fn from(error: io::Error) -> Self {
-        Failure::Output(error)
+        ShellFailure::Output(error)
     }
 }
 
-impl From<CopyFailure> for Failure {
+impl From<CopyFailure> for ShellFailure {
     fn from(failure: CopyFailure) -> Self {
-        Failure::Rows {
+        ShellFailure::Rows {
             failure,
             line: None,
         }
@@ -109,8 +109,8 @@ pub struct Shell {
     database: Option<(Database, Connection)>,
     pub location: Location,
     resources: Resources,
-    pub settings: Settings,
-    pub output: Output,
+    pub settings: ShellSettings,
+    pub output: ShellOutput,
     pub(crate) interrupts: Interrupts,
     progress: progress::ProgressDisplay,
     uses_color: bool,
@@ -134,7 +134,7 @@ impl Shell {
     pub fn open(
         location: Location,
         resources: Resources,
-        settings: Settings,
+        settings: ShellSettings,
         is_interactive: bool,
     ) -> Result<Self, quire::Error> {
         let database = connect(&location, resources)?;
@@ -143,7 +143,7 @@ impl Shell {
             location,
             resources,
             settings,
-            output: Output::new(),
+            output: ShellOutput::new(),
             interrupts: Interrupts::install(is_interactive),
             progress: progress::ProgressDisplay::for_terminal(),
             uses_color: wants_color(),
@@ -160,10 +160,10 @@ impl Shell {
     ///
     /// # Errors
     /// When the last `.open` failed and there is none.
-    pub fn connection(&mut self) -> Result<&mut Connection, Failure> {
+    pub fn connection(&mut self) -> Result<&mut Connection, ShellFailure> {
         match &mut self.database {
             Some((_, connection)) => Ok(connection),
-            None => Err(Failure::Command(
+            None => Err(ShellFailure::Command(
                 "no database is open; .open FILE opens one".to_owned(),
             )),
         }
@@ -173,9 +173,9 @@ impl Shell {
     ///
     /// # Errors
     /// What opening fails with; no database is open then.
-    pub fn reopen(&mut self, location: Location) -> Result<(), Failure> {
+    pub fn reopen(&mut self, location: Location) -> Result<(), ShellFailure> {
         self.database = None;
-        let failed = |error| Failure::Statement {
+        let failed = |error| ShellFailure::Statement {
             error,
             sql: String::new(),
         };
@@ -194,27 +194,27 @@ impl Shell {
     }
 
     /// Reports trouble with a script itself, which ends it.
-    pub fn fail(&mut self, message: &str, place: Option<Place>) -> Flow {
+    pub fn fail(&mut self, message: &str, place: Option<ScriptPosition>) -> Flow {
         self.had_error = true;
-        self.report(&Failure::Command(message.to_owned()), place);
+        self.report(&ShellFailure::Command(message.to_owned()), place);
         Flow::Stop
     }
 
-    pub(crate) fn report(&self, failure: &Failure, place: Option<Place>) {
+    pub(crate) fn report(&self, failure: &ShellFailure, place: Option<ScriptPosition>) {
         let color = self.uses_color && io::stderr().is_terminal();
         let text = match failure {
-            Failure::Statement { error, sql } => {
+            ShellFailure::Statement { error, sql } => {
                 describe(&Diagnostic::from(error), sql, place, color)
             }
-            Failure::Rows { failure, line } => {
-                let place = place.map(|place| Place {
+            ShellFailure::Rows { failure, line } => {
+                let place = place.map(|place| ScriptPosition {
                     line: line.unwrap_or(place.line),
                     ..place
                 });
                 describe(&Diagnostic::from(failure), "", place, color)
             }
-            Failure::Command(message) => describe_plain(message, place, color),
-            Failure::Output(error) => {
+            ShellFailure::Command(message) => describe_plain(message, place, color),
+            ShellFailure::Output(error) => {
                 describe_plain(&format!("cannot write: {error}"), place, color)
             }
         };
@@ -226,12 +226,12 @@ impl Shell {
     ///
     /// # Errors
     /// What the statement or the output fails with.
-    pub fn execute(&mut self, sql: &str) -> Result<(), Failure> {
+    pub fn execute(&mut self, sql: &str) -> Result<(), ShellFailure> {
         self.echo(sql)?;
         self.run_statement(|shell| shell.execute_in_time(sql))
     }
 
-    fn echo(&mut self, sql: &str) -> Result<(), Failure> {
+    fn echo(&mut self, sql: &str) -> Result<(), ShellFailure> {
         if self.settings.echo {
             writeln!(self.output.writer(), "{sql};")?;
         }
@@ -244,8 +244,8 @@ impl Shell {
     /// What `run` or the output fails with.
     pub fn run_statement(
         &mut self,
-        run: impl FnOnce(&mut Self) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        run: impl FnOnce(&mut Self) -> Result<(), ShellFailure>,
+    ) -> Result<(), ShellFailure> {
         let started = Instant::now();
         let interrupts = self.interrupts.clone();
         let handle = self.connection()?.cancel_handle();
@@ -261,21 +261,21 @@ impl Shell {
         Ok(flushed?)
     }
 
-    fn execute_in_time(&mut self, sql: &str) -> Result<(), Failure> {
+    fn execute_in_time(&mut self, sql: &str) -> Result<(), ShellFailure> {
         match self.connection()?.execute(sql) {
             Ok(Outcome::Rows(rows)) => self.show_rows(rows, sql),
             Ok(Outcome::Done(completion)) => self.show_completion(&completion),
-            Err(error) => Err(Failure::Statement {
+            Err(error) => Err(ShellFailure::Statement {
                 error,
                 sql: sql.to_owned(),
             }),
         }
     }
 
-    fn show_rows(&mut self, mut rows: Rows, sql: &str) -> Result<(), Failure> {
+    fn show_rows(&mut self, mut rows: Rows, sql: &str) -> Result<(), ShellFailure> {
         let mut renderer = renderer(&self.format(), &rows.schema());
         let zone = self.connection()?.setting("timezone").unwrap_or_default();
-        let failed = |error| Failure::Statement {
+        let failed = |error| ShellFailure::Statement {
             error,
             sql: sql.to_owned(),
         };
@@ -291,14 +291,14 @@ impl Shell {
         Ok(renderer.finish(&mut output)?)
     }
 
-    fn show_completion(&mut self, completion: &Completion) -> Result<(), Failure> {
+    fn show_completion(&mut self, completion: &Completion) -> Result<(), ShellFailure> {
         self.progress.stop();
         show_notices(&completion.notices);
         self.show_change(&completion.tag)
     }
 
     /// Says what was done, if that is wanted.
-    fn show_change(&mut self, tag: &str) -> Result<(), Failure> {
+    fn show_change(&mut self, tag: &str) -> Result<(), ShellFailure> {
         if self.settings.changes.unwrap_or(self.output.is_terminal()) {
             writeln!(self.output.writer(), "{tag}")?;
         }
@@ -309,7 +309,7 @@ impl Shell {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn show_batch(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+    pub fn show_batch(&mut self, batch: &RecordBatch) -> Result<(), ShellFailure> {
         let mut renderer = renderer(&self.format(), &batch.schema());
         renderer.begin(self.output.writer())?;
         renderer.batch(batch, self.output.writer())?;
@@ -321,12 +321,12 @@ impl Shell {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn show_line(&mut self, line: &str) -> Result<(), Failure> {
+    pub fn show_line(&mut self, line: &str) -> Result<(), ShellFailure> {
         writeln!(self.output.writer(), "{line}")?;
         Ok(self.output.writer().flush()?)
     }
 
-    fn format(&self) -> Format {
+    fn format(&self) -> RenderFormat {
         let width = self.output.is_terminal().then(terminal_width);
         self.settings.format(width, self.uses_color)
     }

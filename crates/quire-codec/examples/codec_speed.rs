@@ -9,7 +9,7 @@ use quire_codec::choose::{ChooseOptions, choose};
 use quire_codec::fixed::{self, FixedDecoder};
 use quire_codec::float::{self, FloatDecoder, Floating};
 use quire_codec::int::Element;
-use quire_codec::{Backend, CodecId, GROUP_VALUES, VECTOR_VALUES, Values, limit_backend};
+use quire_codec::{Backend, CodecId, GROUP_VALUES, RowGroupValues, VECTOR_VALUES, limit_backend};
 use std::hint::black_box;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -183,7 +183,7 @@ impl Report {
     }
 
     /// Times choosing and encoding; `encode` writes the column and returns its size.
-    fn encoding(&self, name: &str, values: &Values<'_>, encode: &dyn Fn(CodecId) -> usize) {
+    fn encoding(&self, name: &str, values: &RowGroupValues<'_>, encode: &dyn Fn(CodecId) -> usize) {
         let options = ChooseOptions::default();
         let chosen = choose(values, &options);
         let choosing = ns_per_value(ROWS, || {
@@ -205,19 +205,19 @@ impl Report {
 
     fn encoding_32(&self, name: &str, values: &[i64]) {
         let values: Vec<i32> = values.iter().map(|&value| value as i32).collect();
-        self.encoding(name, &Values::Int32(&values), &|codec| {
+        self.encoding(name, &RowGroupValues::Int32(&values), &|codec| {
             fixed::encode(codec, &values).map_or(0, |payload| payload.len())
         });
     }
 
     fn encoding_64(&self, name: &str, values: &[i64]) {
-        self.encoding(name, &Values::Int64(values), &|codec| {
+        self.encoding(name, &RowGroupValues::Int64(values), &|codec| {
             fixed::encode(codec, values).map_or(0, |payload| payload.len())
         });
     }
 
     fn encoding_floats(&self, name: &str, values: &[f64]) {
-        self.encoding(name, &Values::Float64(values), &|codec| {
+        self.encoding(name, &RowGroupValues::Float64(values), &|codec| {
             float::encode(codec, values).map_or(0, |payload| payload.len())
         });
     }

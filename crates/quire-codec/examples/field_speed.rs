@@ -4,7 +4,7 @@
 //! `cargo run --release -p quire-codec --example field_speed`. Tuples lie end to end and are read in order. A field
 //! is the same for a round over all tuples. Each figure is the best of 60 rounds, taken in turns.
 
-use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue, UniversalTable};
+use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField, UniversalTable};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -18,15 +18,15 @@ fn random(seed: &mut u64) -> u64 {
     *seed
 }
 
-fn field(field_type: FieldType, nullable: bool) -> Field {
-    Field {
+fn field(field_type: FieldType, nullable: bool) -> TupleField {
+    TupleField {
         field_type,
         nullable,
     }
 }
 
 /// Relation R of the paper's §3.3.2.
-fn relation() -> Vec<Field> {
+fn relation() -> Vec<TupleField> {
     let int = FieldType::Int32;
     vec![
         field(int, true),
@@ -39,7 +39,7 @@ fn relation() -> Vec<Field> {
 }
 
 /// TPC-H `lineitem` without its flags, and with the lengths of its three strings.
-fn lineitem() -> Vec<Field> {
+fn lineitem() -> Vec<TupleField> {
     let date = FieldType::Date { base_days: 9_500 };
     let kinds = [
         [FieldType::Int32; 4].as_slice(),
@@ -51,7 +51,7 @@ fn lineitem() -> Vec<Field> {
     kinds.into_iter().map(|kind| field(kind, false)).collect()
 }
 
-fn value(field: Field, seed: &mut u64) -> FieldValue {
+fn value(field: TupleField, seed: &mut u64) -> FieldValue {
     let number = random(seed);
     let small = (number >> 8) as i64 >> (number % 24 + 32);
     if field.nullable && number.is_multiple_of(5) {
@@ -77,7 +77,7 @@ struct Code {
     unit: usize,
 }
 
-fn codes(fields: &[Field]) -> Vec<Code> {
+fn codes(fields: &[TupleField]) -> Vec<Code> {
     let (mut codes, mut bytes): (Vec<Code>, Vec<u32>) = (Vec::new(), vec![0]);
     for field in fields {
         let bits = field.code_bits();
@@ -106,7 +106,7 @@ fn codes(fields: &[Field]) -> Vec<Code> {
 
 /// Tuples of a table: per tuple the length codes, then the values.
 struct Table {
-    fields: Vec<Field>,
+    fields: Vec<TupleField>,
     layout: FieldLayout,
     codes: Vec<Code>,
     rows: Vec<Vec<FieldValue>>,
@@ -116,7 +116,7 @@ struct Table {
     plain: Vec<u8>,
 }
 
-fn table(fields: Vec<Field>) -> Result<Table, Box<dyn std::error::Error>> {
+fn table(fields: Vec<TupleField>) -> Result<Table, Box<dyn std::error::Error>> {
     let layout = FieldLayout::new(&fields);
     let mut seed = 88_172_645_463_325_252;
     let (mut rows, mut tuples, mut starts, mut plain) = (vec![], vec![], vec![], vec![]);

@@ -10,7 +10,7 @@
 //! the kernel tells it and so other work on the machine does not count; for decoding the sum
 //! over all vectors of the fastest round of each. Sizes are in bytes.
 
-use quire_codec::choose::Effort;
+use quire_codec::choose::SearchEffort;
 use quire_codec::{BytesSlice, BytesVector, CodecId, ROWS_MAX, text, vector_count};
 use std::error::Error;
 use std::sync::Arc;
@@ -207,7 +207,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut estimates = std::collections::BTreeMap::new();
         let mut picked = std::collections::BTreeMap::new();
         for segment in column.segments() {
-            let candidates = text::candidates(&segment, Effort::Normal);
+            let candidates = text::candidates(&segment, SearchEffort::Normal);
             if let Some(one) = text::pick(&candidates) {
                 *picked.entry(one.codec.name()).or_insert(0) += 1;
             }

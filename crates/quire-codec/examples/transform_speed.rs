@@ -6,12 +6,12 @@
 //! (those with ~ are its sums) and the gains for strings; of its figures 4, 5 and 8 it names the order alone.
 
 use quire_codec::transform::scenario::{
-    IntegerTable, Magnitude, SECTOR_BYTES, StringTable, Strings, constant_byte_block,
+    IntegerTable, Magnitude, SECTOR_BYTES, ScenarioStrings, StringTable, constant_byte_block,
     repeated_vector_block,
 };
 use quire_codec::transform::{
-    CodecFamily, Column, PageShape, RowLayout, Transform, TransformError, choose, to_memory,
-    to_storage,
+    CodecFamily, LayoutColumn, Transform, TransformError, TransformPageShape, TransformRowLayout,
+    choose, to_memory, to_storage,
 };
 use quire_codec::{Backend, active_backend, limit_backend};
 use std::hint::black_box;
@@ -38,7 +38,7 @@ fn microseconds(mut work: impl FnMut()) -> f64 {
 }
 
 /// Time to storage and to memory of one page under one transform.
-fn latency(transform: Transform, shape: PageShape<'_>, page: &Aligned) -> [f64; 2] {
+fn latency(transform: Transform, shape: TransformPageShape<'_>, page: &Aligned) -> [f64; 2] {
     let (mut image, mut restored) = (Aligned([0; 16384]), Aligned([0; 16384]));
     let there = microseconds(|| {
         let done = to_storage(transform, shape, black_box(&page.0), &mut image.0);
@@ -52,7 +52,7 @@ fn latency(transform: Transform, shape: PageShape<'_>, page: &Aligned) -> [f64; 
     [there, back]
 }
 
-fn latency_table(name: &str, shape: PageShape<'_>, page: &Aligned, paper: [&str; 6]) {
+fn latency_table(name: &str, shape: TransformPageShape<'_>, page: &Aligned, paper: [&str; 6]) {
     let backends = [Backend::Portable, Backend::Avx2, Backend::Avx512];
     println!("\n{name}\n  transform     portable           AVX2            AVX-512       paper");
     for transform in Transform::ALL {
@@ -86,8 +86,8 @@ fn latencies() -> Result<(), TransformError> {
         (8, ["", "6.6", "~11.6", "~21.6", "~9.6", "~14.6"]),
     ];
     for (field_bytes, paper) in papers {
-        let layout = RowLayout::new(&[Column::Number(field_bytes); 32])?;
-        let shape = PageShape {
+        let layout = TransformRowLayout::new(&[LayoutColumn::Number(field_bytes); 32])?;
+        let shape = TransformPageShape {
             layout: &layout,
             lead_bytes: 0,
             row_count: 15360 / layout.row_bytes(),
@@ -110,7 +110,7 @@ fn latencies() -> Result<(), TransformError> {
 
 /// A row as tables have it: nothing beside its like.
 fn mixed_latencies(page: &Aligned) -> Result<(), TransformError> {
-    use Column::{Bytes, Number};
+    use LayoutColumn::{Bytes, Number};
     let fields = [
         Number(8),
         Number(4),
@@ -122,8 +122,8 @@ fn mixed_latencies(page: &Aligned) -> Result<(), TransformError> {
         Bytes(25),
         Number(4),
     ];
-    let layout = RowLayout::new(&fields)?;
-    let shape = PageShape {
+    let layout = TransformRowLayout::new(&fields)?;
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 64,
         row_count: 15000 / layout.row_bytes(),
@@ -160,7 +160,7 @@ fn sectors(image: &[u8], compressed: fn(&[u8]) -> usize) -> usize {
 
 /// Compression ratios of sample pages under some transforms, and what would be chosen.
 fn ratio_table(
-    sample: &[(PageShape<'_>, &[u8])],
+    sample: &[(TransformPageShape<'_>, &[u8])],
     transforms: &[Transform],
 ) -> Result<(), TransformError> {
     let total: usize = sample.iter().map(|(_, page)| page.len()).sum();
@@ -199,9 +199,9 @@ fn integers(name: &str, magnitude: Magnitude) -> Result<(), TransformError> {
 /// Figure 9: string pages as rows and as columns.
 fn strings(texts: &[&[u8]]) -> Result<(), TransformError> {
     for (name, strings) in [
-        ("fixed", Strings::Fixed),
-        ("variable", Strings::Variable),
-        ("mixed", Strings::Mixed),
+        ("fixed", ScenarioStrings::Fixed),
+        ("variable", ScenarioStrings::Variable),
+        ("mixed", ScenarioStrings::Mixed),
     ] {
         let table = StringTable::new(strings, texts, 9)?;
         let pages: Vec<_> = (0..64).map(|number| table.page(number)).collect();

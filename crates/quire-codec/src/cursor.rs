@@ -5,13 +5,13 @@ use std::ops::Range;
 
 /// A position in an image. Every read checks the bounds and names the field it wanted.
 #[derive(Clone, Debug)]
-pub struct Cursor<'a> {
+pub struct ImageCursor<'a> {
     image: &'a [u8],
     position: usize,
     end: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> ImageCursor<'a> {
     /// Reads `image[range]`; offsets in errors count from the start of `image`.
     pub fn new(image: &'a [u8], range: Range<usize>) -> Result<Self, Corrupt> {
         if range.start > range.end || range.end > image.len() {

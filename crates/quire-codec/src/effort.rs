@@ -2,7 +2,7 @@
 
 /// How hard to look for the best codec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Effort {
+pub enum SearchEffort {
     /// Small samples.
     Fast,
     /// Samples large enough that the estimate is usually within a few per cent.
@@ -12,7 +12,7 @@ pub enum Effort {
     Thorough,
 }
 
-impl Effort {
+impl SearchEffort {
     /// Vectors of a payload of `vector_count` vectors to look at.
     pub(crate) fn sample_vectors(self, vector_count: usize) -> usize {
         match self {

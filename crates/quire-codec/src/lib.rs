@@ -62,11 +62,11 @@ pub mod transform;
 mod values;
 
 pub use codec_id::CodecId;
-pub use cursor::Cursor;
+pub use cursor::ImageCursor;
 pub use error::{Corrupt, EncodeError};
 pub use kernel::{Backend, active_backend, limit_backend};
 pub use physical_type::PhysicalType;
-pub use values::{BytesSlice, BytesVector, Scalar, Values};
+pub use values::{BytesSlice, BytesVector, CodecScalar, RowGroupValues};
 
 /// Rows in a full vector, the unit of decoding.
 pub const VECTOR_VALUES: usize = 1024;

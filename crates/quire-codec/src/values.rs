@@ -127,7 +127,7 @@ impl BytesVector {
 
 /// The values of a column of one row group. Rows that are NULL hold an arbitrary value.
 #[derive(Clone, Copy, Debug)]
-pub enum Values<'a> {
+pub enum RowGroupValues<'a> {
     Bool(&'a [bool]),
     Int16(&'a [i16]),
     Int32(&'a [i32]),
@@ -138,7 +138,7 @@ pub enum Values<'a> {
     Bytes(BytesSlice<'a>),
 }
 
-impl Values<'_> {
+impl RowGroupValues<'_> {
     /// Type of the values.
     pub const fn physical_type(&self) -> PhysicalType {
         match self {
@@ -184,7 +184,7 @@ impl Values<'_> {
 
 /// One value, owned.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Scalar {
+pub enum CodecScalar {
     Bool(bool),
     Int16(i16),
     Int32(i32),
@@ -195,7 +195,7 @@ pub enum Scalar {
     Bytes(Vec<u8>),
 }
 
-impl Scalar {
+impl CodecScalar {
     /// Type of the value.
     pub const fn physical_type(&self) -> PhysicalType {
         match self {

@@ -2,12 +2,13 @@
 //! instruction set is that of the whole process.
 #![allow(clippy::unwrap_used)] // A test may panic: that is how it fails.
 
-use quire_codec::choose::{ChooseOptions, Effort, choose};
+use quire_codec::choose::{ChooseOptions, SearchEffort, choose};
 use quire_codec::fixed::{self, FixedDecoder};
 use quire_codec::float::{self, FloatDecoder};
 use quire_codec::text::{self, BytesDecoder};
 use quire_codec::{
-    Backend, BytesSlice, BytesVector, CodecId, VECTOR_VALUES, Values, active_backend, limit_backend,
+    Backend, BytesSlice, BytesVector, CodecId, RowGroupValues, VECTOR_VALUES, active_backend,
+    limit_backend,
 };
 
 const CODECS: [CodecId; 6] = [
@@ -56,10 +57,10 @@ fn digest(columns: &[Vec<i64>]) -> Vec<(Vec<u8>, Vec<u64>)> {
         let floats: Vec<f64> = column.iter().map(|&value| value as f64 / 100.0).collect();
         results.extend([CodecId::Alp, CodecId::AlpRd].map(|codec| decimals(codec, &floats)));
         let options = ChooseOptions {
-            effort: Effort::Thorough,
+            effort: SearchEffort::Thorough,
             ..ChooseOptions::default()
         };
-        let choice = choose(&Values::Int64(column), &options);
+        let choice = choose(&RowGroupValues::Int64(column), &options);
         results.push((
             vec![choice.codec as u8],
             vec![choice.estimated_bytes as u64],

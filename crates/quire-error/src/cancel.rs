@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use quire_kv::{progress::Progress, progress::Work};
+use quire_kv::{progress::Progress, progress::StatementWork};
 use tokio::sync::Notify;
 
 use crate::activity::{Activity, micros_of};
@@ -16,12 +16,12 @@ use crate::time_limit::TimeLimit;
 /// Cancels whatever statement its connection runs at the moment.
 #[derive(Debug, Clone, Default)]
 pub struct CancelHandle {
-    running: Arc<Mutex<Running>>,
+    running: Arc<Mutex<RunningStatement>>,
 }
 
 /// The statement of a connection that runs, or ran last.
 #[derive(Debug, Default)]
-struct Running {
+struct RunningStatement {
     token: Option<CancelToken>,
     activity: Activity,
 }
@@ -47,7 +47,7 @@ impl CancelHandle {
     pub fn of(token: CancelToken) -> Self {
         let token = Some(token);
         Self {
-            running: Arc::new(Mutex::new(Running {
+            running: Arc::new(Mutex::new(RunningStatement {
                 token,
                 activity: Activity::default(),
             })),
@@ -90,7 +90,7 @@ impl CancelHandle {
         (running.activity.clone(), ended)
     }
 
-    fn running(&self) -> MutexGuard<'_, Running> {
+    fn running(&self) -> MutexGuard<'_, RunningStatement> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,7 +112,7 @@ struct TokenState {
     /// When the statement ended, in microseconds of Unix; 0 while it runs.
     ended: AtomicU64,
     notify: Notify,
-    work: Arc<Work>,
+    work: Arc<StatementWork>,
 }
 
 type Question = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -127,7 +127,7 @@ impl Default for TokenState {
                 chore::look();
                 flag.load(Ordering::Relaxed) || asked.is_over()
             }),
-            work: Arc::new(Work::stopped_by(Arc::clone(&is_cancelled))),
+            work: Arc::new(StatementWork::stopped_by(Arc::clone(&is_cancelled))),
             is_cancelled,
             limit,
             is_terminated: AtomicBool::new(false),
@@ -181,7 +181,7 @@ impl CancelToken {
     }
 
     /// Where what the statement has done is counted.
-    pub fn work(&self) -> &Arc<Work> {
+    pub fn work(&self) -> &Arc<StatementWork> {
         &self.inner.work
     }
 

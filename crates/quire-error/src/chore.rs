@@ -19,15 +19,15 @@ thread_local! {
 /// statement by a [`CancelHandle`](crate::CancelHandle).
 pub fn while_waiting<T>(chore: Rc<dyn Fn()>, work: impl FnOnce() -> T) -> T {
     /// Puts back what there was, also when the work panics.
-    struct Restore(Option<Rc<dyn Fn()>>);
-    impl Drop for Restore {
+    struct ChoreGuard(Option<Rc<dyn Fn()>>);
+    impl Drop for ChoreGuard {
         fn drop(&mut self) {
             let before = self.0.take();
             CHORE.with(|chore| *chore.borrow_mut() = before);
         }
     }
     LAST_LOOK.set(Some(Instant::now()));
-    let _restore = Restore(CHORE.with(|known| known.borrow_mut().replace(chore)));
+    let _restore = ChoreGuard(CHORE.with(|known| known.borrow_mut().replace(chore)));
     work()
 }
 

@@ -84,13 +84,13 @@ impl Drop for Planning {
 /// Runs a statement on this thread.
 pub fn while_running<T>(token: &CancelToken, work: impl FnOnce() -> T) -> T {
     /// Puts back what there was, also when the work panics.
-    struct Restore(Option<CancelToken>);
-    impl Drop for Restore {
+    struct RunningTokenGuard(Option<CancelToken>);
+    impl Drop for RunningTokenGuard {
         fn drop(&mut self) {
             RUNNING.set(self.0.take());
         }
     }
-    let _restore = Restore(RUNNING.replace(Some(token.clone())));
+    let _restore = RunningTokenGuard(RUNNING.replace(Some(token.clone())));
     work()
 }
 

@@ -8,16 +8,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use quire_exec::plan::{
-    Aggregate, AggregateCall, AggregateFunction, Comparison, Expression, Join, JoinKey, JoinKind,
-    Node, Plan, PlanColumn, Query, Scan, Sort, SortKey, SumKind, ValueKind,
+    Aggregate, AggregateCall, AggregateFunction, ComparisonExpression, Expression, Join, JoinKey,
+    JoinKind, Plan, PlanColumn, PlanNode, PlanQuery, PlanSortKey, ScanNode, SortNode, SumKind,
+    ValueKind,
 };
 use quire_exec::tuple::{QueryOptions, TupleQuery};
 use quire_kv::mvcc::TransactionOptions;
 use quire_store::{MemDisk, Volume, VolumeOptions};
 use quire_tables::row_table::{TupleValue, Value};
 use quire_tables::{
-    ColumnDefinition, Engine, EngineOptions, KeyDefinition, KeyPart, RowTable, SqlType, Storage,
-    TableDefinition,
+    CatalogKeyPart, ColumnDefinition, Engine, EngineOptions, KeyDefinition, RowTable, SqlType,
+    TableDefinition, TableStorage,
 };
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -94,8 +95,8 @@ fn create(
         column
     };
     let mut definition = TableDefinition::new(name, columns.iter().map(column).collect());
-    definition.storage = Storage::Row;
-    let part = |column: &usize| KeyPart {
+    definition.storage = TableStorage::Row;
+    let part = |column: &usize| CatalogKeyPart {
         column: *column,
         is_descending: false,
     };
@@ -151,7 +152,7 @@ fn scan(table: &str, columns: &[(&str, SqlType)]) -> Plan {
     };
     Plan {
         columns: columns.iter().map(column).collect(),
-        node: Node::Scan(Scan {
+        node: PlanNode::Scan(ScanNode {
             table: table.to_owned(),
             columns: (0..columns.len()).collect(),
             conditions: Vec::new(),
@@ -207,20 +208,20 @@ fn group(input: Plan, slot: usize, sum: usize) -> Plan {
 /// The ten orders of some days with the greatest sums of their lines.
 fn joined(days: i64, lines: &str) -> Plan {
     let limit = Expression::Constant(Value::Integer(days));
-    let condition = Expression::Compare(Comparison::Less, Box::new([integer(1), limit]));
+    let condition = Expression::Compare(ComparisonExpression::Less, Box::new([integer(1), limit]));
     let orders = scan("orders", &ORDERS).filter(condition);
     let groups = group(join(orders, scan(lines, &LINE)), 0, 5);
     first(groups, integer(1), Some(10))
 }
 
 fn first(input: Plan, expression: Expression, fetch: Option<u64>) -> Plan {
-    let key = SortKey {
+    let key = PlanSortKey {
         expression,
         is_descending: true,
         nulls_first: false,
     };
     let keys = vec![key];
-    Plan::sort(Sort { input, keys, fetch })
+    Plan::sort(SortNode { input, keys, fetch })
 }
 
 fn sorted() -> Plan {
@@ -241,7 +242,7 @@ fn best(
     tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
     memory_bytes: usize,
 ) -> Result<f64, Failure> {
-    let query = Query {
+    let query = PlanQuery {
         parameter_count: 0,
         values: Vec::new(),
         plan: plan.clone(),

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use quire_exec::avm::{
-    Accumulation, Attribute, ColumnPlace, Compiler, Program, Register, RegisterPool, RegisterSet,
-    Slot, Tuple,
+    Accumulation, AggregateSlot, Attribute, ColumnBinding, Compiler, Program, Register,
+    RegisterPool, RegisterSet, Tuple,
 };
-use quire_exec::plan::{Comparison, DecimalOperation, Expression, Operator, Scalar, ValueKind};
+use quire_exec::plan::{
+    ComparisonExpression, DecimalOperation, Expression, Operator, PlanScalar, ValueKind,
+};
 use quire_exec::tuple::{
     GroupPrograms, HashGroup, RegisterIterator, ScanPath, TableScan, Workspace,
 };
@@ -89,7 +91,7 @@ fn pair(left: Expression, right: Expression) -> Box<[Expression; 2]> {
     Box::new([left, right])
 }
 
-fn compare(comparison: Comparison, slot: usize, right: Expression) -> Expression {
+fn compare(comparison: ComparisonExpression, slot: usize, right: Expression) -> Expression {
     Expression::Compare(comparison, pair(column(slot), right))
 }
 
@@ -113,7 +115,7 @@ fn query_1() -> Result<Query, Failure> {
     let taxed = Expression::Decimal(add, pair(decimal(1), column(TAX)));
     Ok(Query {
         // 1998-09-02
-        condition: compare(Comparison::LessOrEqual, SHIPDATE, date(10_471)),
+        condition: compare(ComparisonExpression::LessOrEqual, SHIPDATE, date(10_471)),
         keys: vec![column(RETURNFLAG), column(LINESTATUS)],
         sums: vec![
             column(QUANTITY),
@@ -127,11 +129,11 @@ fn query_1() -> Result<Query, Failure> {
 
 fn query_6() -> Result<Query, Failure> {
     let conditions = [
-        compare(Comparison::GreaterOrEqual, SHIPDATE, date(8_766)),
-        compare(Comparison::Less, SHIPDATE, date(9_131)),
-        compare(Comparison::GreaterOrEqual, DISCOUNT, decimal(5)),
-        compare(Comparison::LessOrEqual, DISCOUNT, decimal(7)),
-        compare(Comparison::Less, QUANTITY, decimal(2_400)),
+        compare(ComparisonExpression::GreaterOrEqual, SHIPDATE, date(8_766)),
+        compare(ComparisonExpression::Less, SHIPDATE, date(9_131)),
+        compare(ComparisonExpression::GreaterOrEqual, DISCOUNT, decimal(5)),
+        compare(ComparisonExpression::LessOrEqual, DISCOUNT, decimal(7)),
+        compare(ComparisonExpression::Less, QUANTITY, decimal(2_400)),
     ];
     let both = |left, right| Expression::And(pair(left, right));
     let multiply = operation(Operator::Multiply, 2, 2)?;
@@ -149,14 +151,14 @@ fn query_6() -> Result<Query, Failure> {
 struct Programs {
     pool: RegisterPool,
     tuple: Tuple,
-    places: Vec<ColumnPlace>,
+    places: Vec<ColumnBinding>,
 }
 
 impl Programs {
     fn new() -> Result<Self, Failure> {
         let mut pool = RegisterPool::default();
         let tuple = pool.tuple()?;
-        let places = (0..COLUMN_COUNT).map(|ordinal| ColumnPlace::Attribute {
+        let places = (0..COLUMN_COUNT).map(|ordinal| ColumnBinding::Attribute {
             attribute: Attribute { tuple, ordinal },
             is_shared: false,
         });
@@ -196,9 +198,12 @@ impl Programs {
         let mut compiler = Compiler::new(&mut self.pool, self.places.clone(), &tuples);
         compiler.announce(sums);
         for (slot, sum) in (0..).zip(sums) {
-            compiler.accumulate(Slot(slot), Accumulation::Sum(sum))?;
+            compiler.accumulate(AggregateSlot(slot), Accumulation::Sum(sum))?;
         }
-        compiler.accumulate(Slot(u8::try_from(sums.len())?), Accumulation::CountRows)?;
+        compiler.accumulate(
+            AggregateSlot(u8::try_from(sums.len())?),
+            Accumulation::CountRows,
+        )?;
         Ok(compiler.finish()?.0)
     }
 
@@ -206,9 +211,13 @@ impl Programs {
         let mut compiler = Compiler::new(&mut self.pool, Vec::new(), &[]);
         let mut registers = Vec::new();
         for slot in 0..u8::try_from(sums)? {
-            registers.push(compiler.result(Slot(slot), ValueKind::Decimal, 38)?);
+            registers.push(compiler.result(AggregateSlot(slot), ValueKind::Decimal, 38)?);
         }
-        registers.push(compiler.result(Slot(u8::try_from(sums)?), ValueKind::Integer, 0)?);
+        registers.push(compiler.result(
+            AggregateSlot(u8::try_from(sums)?),
+            ValueKind::Integer,
+            0,
+        )?);
         Ok((compiler.finish()?.0, registers))
     }
 }
@@ -247,9 +256,9 @@ fn run(table: &Arc<RowTable>, query: &Query) -> Result<Vec<String>, Failure> {
                 .iter()
                 .chain(&outputs)
                 .map(|register| match registers.value(*register) {
-                    Scalar::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-                    Scalar::Integer(value) => value.to_string(),
-                    Scalar::Decimal(value) => value.to_string(),
+                    PlanScalar::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                    PlanScalar::Integer(value) => value.to_string(),
+                    PlanScalar::Decimal(value) => value.to_string(),
                     other => format!("{other:?}"),
                 });
         rows.push(shown.collect::<Vec<_>>().join(" "));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quire_exec::avm::{
     AssembleError, OPCODES, ProgramError, RegisterSet, TrapReason, Tuple, TuplePlace, TupleSource,
-    Word, assemble,
+    WordRegister, assemble,
 };
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType};
 use quire_tables::row_table::TupleValue;
@@ -71,7 +71,8 @@ fn figure_5_compares_a_date_of_a_compressed_tuple() {
             };
             registers.set_tuple(Tuple(14), place);
             assert!(program.run(loaded, &mut registers).unwrap());
-            let result = (!registers.is_null_word(Word(13))).then(|| registers.word(Word(13)));
+            let result = (!registers.is_null_word(WordRegister(13)))
+                .then(|| registers.word(WordRegister(13)));
             assert_eq!(result, expected, "{shipdate:?}");
         }
     }
@@ -87,7 +88,7 @@ fn figure_6_adds_up_charges() {
     let mut expected = 0.0;
     for (price, discount, tax) in rows {
         for (register, value) in [(4, price), (5, discount), (6, tax)] {
-            registers.set_double(Word(register), value);
+            registers.set_double(WordRegister(register), value);
         }
         assert!(program.run(loaded, &mut registers).unwrap());
         expected += price * ((1.0 - discount) * (1.0 + tax));
@@ -95,7 +96,10 @@ fn figure_6_adds_up_charges() {
     let result = assemble(".slots 11\nRES_C_F #10 w0\nSTOP").unwrap();
     let loaded = result.load(&mut registers).unwrap();
     result.run(loaded, &mut registers).unwrap();
-    assert_eq!(f64::from_bits(registers.word(Word(0)) as u64), expected);
+    assert_eq!(
+        f64::from_bits(registers.word(WordRegister(0)) as u64),
+        expected
+    );
 }
 
 #[test]

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use fixture::{Random, Row, create, definition, engine_on, fill, rows};
 use quire_exec::avm::{
-    Accumulation, Attribute, ColumnPlace, Compiler, Extremum, Program, Register, RegisterPool,
-    RegisterSet, Slot, Trap, Tuple,
+    Accumulation, AggregateSlot, Attribute, ColumnBinding, Compiler, Extremum, Program, Register,
+    RegisterPool, RegisterSet, Trap, Tuple,
 };
-use quire_exec::plan::{Comparison, Expression, LikePattern, Scalar, ValueKind};
+use quire_exec::plan::{ComparisonExpression, Expression, LikePattern, PlanScalar, ValueKind};
 use quire_exec::tuple::{
     Explanation, GroupPrograms, HashGroup, RegisterIterator, ScanPath, TableScan, Workspace,
 };
@@ -41,7 +41,7 @@ fn integer(value: i64) -> Expression {
     Expression::Constant(Value::Integer(value))
 }
 
-fn compare(comparison: Comparison, slot: usize, value: i64) -> Expression {
+fn compare(comparison: ComparisonExpression, slot: usize, value: i64) -> Expression {
     Expression::Compare(comparison, Box::new([column(slot), integer(value)]))
 }
 
@@ -65,14 +65,14 @@ struct Query {
     pool: RegisterPool,
     registers: RegisterSet,
     tuple: Tuple,
-    places: Vec<ColumnPlace>,
+    places: Vec<ColumnBinding>,
 }
 
 impl Query {
     fn new() -> Self {
         let mut pool = RegisterPool::default();
         let tuple = pool.tuple().unwrap();
-        let place = |ordinal| ColumnPlace::Attribute {
+        let place = |ordinal| ColumnBinding::Attribute {
             attribute: Attribute { tuple, ordinal },
             is_shared: true,
         };
@@ -138,7 +138,7 @@ fn a_scan_gives_the_rows_of_its_ranges_that_pass() {
         let has_key = seed % 2 == 0;
         let (table, made) = table(&mut random, has_key, 3_000);
         let condition = Expression::And(Box::new([
-            compare(Comparison::GreaterOrEqual, 1, 20),
+            compare(ComparisonExpression::GreaterOrEqual, 1, 20),
             Expression::Like(
                 Box::new(column(3)),
                 Box::new(LikePattern::new("%numbers%")),
@@ -268,7 +268,7 @@ fn grouped(
     let mut query = Query::new();
     let (filter, _) = query.program(condition, &[]);
     let decoded = query.places.iter().filter_map(|place| match place {
-        ColumnPlace::Register(register) => Some(*register),
+        ColumnBinding::Register(register) => Some(*register),
         _ => None,
     });
     let input = (decoded.collect(), vec![query.tuple]);
@@ -277,27 +277,33 @@ fn grouped(
     let places = query.places.clone();
     let mut compiler = Compiler::new(&mut query.pool, places, &[(query.tuple, 4)]);
     compiler.announce([&c, &a, &c, &d]);
-    compiler
-        .accumulate(Slot(0), Accumulation::CountRows)
-        .unwrap();
-    compiler
-        .accumulate(Slot(1), Accumulation::Count(&c))
-        .unwrap();
-    compiler.accumulate(Slot(2), Accumulation::Sum(&a)).unwrap();
-    compiler
-        .accumulate(Slot(3), Accumulation::Extreme(Extremum::Least, &c))
-        .unwrap();
-    compiler
-        .accumulate(Slot(4), Accumulation::Extreme(Extremum::Greatest, &d))
-        .unwrap();
+    let accumulations = [
+        Accumulation::CountRows,
+        Accumulation::Count(&c),
+        Accumulation::Sum(&a),
+        Accumulation::Extreme(Extremum::Least, &c),
+        Accumulation::Extreme(Extremum::Greatest, &d),
+    ];
+    for (slot, accumulation) in (0..).zip(accumulations) {
+        let slot = AggregateSlot(slot);
+        compiler.accumulate(slot, accumulation).unwrap();
+    }
     let (accumulate, _) = compiler.finish().unwrap();
     let mut compiler = Compiler::new(&mut query.pool, Vec::new(), &[]);
     let mut outputs = key_registers.clone();
     for slot in 0..3 {
-        outputs.push(compiler.result(Slot(slot), ValueKind::Integer, 0).unwrap());
+        outputs.push(
+            compiler
+                .result(AggregateSlot(slot), ValueKind::Integer, 0)
+                .unwrap(),
+        );
     }
     for slot in 3..5 {
-        outputs.push(compiler.result(Slot(slot), ValueKind::Bytes, 0).unwrap());
+        outputs.push(
+            compiler
+                .result(AggregateSlot(slot), ValueKind::Bytes, 0)
+                .unwrap(),
+        );
     }
     let (results, _) = compiler.finish().unwrap();
     let programs = GroupPrograms {
@@ -382,7 +388,7 @@ fn groups_come_to_what_their_rows_do() {
 #[test]
 fn no_rows_are_one_group_only_without_keys() {
     let (table, _) = table(&mut Random(7), true, 50);
-    let never = compare(Comparison::Less, 1, -1);
+    let never = compare(ComparisonExpression::Less, 1, -1);
     let zero = Value::Integer(0);
     assert_eq!(
         grouped(&table, &[], Some(&never), 0).unwrap(),
@@ -404,7 +410,7 @@ fn equal_floats_are_one_group() {
             let Some(value) = self.0.next() else {
                 return Ok(false);
             };
-            registers.set_value(self.1, &Scalar::Double(value))?;
+            registers.set_value(self.1, &PlanScalar::Double(value))?;
             Ok(true)
         }
 
@@ -415,17 +421,19 @@ fn equal_floats_are_one_group() {
     let mut pool = RegisterPool::default();
     let mut registers = RegisterSet::new();
     let key = pool.fresh(ValueKind::Double).unwrap();
-    let place = vec![ColumnPlace::Register(key)];
+    let place = vec![ColumnBinding::Register(key)];
     let (keys, _) = Compiler::new(&mut pool, place.clone(), &[])
         .finish()
         .unwrap();
     let mut compiler = Compiler::new(&mut pool, place, &[]);
     compiler
-        .accumulate(Slot(0), Accumulation::CountRows)
+        .accumulate(AggregateSlot(0), Accumulation::CountRows)
         .unwrap();
     let (accumulate, _) = compiler.finish().unwrap();
     let mut compiler = Compiler::new(&mut pool, Vec::new(), &[]);
-    let count = compiler.result(Slot(0), ValueKind::Integer, 0).unwrap();
+    let count = compiler
+        .result(AggregateSlot(0), ValueKind::Integer, 0)
+        .unwrap();
     let (results, _) = compiler.finish().unwrap();
     let programs = GroupPrograms {
         input: (vec![key], Vec::new()),
@@ -446,19 +454,19 @@ fn equal_floats_are_one_group() {
     let mut counts = Vec::new();
     while groups.next(&mut registers).unwrap() {
         counts.push(registers.value(count));
-        counts.push(Scalar::Boolean(
-            matches!(registers.value(key), Scalar::Double(value) if value.is_nan()),
+        counts.push(PlanScalar::Boolean(
+            matches!(registers.value(key), PlanScalar::Double(value) if value.is_nan()),
         ));
         counts = counts
             .into_iter()
             .map(|scalar| match scalar {
-                Scalar::Integer(value) => Scalar::Integer(value),
-                Scalar::Boolean(value) => Scalar::Boolean(value),
-                _ => Scalar::Null,
+                PlanScalar::Integer(value) => PlanScalar::Integer(value),
+                PlanScalar::Boolean(value) => PlanScalar::Boolean(value),
+                _ => PlanScalar::Null,
             })
             .collect();
     }
-    let (yes, no) = (Scalar::Boolean(true), Scalar::Boolean(false));
-    let count = Scalar::Integer;
+    let (yes, no) = (PlanScalar::Boolean(true), PlanScalar::Boolean(false));
+    let count = PlanScalar::Integer;
     assert_eq!(counts, [count(3), no.clone(), count(2), no, count(2), yes]);
 }

@@ -4,12 +4,12 @@
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use quire_exec::avm::{
-    Attribute, ColumnPlace, Compiler, Program, Register, RegisterPool, RegisterSet, Trap, Tuple,
+    Attribute, ColumnBinding, Compiler, Program, Register, RegisterPool, RegisterSet, Trap, Tuple,
 };
-use quire_exec::plan::{Comparison, Expression, Scalar, ValueKind};
+use quire_exec::plan::{ComparisonExpression, Expression, PlanScalar, ValueKind};
 use quire_exec::tuple::{
-    Explanation, Filter, HashJoin, JoinKind, JoinSides, Limit, RegisterIterator, Sort, SortKey,
-    SpillCosts, Union, Workspace,
+    Explanation, Filter, HashJoin, JoinSides, LimitIterator, RegisterIterator, SortIterator,
+    SpillCosts, TupleJoinKind, TupleSortKey, Union, Workspace,
 };
 use quire_tables::row_table::Value;
 
@@ -73,8 +73,10 @@ impl RegisterIterator for Given {
         let Some((number, text)) = self.rows.next() else {
             return Ok(false);
         };
-        let number = number.map_or(Scalar::Null, Scalar::Integer);
-        let text = text.map_or(Scalar::Null, |text| Scalar::Bytes(text.as_bytes().into()));
+        let number = number.map_or(PlanScalar::Null, PlanScalar::Integer);
+        let text = text.map_or(PlanScalar::Null, |text| {
+            PlanScalar::Bytes(text.as_bytes().into())
+        });
         registers.set_value(self.number, &number)?;
         registers.set_value(self.text, &text)?;
         Ok(true)
@@ -96,7 +98,7 @@ fn column(slot: usize) -> Expression {
 
 /// A program that puts the columns of a tuple into registers.
 fn loads(pool: &mut RegisterPool, tuple: Tuple) -> (Program, Vec<Register>) {
-    let place = |ordinal| ColumnPlace::Attribute {
+    let place = |ordinal| ColumnBinding::Attribute {
         attribute: Attribute { tuple, ordinal },
         is_shared: true,
     };
@@ -111,11 +113,11 @@ fn loads(pool: &mut RegisterPool, tuple: Tuple) -> (Program, Vec<Register>) {
 
 fn shown(registers: &RegisterSet, columns: &[Register]) -> Row {
     let number = match registers.value(columns[0]) {
-        Scalar::Integer(number) => Some(number),
+        PlanScalar::Integer(number) => Some(number),
         _ => None,
     };
     let text = match registers.value(columns[1]) {
-        Scalar::Bytes(bytes) => TEXTS.into_iter().find(|text| text.as_bytes() == &*bytes),
+        PlanScalar::Bytes(bytes) => TEXTS.into_iter().find(|text| text.as_bytes() == &*bytes),
         _ => None,
     };
     (number, text)
@@ -137,18 +139,24 @@ fn collect(
 /// Pairs of rows, `None` where there is none, and what a mark says.
 type Pair = (Option<Row>, Option<Row>, Option<bool>);
 
-const KINDS: [JoinKind; 7] = [
-    JoinKind::Inner,
-    JoinKind::Left,
-    JoinKind::Right,
-    JoinKind::Full,
-    JoinKind::Semi,
-    JoinKind::Anti,
-    JoinKind::Mark(quire_exec::avm::Word(255)),
+const KINDS: [TupleJoinKind; 7] = [
+    TupleJoinKind::Inner,
+    TupleJoinKind::Left,
+    TupleJoinKind::Right,
+    TupleJoinKind::Full,
+    TupleJoinKind::Semi,
+    TupleJoinKind::Anti,
+    TupleJoinKind::Mark(quire_exec::avm::WordRegister(255)),
 ];
 
 /// Left rows with right rows of the same number (and text), the left text not above the right one if that is asked.
-fn joined(kind: JoinKind, left: &[Row], right: &[Row], by_text: bool, ordered: bool) -> Vec<Pair> {
+fn joined(
+    kind: TupleJoinKind,
+    left: &[Row],
+    right: &[Row],
+    by_text: bool,
+    ordered: bool,
+) -> Vec<Pair> {
     let matches = |(number, text): &Row, (other_number, other_text): &Row| {
         number.is_some()
             && number == other_number
@@ -160,17 +168,17 @@ fn joined(kind: JoinKind, left: &[Row], right: &[Row], by_text: bool, ordered: b
     for one in left {
         let found: Vec<&Row> = right.iter().filter(|other| matches(one, other)).collect();
         match kind {
-            JoinKind::Semi if !found.is_empty() => pairs.push((Some(*one), None, None)),
-            JoinKind::Anti if found.is_empty() => pairs.push((Some(*one), None, None)),
-            JoinKind::Semi | JoinKind::Anti => {}
-            JoinKind::Mark(_) => pairs.push((Some(*one), None, Some(!found.is_empty()))),
+            TupleJoinKind::Semi if !found.is_empty() => pairs.push((Some(*one), None, None)),
+            TupleJoinKind::Anti if found.is_empty() => pairs.push((Some(*one), None, None)),
+            TupleJoinKind::Semi | TupleJoinKind::Anti => {}
+            TupleJoinKind::Mark(_) => pairs.push((Some(*one), None, Some(!found.is_empty()))),
             _ => pairs.extend(found.iter().map(|other| (Some(*one), Some(**other), None))),
         }
-        if matches!(kind, JoinKind::Left | JoinKind::Full) && found.is_empty() {
+        if matches!(kind, TupleJoinKind::Left | TupleJoinKind::Full) && found.is_empty() {
             pairs.push((Some(*one), None, None));
         }
     }
-    if matches!(kind, JoinKind::Right | JoinKind::Full) {
+    if matches!(kind, TupleJoinKind::Right | TupleJoinKind::Full) {
         let alone = right
             .iter()
             .filter(|other| !left.iter().any(|one| matches(one, other)));
@@ -181,7 +189,7 @@ fn joined(kind: JoinKind, left: &[Row], right: &[Row], by_text: bool, ordered: b
 }
 
 fn hash_joined(
-    kind: JoinKind,
+    kind: TupleJoinKind,
     left: &[Row],
     right: &[Row],
     (by_text, ordered): (bool, bool),
@@ -194,10 +202,13 @@ fn hash_joined(
     let left_columns = left.columns();
     let keys =
         |columns: [Register; 2]| columns.into_iter().take(1 + usize::from(by_text)).collect();
-    let is_ordered = Expression::Compare(Comparison::LessOrEqual, Box::new([column(1), column(3)]));
+    let is_ordered = Expression::Compare(
+        ComparisonExpression::LessOrEqual,
+        Box::new([column(1), column(3)]),
+    );
     let condition = ordered.then(|| {
-        let mut places: Vec<ColumnPlace> = left_columns.map(ColumnPlace::Register).to_vec();
-        places.extend((0..2).map(|ordinal| ColumnPlace::Attribute {
+        let mut places: Vec<ColumnBinding> = left_columns.map(ColumnBinding::Register).to_vec();
+        places.extend((0..2).map(|ordinal| ColumnBinding::Attribute {
             attribute: Attribute { tuple, ordinal },
             is_shared: false,
         }));
@@ -219,7 +230,10 @@ fn hash_joined(
         left_tuples: Vec::new(),
         condition,
     };
-    let has_right = !matches!(kind, JoinKind::Semi | JoinKind::Anti | JoinKind::Mark(_));
+    let has_right = !matches!(
+        kind,
+        TupleJoinKind::Semi | TupleJoinKind::Anti | TupleJoinKind::Mark(_)
+    );
     let join = HashJoin::new(left, right, sides, workspace, &mut registers).unwrap();
     let mut pairs = Vec::new();
     // Where no right row comes, its register points nowhere.
@@ -230,7 +244,7 @@ fn hash_joined(
     };
     while join.next(&mut registers).unwrap() {
         let mark = match kind {
-            JoinKind::Mark(word) => Some(registers.word(word) != 0),
+            TupleJoinKind::Mark(word) => Some(registers.word(word) != 0),
             _ => None,
         };
         let right = has_right.then(|| shown(&registers, &loaded_columns));
@@ -242,8 +256,11 @@ fn hash_joined(
 }
 
 /// A row that is missing looks like one of NULLs.
-fn with_nulls(kind: JoinKind, pairs: Vec<Pair>) -> Vec<Pair> {
-    let has_right = !matches!(kind, JoinKind::Semi | JoinKind::Anti | JoinKind::Mark(_));
+fn with_nulls(kind: TupleJoinKind, pairs: Vec<Pair>) -> Vec<Pair> {
+    let has_right = !matches!(
+        kind,
+        TupleJoinKind::Semi | TupleJoinKind::Anti | TupleJoinKind::Mark(_)
+    );
     let nulls = (None, None);
     let shown = |(left, right, mark): Pair| {
         (
@@ -316,13 +333,13 @@ proptest! {
         let columns = input.columns();
         let tuple = pool.tuple().unwrap();
         let (load, loaded) = loads(&mut pool, tuple);
-        let keys = [0, 1].map(|key| SortKey {
+        let keys = [0, 1].map(|key| TupleSortKey {
             register: columns[key],
             is_descending: descending[key],
             nulls_first: nulls_first[key],
         });
         let columns_and_tuple = (columns.as_slice(), tuple);
-        let sort = Sort::new(input, &keys, columns_and_tuple, most_rows, workspace, &mut registers);
+        let sort = SortIterator::new(input, &keys, columns_and_tuple, most_rows, workspace, &mut registers);
         let sort = sort.unwrap();
         let sort = Filter::new(sort, load, &mut registers).unwrap();
         let mut expected = sorted(&rows, descending, nulls_first);
@@ -346,7 +363,7 @@ proptest! {
             text: columns[1],
         };
         let union = Union::new(inputs.iter().map(given).collect());
-        let limited = Limit::new(union, skipped, most);
+        let limited = LimitIterator::new(union, skipped, most);
         let most = most.map_or(usize::MAX, |most| most as usize);
         let expected: Vec<Row> = inputs.concat().into_iter().skip(skipped as usize).take(most).collect();
         prop_assert_eq!(collect(limited, &columns, &mut registers), expected);
@@ -365,14 +382,14 @@ fn the_first_few_of_many_are_the_least() {
     let columns = input.columns();
     let tuple = pool.tuple().unwrap();
     let (load, loaded) = loads(&mut pool, tuple);
-    let key = SortKey {
+    let key = TupleSortKey {
         register: columns[0],
         is_descending: true,
         nulls_first: false,
     };
     let workspace = Workspace::default();
     let columns_and_tuple = (columns.as_slice(), tuple);
-    let sort = Sort::new(
+    let sort = SortIterator::new(
         input,
         &[key],
         columns_and_tuple,
@@ -397,10 +414,14 @@ fn a_filter_leaves_out_what_its_program_rejects() {
     let input = Given::new(&rows, &mut pool);
     let columns = input.columns();
     let condition = Expression::Compare(
-        Comparison::Greater,
+        ComparisonExpression::Greater,
         Box::new([column(0), Expression::Constant(Value::Integer(1))]),
     );
-    let mut compiler = Compiler::new(&mut pool, columns.map(ColumnPlace::Register).to_vec(), &[]);
+    let mut compiler = Compiler::new(
+        &mut pool,
+        columns.map(ColumnBinding::Register).to_vec(),
+        &[],
+    );
     compiler.filter(&condition).unwrap();
     let program = compiler.finish().unwrap().0;
     let filter = Filter::new(input, program, &mut registers).unwrap();

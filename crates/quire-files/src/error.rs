@@ -82,14 +82,14 @@ pub struct BadRecord {
     /// Physical line (1-based) on which the record begins.
     pub line: u64,
     /// The column, when the problem lies in one.
-    pub column: Option<ColumnPlace>,
+    pub column: Option<CsvColumnName>,
     /// What is wrong.
     pub problem: Problem,
 }
 
 /// A column as a message names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ColumnPlace {
+pub struct CsvColumnName {
     /// Position, 1-based.
     pub number: usize,
     /// Name; empty when the file names none.

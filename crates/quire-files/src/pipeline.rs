@@ -38,7 +38,7 @@ struct TaskQueue<I> {
     outcome: Option<Result<(), CopyError>>,
 }
 
-struct State<I> {
+struct PipelineState<I> {
     queues: VecDeque<TaskQueue<I>>,
     /// Sequence number of `queues[0]`.
     head: u64,
@@ -47,15 +47,15 @@ struct State<I> {
     stopped: bool,
 }
 
-impl<I> State<I> {
+impl<I> PipelineState<I> {
     /// Whether finished items fill the budget; never without any task, which would stall.
     fn is_full(&self, budget_bytes: usize) -> bool {
         self.queued_bytes >= budget_bytes && !self.queues.is_empty()
     }
 }
 
-struct Shared<I> {
-    state: Mutex<State<I>>,
+struct SharedPipeline<I> {
+    state: Mutex<PipelineState<I>>,
     /// Signalled when an item or an outcome was added.
     filled: Condvar,
     /// Signalled when an item was taken or the pipeline stopped.
@@ -64,28 +64,28 @@ struct Shared<I> {
     budget_bytes: usize,
 }
 
-impl<I> Shared<I> {
-    fn lock(&self) -> MutexGuard<'_, State<I>> {
+impl<I> SharedPipeline<I> {
+    fn lock(&self) -> MutexGuard<'_, PipelineState<I>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The consumer's end; dropping it stops and joins the workers.
-pub(super) struct Pipeline<I> {
-    shared: Arc<Shared<I>>,
+pub(super) struct ParallelPipeline<I> {
+    shared: Arc<SharedPipeline<I>>,
     workers: Vec<JoinHandle<()>>,
     control: CopyControl,
 }
 
-impl<I: Send + 'static> Pipeline<I> {
+impl<I: Send + 'static> ParallelPipeline<I> {
     pub(super) fn start<S: Stage<Item = I>>(
         stage: S,
         thread_count: usize,
         budget_bytes: usize,
         control: CopyControl,
     ) -> Self {
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State {
+        let shared = Arc::new(SharedPipeline {
+            state: Mutex::new(PipelineState {
                 queues: VecDeque::new(),
                 head: 0,
                 queued_bytes: 0,
@@ -147,7 +147,7 @@ impl<I: Send + 'static> Pipeline<I> {
     }
 }
 
-impl<I> Drop for Pipeline<I> {
+impl<I> Drop for ParallelPipeline<I> {
     fn drop(&mut self) {
         self.shared.lock().stopped = true;
         self.shared.drained.notify_all();
@@ -159,7 +159,7 @@ impl<I> Drop for Pipeline<I> {
 }
 
 /// Claims and works one task; false when there is nothing more to do.
-fn work_once<S: Stage>(shared: &Shared<S::Item>, stage: &S) -> bool {
+fn work_once<S: Stage>(shared: &SharedPipeline<S::Item>, stage: &S) -> bool {
     let Some((task, sequence)) = claim(shared, stage) else {
         return false;
     };
@@ -174,7 +174,7 @@ fn work_once<S: Stage>(shared: &Shared<S::Item>, stage: &S) -> bool {
     !failed
 }
 
-fn claim<S: Stage>(shared: &Shared<S::Item>, stage: &S) -> Option<(S::Task, u64)> {
+fn claim<S: Stage>(shared: &SharedPipeline<S::Item>, stage: &S) -> Option<(S::Task, u64)> {
     let _claiming = shared.claim.lock().unwrap_or_else(PoisonError::into_inner);
     let mut state = shared.lock();
     while state.is_full(shared.budget_bytes) && !state.stopped && !state.exhausted {
@@ -220,7 +220,7 @@ fn claim<S: Stage>(shared: &Shared<S::Item>, stage: &S) -> Option<(S::Task, u64)
 }
 
 /// Adds an item to its task's queue once there is room; false when the consumer is gone.
-fn push<I>(shared: &Shared<I>, sequence: u64, item: I, bytes: usize) -> bool {
+fn push<I>(shared: &SharedPipeline<I>, sequence: u64, item: I, bytes: usize) -> bool {
     let mut state = shared.lock();
     loop {
         if state.stopped {
@@ -244,7 +244,7 @@ fn push<I>(shared: &Shared<I>, sequence: u64, item: I, bytes: usize) -> bool {
     }
 }
 
-fn finish<I>(state: &mut State<I>, sequence: u64, outcome: Result<(), CopyError>) {
+fn finish<I>(state: &mut PipelineState<I>, sequence: u64, outcome: Result<(), CopyError>) {
     let position = (sequence - state.head) as usize;
     if let Some(queue) = state.queues.get_mut(position) {
         queue.outcome = Some(outcome);
@@ -325,7 +325,7 @@ mod tests {
             .collect()
     }
 
-    fn drain(pipeline: &mut Pipeline<(u64, u64)>) -> (Vec<(u64, u64)>, Option<CopyError>) {
+    fn drain(pipeline: &mut ParallelPipeline<(u64, u64)>) -> (Vec<(u64, u64)>, Option<CopyError>) {
         let mut items = Vec::new();
         loop {
             match pipeline.next() {
@@ -341,7 +341,7 @@ mod tests {
         for threads in [1, 2, 5] {
             for budget in [0, 1, 25, 10_000] {
                 let mut pipeline =
-                    Pipeline::start(counting(200), threads, budget, CopyControl::default());
+                    ParallelPipeline::start(counting(200), threads, budget, CopyControl::default());
                 assert_eq!(drain(&mut pipeline).0, expected(200), "{threads} {budget}");
             }
         }
@@ -353,7 +353,7 @@ mod tests {
             fail_at: Some(33),
             ..counting(200)
         };
-        let mut pipeline = Pipeline::start(stage, 3, 30, CopyControl::default());
+        let mut pipeline = ParallelPipeline::start(stage, 3, 30, CopyControl::default());
         let (items, error) = drain(&mut pipeline);
         assert_eq!(items, expected(34));
         assert_eq!(error.map(|e| e.to_string()), Some("task 33".to_owned()));
@@ -365,7 +365,7 @@ mod tests {
             panic_at: Some(8),
             ..counting(20)
         };
-        let mut pipeline = Pipeline::start(stage, 2, 30, CopyControl::default());
+        let mut pipeline = ParallelPipeline::start(stage, 2, 30, CopyControl::default());
         let (items, error) = drain(&mut pipeline);
         assert_eq!(items, expected(8));
         assert_eq!(
@@ -378,7 +378,7 @@ mod tests {
     fn a_slow_consumer_bounds_what_waits() {
         let stage = counting(1_000);
         let emitted = Arc::clone(&stage.emitted);
-        let mut pipeline = Pipeline::start(stage, 2, 50, CopyControl::default());
+        let mut pipeline = ParallelPipeline::start(stage, 2, 50, CopyControl::default());
         for taken in 1..200 {
             assert!(pipeline.next().is_ok());
             std::thread::yield_now();
@@ -389,7 +389,8 @@ mod tests {
 
     #[test]
     fn dropping_early_stops_the_workers() {
-        let mut pipeline = Pipeline::start(counting(u64::MAX), 2, 50, CopyControl::default());
+        let mut pipeline =
+            ParallelPipeline::start(counting(u64::MAX), 2, 50, CopyControl::default());
         assert!(pipeline.next().is_ok());
         drop(pipeline);
     }

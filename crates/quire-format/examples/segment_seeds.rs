@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p quire-format --example segment_seeds -- SEGMENTS MAPS`
 
-use quire_codec::{BytesVector, CodecId, PhysicalType, Values};
+use quire_codec::{BytesVector, CodecId, PhysicalType, RowGroupValues};
 use quire_format::segment::{SegmentInput, SegmentReader, encode_map, encode_segment};
 use std::error::Error;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn texts(shape: usize, numbers: &[i64]) -> Result<BytesVector, Box<dyn Error>> {
 fn write(
     folder: &Path,
     name: &str,
-    values: Values<'_>,
+    values: RowGroupValues<'_>,
     physical_type: PhysicalType,
 ) -> Result<usize, Box<dyn Error>> {
     let mut written = 0;
@@ -68,7 +68,7 @@ fn write(
     Ok(written)
 }
 
-fn without_nulls(values: Values<'_>) -> SegmentInput<'_> {
+fn without_nulls(values: RowGroupValues<'_>) -> SegmentInput<'_> {
     SegmentInput {
         values,
         validity: None,
@@ -81,7 +81,7 @@ fn write_maps(folder: &Path) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(folder)?;
     let numbers: Vec<i32> = (0..300).map(|row| row * row % 31).collect();
     for (which, codec) in [(0, CodecId::Dictionary), (1, CodecId::Pfor)] {
-        let reference = encode_segment(&without_nulls(Values::Int32(&numbers)), codec)?;
+        let reference = encode_segment(&without_nulls(RowGroupValues::Int32(&numbers)), codec)?;
         for exceptions in [0, 90] {
             let told = |row: usize| match row {
                 _ if exceptions > 0 && row % exceptions == 7 => 1_000 + row as i64,
@@ -93,8 +93,8 @@ fn write_maps(folder: &Path) -> Result<(), Box<dyn Error>> {
                 texts.push(format!("value {number}").as_bytes())?;
             }
             for (name, values) in [
-                ("i64", Values::Int64(&told)),
-                ("text", Values::Bytes(texts.as_slice())),
+                ("i64", RowGroupValues::Int64(&told)),
+                ("text", RowGroupValues::Bytes(texts.as_slice())),
             ] {
                 let mut reader = SegmentReader::open(reference.as_slice().into())?;
                 let map =
@@ -129,14 +129,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         let f32s: Vec<f32> = wide.iter().map(|&number| number as f32 / 10.0).collect();
         let f64s: Vec<f64> = wide.iter().map(|&number| (number as f64).sqrt()).collect();
         let columns = [
-            ("bool", Values::Bool(&flags), PhysicalType::Bool),
-            ("i16", Values::Int16(&i16s), PhysicalType::Int16),
-            ("i32", Values::Int32(&i32s), PhysicalType::Int32),
-            ("i64", Values::Int64(&wide), PhysicalType::Int64),
-            ("i128", Values::Int128(&i128s), PhysicalType::Int128),
-            ("f32", Values::Float32(&f32s), PhysicalType::Float32),
-            ("f64", Values::Float64(&f64s), PhysicalType::Float64),
-            ("text", Values::Bytes(texts.as_slice()), PhysicalType::Bytes),
+            ("bool", RowGroupValues::Bool(&flags), PhysicalType::Bool),
+            ("i16", RowGroupValues::Int16(&i16s), PhysicalType::Int16),
+            ("i32", RowGroupValues::Int32(&i32s), PhysicalType::Int32),
+            ("i64", RowGroupValues::Int64(&wide), PhysicalType::Int64),
+            ("i128", RowGroupValues::Int128(&i128s), PhysicalType::Int128),
+            ("f32", RowGroupValues::Float32(&f32s), PhysicalType::Float32),
+            ("f64", RowGroupValues::Float64(&f64s), PhysicalType::Float64),
+            (
+                "text",
+                RowGroupValues::Bytes(texts.as_slice()),
+                PhysicalType::Bytes,
+            ),
         ];
         for (name, values, physical_type) in columns {
             written += write(folder, &format!("{name}_{shape}"), values, physical_type)?;

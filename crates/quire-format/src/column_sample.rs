@@ -2,35 +2,35 @@
 
 use quire_codec::{Corrupt, PhysicalType};
 
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 use crate::row_group::read_physical_type;
-use crate::wire::{Reader, Writer};
-use crate::zone::Zone;
+use crate::wire::{WireItemReader, WireItemWriter};
+use crate::zone::ZoneBounds;
 
 const VERSION: u8 = 1;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Column sample (value in the tree of samples)",
     about: "\
 Written by `ANALYZE`. The key is the id of the table (8 bytes) and the ordinal of the column (4 bytes), both with the most \
 significant byte first.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::next("varint", "row_count", "rows of the table, estimated"),
-        Field::next("varint", "read_row_count", "rows that were read"),
-        Field::next("1", "physical_type", ""),
-        Field::next(
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::next("varint", "row_count", "rows of the table, estimated"),
+        StructureField::next("varint", "read_row_count", "rows that were read"),
+        StructureField::next("1", "physical_type", ""),
+        StructureField::next(
             "varint",
             "value_bytes",
             "what the values that were read take as a plain array",
         ),
-        Field::next(
+        StructureField::next(
             "varint",
             "distinct_estimate",
             "distinct values of the whole table",
         ),
-        Field::next(
+        StructureField::next(
             "zone",
             "zone",
             "bounds and NULLs of the rows that were read, without a reference",
@@ -52,14 +52,14 @@ pub struct ColumnSample {
     /// Distinct values of the whole table, estimated; NULL is none.
     pub distinct_estimate: u64,
     /// Bounds and NULLs of the rows that were read.
-    pub zone: Zone,
+    pub zone: ZoneBounds,
 }
 
 impl ColumnSample {
     /// The value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::new(VERSION);
+        let mut writer = WireItemWriter::new(VERSION);
         writer.varint(self.row_count);
         writer.varint(self.read_row_count);
         writer.byte(self.physical_type as u8);
@@ -74,7 +74,7 @@ impl ColumnSample {
     /// # Errors
     /// [`Corrupt`] when it is not one.
     pub fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = Reader::new(bytes, VERSION, "column sample")?;
+        let mut reader = WireItemReader::new(bytes, VERSION, "column sample")?;
         let (row_count, read_row_count) = (reader.varint()?, reader.varint()?);
         let physical_type = read_physical_type(&mut reader)?;
         let sample = Self {
@@ -83,7 +83,7 @@ impl ColumnSample {
             physical_type,
             value_bytes: reader.varint()?,
             distinct_estimate: reader.varint()?,
-            zone: Zone::decode(physical_type, read_row_count, None, &mut reader)?,
+            zone: ZoneBounds::decode(physical_type, read_row_count, None, &mut reader)?,
         };
         reader.finish()?;
         Ok(sample)
@@ -94,7 +94,7 @@ impl ColumnSample {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use quire_codec::Scalar;
+    use quire_codec::CodecScalar;
 
     use super::*;
 
@@ -106,8 +106,8 @@ mod tests {
             physical_type: PhysicalType::Bytes,
             value_bytes: 1_700_000,
             distinct_estimate: 4_580_000,
-            zone: Zone {
-                min: Some(Scalar::Bytes(b" about the ironic".to_vec())),
+            zone: ZoneBounds {
+                min: Some(CodecScalar::Bytes(b" about the ironic".to_vec())),
                 max: None,
                 min_exact: true,
                 max_exact: false,

@@ -10,8 +10,8 @@
 
 use quire_codec::Corrupt;
 
-use crate::document::{Field, Structure};
-use crate::wire::{Reader, Writer};
+use crate::document::{DiskStructure, StructureField};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 /// Largest number of distinct values that is counted exactly.
 pub const EXACT_MAX: usize = 512;
@@ -25,15 +25,15 @@ const KIND_REGISTERS: u8 = 1;
 /// Slots of the exact set: twice its capacity, so probing always ends at a free one.
 const SLOTS: usize = 2 * EXACT_MAX;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Distinct sketch",
     about: "Estimates distinct values. Part of table roots. The hash functions in `distinct_sketch.rs` are part of the \
             format.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "kind", "0: hashes; 1: registers"),
-        Field::next("list of 8", "hashes", "kind 0: at most 512, ascending"),
-        Field::next(
+        StructureField::at(0, "1", "kind", "0: hashes; 1: registers"),
+        StructureField::next("list of 8", "hashes", "kind 0: at most 512, ascending"),
+        StructureField::next(
             "3072",
             "registers",
             "kind 1: 4,096 HyperLogLog registers of 6 bits, packed low bits first",
@@ -44,11 +44,11 @@ pub(crate) const STRUCTURE: Structure = Structure {
 /// Counts distinct 64-bit hashes, exactly at first and approximately later.
 #[derive(Clone)]
 pub struct DistinctSketch {
-    state: State,
+    state: SketchState,
 }
 
 #[derive(Clone)]
-enum State {
+enum SketchState {
     Empty,
     /// Open addressing with linear probing; 0 is a free slot, so the hash 0 is counted as 1.
     Exact {
@@ -61,7 +61,7 @@ enum State {
 impl Default for DistinctSketch {
     fn default() -> Self {
         DistinctSketch {
-            state: State::Empty,
+            state: SketchState::Empty,
         }
     }
 }
@@ -71,19 +71,19 @@ impl DistinctSketch {
     #[inline]
     pub fn insert(&mut self, hash: u64) {
         match &mut self.state {
-            State::Registers(registers) => raise(registers, hash),
+            SketchState::Registers(registers) => raise(registers, hash),
             _ => self.insert_exact(hash.max(1)),
         }
     }
 
     fn insert_exact(&mut self, hash: u64) {
-        if let State::Empty = self.state {
-            self.state = State::Exact {
+        if let SketchState::Empty = self.state {
+            self.state = SketchState::Exact {
                 slots: Box::new([0; SLOTS]),
                 count: 0,
             };
         }
-        let State::Exact { slots, count } = &mut self.state else {
+        let SketchState::Exact { slots, count } = &mut self.state else {
             return;
         };
         let mut slot = hash as usize % SLOTS;
@@ -103,24 +103,24 @@ impl DistinctSketch {
             raise(&mut registers, kept);
         }
         raise(&mut registers, hash);
-        self.state = State::Registers(registers);
+        self.state = SketchState::Registers(registers);
     }
 
     /// Counts everything that `other` counted.
     pub fn merge(&mut self, other: &DistinctSketch) {
         match (&mut self.state, &other.state) {
-            (_, State::Empty) => {}
-            (_, State::Exact { slots, .. }) => {
+            (_, SketchState::Empty) => {}
+            (_, SketchState::Exact { slots, .. }) => {
                 for &hash in slots.iter().filter(|&&hash| hash != 0) {
                     self.insert(hash);
                 }
             }
-            (State::Registers(mine), State::Registers(theirs)) => {
+            (SketchState::Registers(mine), SketchState::Registers(theirs)) => {
                 for (mine, theirs) in mine.iter_mut().zip(theirs.iter()) {
                     *mine = (*mine).max(*theirs);
                 }
             }
-            (_, State::Registers(_)) => {
+            (_, SketchState::Registers(_)) => {
                 let mut merged = other.clone();
                 merged.merge(self);
                 *self = merged;
@@ -131,15 +131,15 @@ impl DistinctSketch {
     /// Estimated number of distinct values; exact up to [`EXACT_MAX`].
     pub fn estimate(&self) -> u64 {
         match &self.state {
-            State::Empty => 0,
-            State::Exact { count, .. } => *count as u64,
-            State::Registers(registers) => improved_estimate(registers).round() as u64,
+            SketchState::Empty => 0,
+            SketchState::Exact { count, .. } => *count as u64,
+            SketchState::Registers(registers) => improved_estimate(registers).round() as u64,
         }
     }
 
-    pub(crate) fn encode(&self, writer: &mut Writer) {
+    pub(crate) fn encode(&self, writer: &mut WireItemWriter) {
         match &self.state {
-            State::Registers(registers) => {
+            SketchState::Registers(registers) => {
                 writer.byte(KIND_REGISTERS);
                 for four in registers.as_chunks::<4>().0 {
                     let packed = four
@@ -161,7 +161,7 @@ impl DistinctSketch {
     }
 
     fn exact_hashes(&self) -> Vec<u64> {
-        let State::Exact { slots, .. } = &self.state else {
+        let SketchState::Exact { slots, .. } = &self.state else {
             return Vec::new();
         };
         let mut hashes: Vec<u64> = slots.iter().copied().filter(|&hash| hash != 0).collect();
@@ -169,7 +169,7 @@ impl DistinctSketch {
         hashes
     }
 
-    pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    pub(crate) fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let mut sketch = DistinctSketch::default();
         match reader.byte()? {
             KIND_EXACT => {
@@ -197,7 +197,7 @@ impl DistinctSketch {
                 {
                     return Err(reader.corrupt("register of a distinct sketch is out of range"));
                 }
-                sketch.state = State::Registers(registers);
+                sketch.state = SketchState::Registers(registers);
             }
             kind => return Err(reader.corrupt(format!("unknown kind {kind} of distinct sketch"))),
         }
@@ -208,8 +208,8 @@ impl DistinctSketch {
 impl PartialEq for DistinctSketch {
     fn eq(&self, other: &Self) -> bool {
         match (&self.state, &other.state) {
-            (State::Registers(left), State::Registers(right)) => left == right,
-            (State::Registers(_), _) | (_, State::Registers(_)) => false,
+            (SketchState::Registers(left), SketchState::Registers(right)) => left == right,
+            (SketchState::Registers(_), _) | (_, SketchState::Registers(_)) => false,
             _ => self.exact_hashes() == other.exact_hashes(),
         }
     }
@@ -335,10 +335,10 @@ mod tests {
     }
 
     fn round_trip(sketch: &DistinctSketch) -> DistinctSketch {
-        let mut writer = Writer::new(1);
+        let mut writer = WireItemWriter::new(1);
         sketch.encode(&mut writer);
         let bytes = writer.finish();
-        let mut reader = Reader::new(&bytes, 1, "test").unwrap();
+        let mut reader = WireItemReader::new(&bytes, 1, "test").unwrap();
         let decoded = DistinctSketch::decode(&mut reader).unwrap();
         reader.finish().unwrap();
         decoded
@@ -395,7 +395,7 @@ mod tests {
     fn hostile_sketches_are_errors() {
         let decode = |bytes: &[u8]| {
             let page = [&[1], bytes].concat();
-            DistinctSketch::decode(&mut Reader::new(&page, 1, "test").unwrap()).is_err()
+            DistinctSketch::decode(&mut WireItemReader::new(&page, 1, "test").unwrap()).is_err()
         };
         assert!(decode(&[2]), "unknown kind");
         assert!(

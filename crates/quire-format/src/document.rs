@@ -2,7 +2,7 @@
 
 /// One structure on disk: what it is for and where its fields are.
 #[derive(Clone, Copy, Debug)]
-pub struct Structure {
+pub struct DiskStructure {
     /// Heading of its section.
     pub name: &'static str,
     /// What the reader has to know before the table.
@@ -10,12 +10,12 @@ pub struct Structure {
     /// Length of the fixed part in bytes, `None` when every field varies.
     pub fixed_bytes: Option<usize>,
     /// In the order of the bytes.
-    pub fields: &'static [Field],
+    pub fields: &'static [StructureField],
 }
 
 /// One field of a structure.
 #[derive(Clone, Copy, Debug)]
-pub struct Field {
+pub struct StructureField {
     /// Where it starts, `None` behind a field of variable length.
     pub offset: Option<usize>,
     /// Length and encoding: `8`, `varint`, `rest` …
@@ -26,7 +26,7 @@ pub struct Field {
     pub meaning: &'static str,
 }
 
-impl Field {
+impl StructureField {
     /// A field at a fixed place.
     #[must_use]
     pub const fn at(

@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 
 use quire_codec::Corrupt;
 
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 use crate::volume::PageId;
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const LIST_VERSION: u8 = 1;
 const VERSION: u8 = 1;
 
-pub(crate) const LIST_STRUCTURE: Structure = Structure {
+pub(crate) const LIST_STRUCTURE: DiskStructure = DiskStructure {
     name: "List of dictionaries (payload of page kind 9)",
     about: "\
 Page 4, if any tree has a dictionary. A dictionary stays as long as its tree, for an image of any age may name it.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::next("varint", "trees", "how many follow, by ascending number"),
-        Field::next("varint", "tree", "its number"),
-        Field::next("varint", "dictionaries", "how many it has"),
-        Field::next(
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::next("varint", "trees", "how many follow, by ascending number"),
+        StructureField::next("varint", "tree", "its number"),
+        StructureField::next("varint", "dictionaries", "how many it has"),
+        StructureField::next(
             "varint each",
             "pages",
             "of the dictionaries, the oldest first",
@@ -29,13 +29,13 @@ Page 4, if any tree has a dictionary. A dictionary stays as long as its tree, fo
     ],
 };
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Dictionary (payload of page kind 10)",
     about: "Content for the window of zstd, without entropy tables. Its name is the number of its page.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::next("…", "content", "8 bytes to 1 MiB, to the end"),
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::next("…", "content", "8 bytes to 1 MiB, to the end"),
     ],
 };
 
@@ -50,7 +50,7 @@ impl DictionaryList {
     /// The payload of the list.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::new(LIST_VERSION);
+        let mut writer = WireItemWriter::new(LIST_VERSION);
         writer.varint(self.trees.len() as u64);
         for (tree, pages) in &self.trees {
             writer.varint(*tree);
@@ -67,7 +67,7 @@ impl DictionaryList {
     /// # Errors
     /// [`Corrupt`] when it is no list.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = Reader::new(payload, LIST_VERSION, "list of dictionaries")?;
+        let mut reader = WireItemReader::new(payload, LIST_VERSION, "list of dictionaries")?;
         let mut trees = BTreeMap::new();
         for _ in 0..reader.count(3)? {
             let tree = reader.varint()?;

@@ -5,14 +5,14 @@
 
 use quire_codec::Corrupt;
 
-use crate::document::{Field, Structure};
-use crate::wire::{Reader, Writer};
+use crate::document::{DiskStructure, StructureField};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const VERSION: u8 = 1;
 const PUT: u8 = 1;
 const REMOVE: u8 = 2;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Redo records of a transaction",
     about: "\
 The records of an entry of the log, or of one part of a large transaction: a version, and then changes until the bytes
@@ -20,11 +20,11 @@ end. *bytes* is a length (varint) and then as many bytes. A tree that does not e
 changes are skipped.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::at(1, "1", "change", "1 put, 2 remove; this and what follows is repeated"),
-        Field::next("varint", "tree", "number of the tree"),
-        Field::next("bytes", "key", "the whole key"),
-        Field::next("0 or bytes", "value", "put: the whole value"),
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::at(1, "1", "change", "1 put, 2 remove; this and what follows is repeated"),
+        StructureField::next("varint", "tree", "number of the tree"),
+        StructureField::next("bytes", "key", "the whole key"),
+        StructureField::next("0 or bytes", "value", "put: the whole value"),
     ],
 };
 
@@ -73,12 +73,12 @@ impl RedoChange<'_> {
 /// ```
 #[derive(Debug)]
 pub struct RedoWriter {
-    writer: Writer,
+    writer: WireItemWriter,
 }
 
 impl Default for RedoWriter {
     fn default() -> Self {
-        let writer = Writer::new(VERSION);
+        let writer = WireItemWriter::new(VERSION);
         Self { writer }
     }
 }
@@ -86,7 +86,7 @@ impl Default for RedoWriter {
 /// One that writes into the memory of a vector whose content nobody needs.
 impl From<Vec<u8>> for RedoWriter {
     fn from(memory: Vec<u8>) -> Self {
-        let writer = Writer::in_memory_of(memory, VERSION);
+        let writer = WireItemWriter::in_memory_of(memory, VERSION);
         Self { writer }
     }
 }
@@ -124,7 +124,7 @@ impl RedoWriter {
 /// # Errors
 /// A version that this program does not know.
 pub fn redo_changes(records: &[u8]) -> Result<RedoChanges<'_>, Corrupt> {
-    let reader = Reader::new(records, VERSION, "redo records")?;
+    let reader = WireItemReader::new(records, VERSION, "redo records")?;
     Ok(RedoChanges {
         reader: Some(reader),
     })
@@ -134,7 +134,7 @@ pub fn redo_changes(records: &[u8]) -> Result<RedoChanges<'_>, Corrupt> {
 #[derive(Debug)]
 pub struct RedoChanges<'a> {
     /// `None` after the end.
-    reader: Option<Reader<'a>>,
+    reader: Option<WireItemReader<'a>>,
 }
 
 impl<'a> Iterator for RedoChanges<'a> {
@@ -150,7 +150,7 @@ impl<'a> Iterator for RedoChanges<'a> {
     }
 }
 
-fn read_change<'a>(reader: &mut Reader<'a>) -> Result<RedoChange<'a>, Corrupt> {
+fn read_change<'a>(reader: &mut WireItemReader<'a>) -> Result<RedoChange<'a>, Corrupt> {
     let kind = reader.byte()?;
     if !matches!(kind, PUT | REMOVE) {
         return Err(reader.corrupt(format!("redo record of unknown kind {kind}")));

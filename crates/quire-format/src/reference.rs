@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 
 /// Every structure of the format, from the outermost inwards.
 #[must_use]
-pub fn structures() -> Vec<&'static Structure> {
+pub fn structures() -> Vec<&'static DiskStructure> {
     let metadata = [
         &crate::catalog::STRUCTURE,
         &crate::table_root::STRUCTURE,
@@ -48,7 +48,7 @@ pub fn format_document() -> String {
     document
 }
 
-fn render(structure: &Structure, document: &mut String) {
+fn render(structure: &DiskStructure, document: &mut String) {
     // Writing to a `String` cannot fail.
     let _ = write!(document, "\n## {}\n\n{}\n", structure.name, structure.about);
     if let Some(bytes) = structure.fixed_bytes {
@@ -62,7 +62,7 @@ fn render(structure: &Structure, document: &mut String) {
         let offset = field
             .offset
             .map_or_else(|| "…".to_owned(), |offset| offset.to_string());
-        let Field {
+        let StructureField {
             length,
             name,
             meaning,

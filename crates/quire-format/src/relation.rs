@@ -3,12 +3,12 @@
 use quire_codec::Corrupt;
 use quire_codec::correlated::{Combination, DIVISOR_DIGITS_MAX};
 
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 /// What the values of a column follow from, besides what its own pages hold. The columns, its *references*, are indices
 /// into the row group; they have no relation themselves, so that reading a column opens three segments at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Relation {
+pub enum ColumnRelation {
     /// Integers: the pages hold what is left of the values of the column.
     Same(usize),
     /// Integers: what is left of one column and another.
@@ -30,14 +30,14 @@ const DIFFERENCE: u8 = 3;
 const PRODUCT: u8 = 4;
 const MAP: u8 = 5;
 
-impl Relation {
+impl ColumnRelation {
     /// The relation of integers to one reference, or two.
     pub fn combined(combination: Combination, first: usize, second: usize) -> Self {
         match combination {
-            Combination::Same => Relation::Same(first),
-            Combination::Sum => Relation::Sum(first, second),
-            Combination::Difference => Relation::Difference(first, second),
-            Combination::Product { divisor_digits } => Relation::Product {
+            Combination::Same => ColumnRelation::Same(first),
+            Combination::Sum => ColumnRelation::Sum(first, second),
+            Combination::Difference => ColumnRelation::Difference(first, second),
+            Combination::Product { divisor_digits } => ColumnRelation::Product {
                 columns: (first, second),
                 divisor_digits,
             },
@@ -47,22 +47,24 @@ impl Relation {
     /// How integers are expected from the references; `None` for a map.
     pub fn combination(self) -> Option<Combination> {
         Some(match self {
-            Relation::Same(_) => Combination::Same,
-            Relation::Sum(..) => Combination::Sum,
-            Relation::Difference(..) => Combination::Difference,
-            Relation::Product { divisor_digits, .. } => Combination::Product { divisor_digits },
-            Relation::Map(_) => return None,
+            ColumnRelation::Same(_) => Combination::Same,
+            ColumnRelation::Sum(..) => Combination::Sum,
+            ColumnRelation::Difference(..) => Combination::Difference,
+            ColumnRelation::Product { divisor_digits, .. } => {
+                Combination::Product { divisor_digits }
+            }
+            ColumnRelation::Map(_) => return None,
         })
     }
 
     /// The references: one, or two, which may be the same.
     pub fn references(self) -> (usize, Option<usize>) {
         match self {
-            Relation::Same(first) | Relation::Map(first) => (first, None),
-            Relation::Sum(first, second) | Relation::Difference(first, second) => {
+            ColumnRelation::Same(first) | ColumnRelation::Map(first) => (first, None),
+            ColumnRelation::Sum(first, second) | ColumnRelation::Difference(first, second) => {
                 (first, Some(second))
             }
-            Relation::Product { columns, .. } => (columns.0, Some(columns.1)),
+            ColumnRelation::Product { columns, .. } => (columns.0, Some(columns.1)),
         }
     }
 
@@ -70,10 +72,12 @@ impl Relation {
     /// `map of a`.
     pub fn formula<'a>(self, name: impl Fn(usize) -> &'a str) -> String {
         match self {
-            Relation::Same(first) => name(first).to_owned(),
-            Relation::Sum(first, second) => format!("{} + {}", name(first), name(second)),
-            Relation::Difference(first, second) => format!("{} - {}", name(first), name(second)),
-            Relation::Product {
+            ColumnRelation::Same(first) => name(first).to_owned(),
+            ColumnRelation::Sum(first, second) => format!("{} + {}", name(first), name(second)),
+            ColumnRelation::Difference(first, second) => {
+                format!("{} - {}", name(first), name(second))
+            }
+            ColumnRelation::Product {
                 columns,
                 divisor_digits,
             } => {
@@ -84,44 +88,44 @@ impl Relation {
                 };
                 format!("{} * {}{divided}", name(columns.0), name(columns.1))
             }
-            Relation::Map(column) => format!("map of {}", name(column)),
+            ColumnRelation::Map(column) => format!("map of {}", name(column)),
         }
     }
 
-    pub(crate) fn encode(self, writer: &mut Writer) {
+    pub(crate) fn encode(self, writer: &mut WireItemWriter) {
         writer.byte(match self {
-            Relation::Same(_) => SAME,
-            Relation::Sum(..) => SUM,
-            Relation::Difference(..) => DIFFERENCE,
-            Relation::Product { .. } => PRODUCT,
-            Relation::Map(_) => MAP,
+            ColumnRelation::Same(_) => SAME,
+            ColumnRelation::Sum(..) => SUM,
+            ColumnRelation::Difference(..) => DIFFERENCE,
+            ColumnRelation::Product { .. } => PRODUCT,
+            ColumnRelation::Map(_) => MAP,
         });
         let (first, second) = self.references();
         writer.varint(first as u64);
         if let Some(second) = second {
             writer.varint(second as u64);
         }
-        if let Relation::Product { divisor_digits, .. } = self {
+        if let ColumnRelation::Product { divisor_digits, .. } = self {
             writer.byte(divisor_digits);
         }
     }
 
-    pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    pub(crate) fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let kind = reader.byte()?;
-        let column = |reader: &mut Reader<'_>| {
+        let column = |reader: &mut WireItemReader<'_>| {
             let index = usize::try_from(reader.varint()?);
             index.map_err(|_| reader.corrupt("reference out of range"))
         };
         let first = column(reader)?;
         Ok(match kind {
-            SAME => Relation::Same(first),
-            SUM => Relation::Sum(first, column(reader)?),
-            DIFFERENCE => Relation::Difference(first, column(reader)?),
-            PRODUCT => Relation::Product {
+            SAME => ColumnRelation::Same(first),
+            SUM => ColumnRelation::Sum(first, column(reader)?),
+            DIFFERENCE => ColumnRelation::Difference(first, column(reader)?),
+            PRODUCT => ColumnRelation::Product {
                 columns: (first, column(reader)?),
                 divisor_digits: reader.byte()?,
             },
-            MAP => Relation::Map(first),
+            MAP => ColumnRelation::Map(first),
             _ => return Err(reader.corrupt(format!("unknown relation {kind}"))),
         })
     }

@@ -8,11 +8,11 @@ use quire_codec::correlated::{self, DIVISOR_DIGITS_MAX};
 use quire_codec::{CodecId, Corrupt, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 
 use crate::catalog::{read_codec, read_pages, write_pages};
-use crate::document::{Field, Structure};
-use crate::relation::Relation;
+use crate::document::{DiskStructure, StructureField};
+use crate::relation::ColumnRelation;
 use crate::volume::PageId;
-use crate::wire::{Reader, Writer};
-use crate::zone::Zone;
+use crate::wire::{WireItemReader, WireItemWriter};
+use crate::zone::ZoneBounds;
 
 /// Layout version this program writes, and the only one it reads.
 pub const ROW_GROUP_VERSION: u8 = 2;
@@ -29,68 +29,68 @@ const HAS_RELATION: u8 = 2;
 const DECISION_SHIFT: u32 = 2;
 const DECISION_MASK: u8 = 7 << DECISION_SHIFT;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Row group (page kind 3)",
     about: "The segments of consecutive rows of a table, with their zones.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "2"),
-        Field::next("varint", "row_count", "1 to 131,072"),
-        Field::next("list", "columns", "in declared order; for each:"),
-        Field::next("1", "physical_type", "type of the encoded values"),
-        Field::next("1", "codec", "as in the segment"),
-        Field::next(
+        StructureField::at(0, "1", "version", "2"),
+        StructureField::next("varint", "row_count", "1 to 131,072"),
+        StructureField::next("list", "columns", "in declared order; for each:"),
+        StructureField::next("1", "physical_type", "type of the encoded values"),
+        StructureField::next("1", "codec", "as in the segment"),
+        StructureField::next(
             "1",
             "flags",
             "bit 0: a runner-up follows; bit 1: a relation; bits 2 to 4: why this codec (0 analysed, 1 asked for, \
              2 as the row group before, 3 to 5 analysed since it looked different, took more, took less)",
         ),
-        Field::next(
+        StructureField::next(
             "list of varint",
             "pages",
             "their payloads, joined, are the segment, or the map segment of a map",
         ),
-        Field::next("varint", "encoded_bytes", "length of the segment"),
-        Field::next(
+        StructureField::next("varint", "encoded_bytes", "length of the segment"),
+        StructureField::next(
             "varint",
             "raw_bytes",
             "what the values take as plain arrays",
         ),
-        Field::next(
+        StructureField::next(
             "varint",
             "estimated_bytes",
             "what the chooser expected of the codec",
         ),
-        Field::next("0 or 1", "runner_up", "the second-best codec"),
-        Field::next(
+        StructureField::next("0 or 1", "runner_up", "the second-best codec"),
+        StructureField::next(
             "0 or varint",
             "runner_up_bytes",
             "what the chooser expected of it",
         ),
-        Field::next(
+        StructureField::next(
             "0 or 1",
             "relation",
             "1: the segment's values are added to those of column `first`; 2: to `first` + `second`; \
              3: to `first` - `second`; 4: to `first` * `second` / 10^`divisor_digits`, rounded; \
              5: a map from the values of `first`",
         ),
-        Field::next(
+        StructureField::next(
             "0 or varint",
             "first",
             "another column, without relation; integers of 16 to 64 bits, or for a map a dictionary segment",
         ),
-        Field::next(
+        StructureField::next(
             "0 or varint",
             "second",
             "of relations 2, 3 and 4: as `first`, which it may be",
         ),
-        Field::next("0 or 1", "divisor_digits", "of relation 4: at most 18"),
-        Field::next(
+        StructureField::next("0 or 1", "divisor_digits", "of relation 4: at most 18"),
+        StructureField::next(
             "zone",
             "zone",
             "bounds and NULLs of all rows, without reference",
         ),
-        Field::next(
+        StructureField::next(
             "zones",
             "group_zones",
             "of every 8,192 rows; reference: the least value of `zone`",
@@ -127,11 +127,11 @@ pub struct ColumnChunk {
     /// Why this codec.
     pub decision: Decision,
     /// What the values follow from besides the segment.
-    pub relation: Option<Relation>,
+    pub relation: Option<ColumnRelation>,
     /// Bounds of all rows.
-    pub zone: Zone,
+    pub zone: ZoneBounds,
     /// Bounds of every [`GROUP_ROWS`] rows.
-    pub group_zones: Vec<Zone>,
+    pub group_zones: Vec<ZoneBounds>,
 }
 
 /// Why a column chunk has its codec.
@@ -190,7 +190,7 @@ impl RowGroup {
 
     /// The row-group page's payload.
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::new(ROW_GROUP_VERSION);
+        let mut writer = WireItemWriter::new(ROW_GROUP_VERSION);
         writer.varint(self.row_count);
         writer.varint(self.columns.len() as u64);
         for column in &self.columns {
@@ -209,7 +209,7 @@ impl RowGroup {
     /// # Errors
     /// Any payload that [`RowGroup::encode`] cannot have written.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = Reader::new(payload, ROW_GROUP_VERSION, "row group")?;
+        let mut reader = WireItemReader::new(payload, ROW_GROUP_VERSION, "row group")?;
         let row_count = reader.varint()?;
         if row_count == 0 || row_count > ROW_GROUP_ROWS as u64 {
             return Err(reader.corrupt(format!("row group of {row_count} rows")));
@@ -232,7 +232,7 @@ fn group_rows(row_count: usize, group: usize) -> usize {
 }
 
 impl ColumnChunk {
-    fn encode(&self, writer: &mut Writer) {
+    fn encode(&self, writer: &mut WireItemWriter) {
         writer.byte(self.physical_type as u8);
         writer.byte(self.codec as u8);
         let runner_up = u8::from(self.runner_up.is_some()) * HAS_RUNNER_UP;
@@ -255,7 +255,7 @@ impl ColumnChunk {
         }
     }
 
-    fn decode(row_count: u64, reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(row_count: u64, reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let physical_type = read_physical_type(reader)?;
         let codec = read_codec(reader)?;
         if !codec.supports(physical_type) {
@@ -278,9 +278,9 @@ impl ColumnChunk {
         };
         let relation = match flags & HAS_RELATION {
             0 => None,
-            _ => Some(Relation::decode(reader)?),
+            _ => Some(ColumnRelation::decode(reader)?),
         };
-        let zone = Zone::decode(physical_type, row_count, None, reader)?;
+        let zone = ZoneBounds::decode(physical_type, row_count, None, reader)?;
         let group_zones = decode_group_zones(physical_type, row_count, &zone, reader)?;
         Ok(ColumnChunk {
             physical_type,
@@ -311,7 +311,7 @@ fn check_relations(columns: &[ColumnChunk]) -> Result<(), String> {
 }
 
 /// Whether column `index` of a row group can have `relation`: its references are others, which have none.
-fn is_possible(relation: Relation, index: usize, columns: &[ColumnChunk]) -> bool {
+fn is_possible(relation: ColumnRelation, index: usize, columns: &[ColumnChunk]) -> bool {
     let (first, second) = relation.references();
     let leads = |reference: usize| {
         let other = columns.get(reference).filter(|_| reference != index);
@@ -322,8 +322,10 @@ fn is_possible(relation: Relation, index: usize, columns: &[ColumnChunk]) -> boo
     };
     let supports = |chunk: &ColumnChunk| correlated::is_supported(chunk.physical_type);
     match relation {
-        Relation::Map(_) => other.codec == CodecId::Dictionary || supports(other),
-        Relation::Product { divisor_digits, .. } if divisor_digits > DIVISOR_DIGITS_MAX => false,
+        ColumnRelation::Map(_) => other.codec == CodecId::Dictionary || supports(other),
+        ColumnRelation::Product { divisor_digits, .. } if divisor_digits > DIVISOR_DIGITS_MAX => {
+            false
+        }
         _ => {
             supports(&columns[index])
                 && supports(other)
@@ -335,14 +337,14 @@ fn is_possible(relation: Relation, index: usize, columns: &[ColumnChunk]) -> boo
 fn decode_group_zones(
     physical_type: PhysicalType,
     row_count: u64,
-    zone: &Zone,
-    reader: &mut Reader<'_>,
-) -> Result<Vec<Zone>, Corrupt> {
+    zone: &ZoneBounds,
+    reader: &mut WireItemReader<'_>,
+) -> Result<Vec<ZoneBounds>, Corrupt> {
     let groups = (row_count as usize).div_ceil(GROUP_ROWS);
     let mut zones = Vec::with_capacity(groups);
     for group in 0..groups {
         let rows = group_rows(row_count as usize, group) as u64;
-        zones.push(Zone::decode(
+        zones.push(ZoneBounds::decode(
             physical_type,
             rows,
             zone.min.as_ref(),
@@ -356,7 +358,7 @@ fn decode_group_zones(
     Ok(zones)
 }
 
-pub(crate) fn read_physical_type(reader: &mut Reader<'_>) -> Result<PhysicalType, Corrupt> {
+pub(crate) fn read_physical_type(reader: &mut WireItemReader<'_>) -> Result<PhysicalType, Corrupt> {
     let id = reader.byte()?;
     PhysicalType::from_u8(id).ok_or_else(|| reader.corrupt(format!("unknown physical type {id}")))
 }

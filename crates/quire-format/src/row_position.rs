@@ -2,11 +2,11 @@
 //!
 //! The layout is in `STRUCTURE` below. Rows of the delta have keys of 8 bytes, too, whose first bit is 0.
 
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 use crate::row_group::ROW_GROUP_ROWS;
 use crate::table_root::ROW_GROUP_NUMBERS;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Deletion (entry of the tree of deletions)",
     about: "\
 A row of a row group that is deleted, or was changed and is in the delta now. The key is a number of 8 bytes with the most significant byte \
@@ -14,8 +14,8 @@ first: bit 63 is 1, bits 17 to 62 are the number of the row group, bits 0 to 16 
 whose keys are the numbers of its rows, from 1, written in the same way.",
     fixed_bytes: None,
     fields: &[
-        Field::next("8", "key", "position of the row"),
-        Field::next(
+        StructureField::next("8", "key", "position of the row"),
+        StructureField::next(
             "0 or 8",
             "value",
             "nothing, or the key of the row of the delta that took its place",

@@ -2,13 +2,13 @@
 
 use quire_codec::Corrupt;
 
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 use crate::volume::PageId;
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const VERSION: u8 = 1;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Staging mark (payload of page kind 8)",
     about: "\
 Page 3. It exists while a transaction writes pages ahead of its commit: those from `first_page` on to which nothing
@@ -16,8 +16,8 @@ refers belong to a transaction that has not ended, or that a crash has ended. Wh
 mark with them. The commit of the transaction frees it too.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::next("varint", "first_page", "no page below it was written ahead"),
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::next("varint", "first_page", "no page below it was written ahead"),
     ],
 };
 
@@ -32,7 +32,7 @@ impl StagingMark {
     /// The payload.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::new(VERSION);
+        let mut writer = WireItemWriter::new(VERSION);
         writer.varint(self.first_page.get());
         writer.finish()
     }
@@ -42,7 +42,7 @@ impl StagingMark {
     /// # Errors
     /// [`Corrupt`] when it is not one.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = Reader::new(payload, VERSION, "staging mark")?;
+        let mut reader = WireItemReader::new(payload, VERSION, "staging mark")?;
         let Some(first_page) = PageId::new(reader.varint()?) else {
             return Err(reader.corrupt("it begins at an impossible page"));
         };

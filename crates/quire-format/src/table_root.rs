@@ -10,11 +10,11 @@ use quire_codec::{Corrupt, PhysicalType};
 
 use crate::catalog::{read_pages, write_pages};
 use crate::distinct_sketch::DistinctSketch;
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 use crate::row_group::{ROW_GROUP_ROWS, read_physical_type};
 use crate::volume::PageId;
-use crate::wire::{Reader, Writer};
-use crate::zone::Zone;
+use crate::wire::{WireItemReader, WireItemWriter};
+use crate::zone::ZoneBounds;
 
 /// Layout version this program writes.
 pub const TABLE_ROOT_VERSION: u8 = 2;
@@ -24,38 +24,38 @@ pub const TABLE_ROOT_VERSION_MIN: u8 = 1;
 /// Numbers of row groups are less than this: the position of a row is such a number and 17 bits for the row.
 pub const ROW_GROUP_NUMBERS: u64 = 1 << 46;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Table root (page kind 2)",
     about: "Row groups of a table and what is known of its columns as a whole. Never changed in place: \
             an append writes a new one. Version 1, which is read too, has neither `next_row_group` nor `number`: row groups are \
             numbered by their places there, from 0.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "2"),
-        Field::next("varint", "table_id", "as in the catalog"),
-        Field::next(
+        StructureField::at(0, "1", "version", "2"),
+        StructureField::next("varint", "table_id", "as in the catalog"),
+        StructureField::next(
             "varint",
             "next_row_group",
             "numbers of row groups are never used again; at most 2^46",
         ),
-        Field::next("list", "columns", "in declared order; for each:"),
-        Field::next("1", "physical_type", "type of the encoded values"),
-        Field::next("varint", "raw_bytes", "sum over the row groups"),
-        Field::next("varint", "encoded_bytes", "sum over the row groups"),
-        Field::next(
+        StructureField::next("list", "columns", "in declared order; for each:"),
+        StructureField::next("1", "physical_type", "type of the encoded values"),
+        StructureField::next("varint", "raw_bytes", "sum over the row groups"),
+        StructureField::next("varint", "encoded_bytes", "sum over the row groups"),
+        StructureField::next(
             "zone",
             "zone",
             "bounds and NULLs of all rows, without reference",
         ),
-        Field::next("sketch", "sketch", "distinct values"),
-        Field::next(
+        StructureField::next("sketch", "sketch", "distinct values"),
+        StructureField::next(
             "list",
             "row_groups",
             "in the order of their rows; for each:",
         ),
-        Field::next("varint", "number", "less than `next_row_group`, unique"),
-        Field::next("varint", "row_count", "1 to 131,072"),
-        Field::next(
+        StructureField::next("varint", "number", "less than `next_row_group`, unique"),
+        StructureField::next("varint", "row_count", "1 to 131,072"),
+        StructureField::next(
             "list of varint",
             "pages",
             "their payloads, joined, are the row group",
@@ -86,7 +86,7 @@ pub struct ColumnSummary {
     /// Sum over the row groups of the segments' lengths.
     pub encoded_bytes: u64,
     /// Bounds and NULLs of all rows.
-    pub zone: Zone,
+    pub zone: ZoneBounds,
     /// Estimates the number of distinct values.
     pub sketch: DistinctSketch,
 }
@@ -109,7 +109,7 @@ impl TableRoot {
             physical_type,
             raw_bytes: 0,
             encoded_bytes: 0,
-            zone: Zone::default(),
+            zone: ZoneBounds::default(),
             sketch: DistinctSketch::default(),
         };
         let columns = physical_types.into_iter().map(summary).collect();
@@ -131,7 +131,7 @@ impl TableRoot {
 
     /// The root's bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::new(TABLE_ROOT_VERSION);
+        let mut writer = WireItemWriter::new(TABLE_ROOT_VERSION);
         writer.varint(self.table_id);
         writer.varint(self.next_row_group);
         writer.varint(self.columns.len() as u64);
@@ -160,7 +160,7 @@ impl TableRoot {
             Some(&TABLE_ROOT_VERSION_MIN) => TABLE_ROOT_VERSION_MIN,
             _ => TABLE_ROOT_VERSION,
         };
-        let mut reader = Reader::new(bytes, version, "table root")?;
+        let mut reader = WireItemReader::new(bytes, version, "table root")?;
         let table_id = reader.varint()?;
         let next_row_group = match version {
             TABLE_ROOT_VERSION_MIN => None,
@@ -212,7 +212,7 @@ impl TableRoot {
 
 impl RowGroupPointer {
     /// `number` is given where the layout does not have it.
-    fn decode(reader: &mut Reader<'_>, number: Option<u64>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>, number: Option<u64>) -> Result<Self, Corrupt> {
         let number = match number {
             Some(number) => number,
             None => reader.varint()?,
@@ -230,13 +230,13 @@ impl RowGroupPointer {
 }
 
 impl ColumnSummary {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let physical_type = read_physical_type(reader)?;
         Ok(ColumnSummary {
             physical_type,
             raw_bytes: reader.varint()?,
             encoded_bytes: reader.varint()?,
-            zone: Zone::decode(physical_type, u64::MAX, None, reader)?,
+            zone: ZoneBounds::decode(physical_type, u64::MAX, None, reader)?,
             sketch: DistinctSketch::decode(reader)?,
         })
     }

@@ -18,13 +18,13 @@ use quire_codec::Corrupt;
 
 /// Appends items to a growing page.
 #[derive(Debug, Default)]
-pub(crate) struct Writer {
+pub(crate) struct WireItemWriter {
     bytes: Vec<u8>,
 }
 
-impl Writer {
+impl WireItemWriter {
     pub(crate) fn new(version: u8) -> Self {
-        Writer {
+        WireItemWriter {
             bytes: vec![version],
         }
     }
@@ -33,12 +33,12 @@ impl Writer {
     pub(crate) fn in_memory_of(mut bytes: Vec<u8>, version: u8) -> Self {
         bytes.clear();
         bytes.push(version);
-        Writer { bytes }
+        WireItemWriter { bytes }
     }
 
     /// One that writes behind what `bytes` has.
     pub(crate) fn behind(bytes: Vec<u8>) -> Self {
-        Writer { bytes }
+        WireItemWriter { bytes }
     }
 
     pub(crate) fn byte(&mut self, value: u8) {
@@ -85,15 +85,15 @@ impl Writer {
 
 /// Takes items from a page, in order.
 #[derive(Debug)]
-pub(crate) struct Reader<'a> {
+pub(crate) struct WireItemReader<'a> {
     bytes: &'a [u8],
     position: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> WireItemReader<'a> {
     /// Starts behind the version byte, which must be `version`.
     pub(crate) fn new(bytes: &'a [u8], version: u8, what: &str) -> Result<Self, Corrupt> {
-        let mut reader = Reader { bytes, position: 0 };
+        let mut reader = WireItemReader { bytes, position: 0 };
         let found = reader.byte()?;
         if found != version {
             return Err(reader.corrupt(format!(
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
 
     /// Starts at the first byte; the version is stored around `bytes`.
     pub(crate) fn unversioned(bytes: &'a [u8]) -> Self {
-        Reader { bytes, position: 0 }
+        WireItemReader { bytes, position: 0 }
     }
 
     /// Bytes taken so far.
@@ -229,13 +229,13 @@ mod tests {
     fn integers_of_every_width_round_trip() {
         let mut values = vec![0_i128, i128::MAX, i128::MIN];
         values.extend((0..127).flat_map(|bit| [1_i128 << bit, -(1_i128 << bit), (1 << bit) - 1]));
-        let mut writer = Writer::new(7);
+        let mut writer = WireItemWriter::new(7);
         for &value in &values {
             writer.signed(value);
             writer.varint_wide(value as u128);
         }
         let page = writer.finish();
-        let mut reader = Reader::new(&page, 7, "test").unwrap();
+        let mut reader = WireItemReader::new(&page, 7, "test").unwrap();
         for &value in &values {
             assert_eq!(reader.signed().unwrap(), value);
             assert_eq!(reader.varint_wide().unwrap(), value as u128);
@@ -245,9 +245,9 @@ mod tests {
 
     #[test]
     fn hostile_bytes_are_errors() {
-        assert!(Reader::new(&[], 1, "test").is_err());
-        assert!(Reader::new(&[2], 1, "test").is_err());
-        let reader = |bytes| Reader { bytes, position: 0 };
+        assert!(WireItemReader::new(&[], 1, "test").is_err());
+        assert!(WireItemReader::new(&[2], 1, "test").is_err());
+        let reader = |bytes| WireItemReader { bytes, position: 0 };
         assert!(
             reader(&[0xff; 40]).varint_wide().is_err(),
             "endless integer"

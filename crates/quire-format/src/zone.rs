@@ -10,47 +10,47 @@
 
 use std::cmp::Ordering;
 
-use quire_codec::{Corrupt, PhysicalType, Scalar};
+use quire_codec::{CodecScalar, Corrupt, PhysicalType};
 
-use crate::document::{Field, Structure};
-use crate::wire::{Reader, Writer};
+use crate::document::{DiskStructure, StructureField};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 /// Longest bound that is kept of a text or byte string.
 pub const BOUND_BYTES: usize = 32;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Zone",
     about: "Bounds and NULLs of consecutive rows of one column. Part of table roots and row groups. A bound is written \
             relative to a reference: the reference of `min` is given by what the zone is part of, that of `max` is \
             the zone's own `min`.",
     fixed_bytes: None,
     fields: &[
-        Field::at(
+        StructureField::at(
             0,
             "1",
             "flags",
             "bit 0: `min` follows; 1: `max` follows; 2: a value equals `min`; \
             3: a value equals `max`",
         ),
-        Field::next("varint", "null_count", ""),
-        Field::next(
+        StructureField::next("varint", "null_count", ""),
+        StructureField::next(
             "bound",
             "min",
             "integers: varint of the distance from the reference, *signed* without one; \
             booleans: 1 byte; floats: their bits; bytes: length shared with the reference (varint), \
             then the length (varint) and bytes of the rest, at most 32 in all",
         ),
-        Field::next("bound", "max", "likewise"),
+        StructureField::next("bound", "max", "likewise"),
     ],
 };
 
 /// Bounds of the values of some consecutive rows of a column.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Zone {
+pub struct ZoneBounds {
     /// No value is less; `None` when unknown or when there are no values.
-    pub min: Option<Scalar>,
+    pub min: Option<CodecScalar>,
     /// No value is greater; `None` when unknown or when there are no values.
-    pub max: Option<Scalar>,
+    pub max: Option<CodecScalar>,
     /// Whether a value equals `min`.
     pub min_exact: bool,
     /// Whether a value equals `max`.
@@ -60,16 +60,16 @@ pub struct Zone {
 }
 
 /// Compares two scalars of one physical type in the order of zones; `None` for unequal types.
-pub fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
+pub fn compare(left: &CodecScalar, right: &CodecScalar) -> Option<Ordering> {
     Some(match (left, right) {
-        (Scalar::Bool(left), Scalar::Bool(right)) => left.cmp(right),
-        (Scalar::Int16(left), Scalar::Int16(right)) => left.cmp(right),
-        (Scalar::Int32(left), Scalar::Int32(right)) => left.cmp(right),
-        (Scalar::Int64(left), Scalar::Int64(right)) => left.cmp(right),
-        (Scalar::Int128(left), Scalar::Int128(right)) => left.cmp(right),
-        (Scalar::Float32(left), Scalar::Float32(right)) => left.total_cmp(right),
-        (Scalar::Float64(left), Scalar::Float64(right)) => left.total_cmp(right),
-        (Scalar::Bytes(left), Scalar::Bytes(right)) => left.cmp(right),
+        (CodecScalar::Bool(left), CodecScalar::Bool(right)) => left.cmp(right),
+        (CodecScalar::Int16(left), CodecScalar::Int16(right)) => left.cmp(right),
+        (CodecScalar::Int32(left), CodecScalar::Int32(right)) => left.cmp(right),
+        (CodecScalar::Int64(left), CodecScalar::Int64(right)) => left.cmp(right),
+        (CodecScalar::Int128(left), CodecScalar::Int128(right)) => left.cmp(right),
+        (CodecScalar::Float32(left), CodecScalar::Float32(right)) => left.total_cmp(right),
+        (CodecScalar::Float64(left), CodecScalar::Float64(right)) => left.total_cmp(right),
+        (CodecScalar::Bytes(left), CodecScalar::Bytes(right)) => left.cmp(right),
         _ => return None,
     })
 }
@@ -79,9 +79,9 @@ const HAS_MAX: u8 = 2;
 const MIN_EXACT: u8 = 4;
 const MAX_EXACT: u8 = 8;
 
-impl Zone {
+impl ZoneBounds {
     /// Whether `value` lies within the bounds, as far as they are known.
-    pub fn contains(&self, value: &Scalar) -> bool {
+    pub fn contains(&self, value: &CodecScalar) -> bool {
         let above = self.min.as_ref().is_none_or(|min| {
             matches!(compare(min, value), Some(Ordering::Less | Ordering::Equal))
         });
@@ -93,13 +93,13 @@ impl Zone {
 
     /// Widens this zone, that of `self_values` values that are not NULL, to also cover `other`, that of
     /// `other_values` of them.
-    pub fn merge(&mut self, self_values: u64, other: &Zone, other_values: u64) {
+    pub fn merge(&mut self, self_values: u64, other: &ZoneBounds, other_values: u64) {
         self.null_count += other.null_count;
         if other_values == 0 {
             return;
         }
         if self_values == 0 {
-            *self = Zone {
+            *self = ZoneBounds {
                 null_count: self.null_count,
                 ..other.clone()
             };
@@ -111,7 +111,7 @@ impl Zone {
         (self.max, self.max_exact) = outer_bound(max, Ordering::Greater);
     }
 
-    pub(crate) fn encode(&self, reference: Option<&Scalar>, writer: &mut Writer) {
+    pub(crate) fn encode(&self, reference: Option<&CodecScalar>, writer: &mut WireItemWriter) {
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
         writer.byte(
             flag(self.min.is_some(), HAS_MIN)
@@ -132,11 +132,11 @@ impl Zone {
     pub(crate) fn decode(
         physical_type: PhysicalType,
         row_count: u64,
-        reference: Option<&Scalar>,
-        reader: &mut Reader<'_>,
+        reference: Option<&CodecScalar>,
+        reader: &mut WireItemReader<'_>,
     ) -> Result<Self, Corrupt> {
         let flags = reader.byte()?;
-        let mut zone = Zone {
+        let mut zone = ZoneBounds {
             min: None,
             max: None,
             min_exact: flags & MIN_EXACT != 0,
@@ -165,9 +165,14 @@ impl Zone {
 
 /// The bound of two zones that lies further out in direction `outward`; unknown if one is unknown.
 fn outer_bound(
-    (left, left_exact, right, right_exact): (&Option<Scalar>, bool, &Option<Scalar>, bool),
+    (left, left_exact, right, right_exact): (
+        &Option<CodecScalar>,
+        bool,
+        &Option<CodecScalar>,
+        bool,
+    ),
     outward: Ordering,
-) -> (Option<Scalar>, bool) {
+) -> (Option<CodecScalar>, bool) {
     let (Some(one), Some(other)) = (left, right) else {
         return (None, false);
     };
@@ -179,24 +184,24 @@ fn outer_bound(
     }
 }
 
-fn integer(value: &Scalar) -> Option<i128> {
+fn integer(value: &CodecScalar) -> Option<i128> {
     match *value {
-        Scalar::Int16(value) => Some(i128::from(value)),
-        Scalar::Int32(value) => Some(i128::from(value)),
-        Scalar::Int64(value) => Some(i128::from(value)),
-        Scalar::Int128(value) => Some(value),
+        CodecScalar::Int16(value) => Some(i128::from(value)),
+        CodecScalar::Int32(value) => Some(i128::from(value)),
+        CodecScalar::Int64(value) => Some(i128::from(value)),
+        CodecScalar::Int128(value) => Some(value),
         _ => None,
     }
 }
 
-fn encode_bound(value: &Scalar, reference: Option<&Scalar>, writer: &mut Writer) {
+fn encode_bound(value: &CodecScalar, reference: Option<&CodecScalar>, writer: &mut WireItemWriter) {
     match value {
-        Scalar::Bool(value) => writer.byte(u8::from(*value)),
-        Scalar::Float32(value) => writer.raw(&value.to_bits().to_le_bytes()),
-        Scalar::Float64(value) => writer.raw(&value.to_bits().to_le_bytes()),
-        Scalar::Bytes(value) => {
+        CodecScalar::Bool(value) => writer.byte(u8::from(*value)),
+        CodecScalar::Float32(value) => writer.raw(&value.to_bits().to_le_bytes()),
+        CodecScalar::Float64(value) => writer.raw(&value.to_bits().to_le_bytes()),
+        CodecScalar::Bytes(value) => {
             let shared = match reference {
-                Some(Scalar::Bytes(reference)) => reference
+                Some(CodecScalar::Bytes(reference)) => reference
                     .iter()
                     .zip(value)
                     .take_while(|(left, right)| left == right)
@@ -222,16 +227,16 @@ fn encode_bound(value: &Scalar, reference: Option<&Scalar>, writer: &mut Writer)
 
 fn decode_bound(
     physical_type: PhysicalType,
-    reference: Option<&Scalar>,
-    reader: &mut Reader<'_>,
-) -> Result<Scalar, Corrupt> {
+    reference: Option<&CodecScalar>,
+    reader: &mut WireItemReader<'_>,
+) -> Result<CodecScalar, Corrupt> {
     Ok(match physical_type {
         PhysicalType::Bool => match reader.byte()? {
-            value @ 0..=1 => Scalar::Bool(value == 1),
+            value @ 0..=1 => CodecScalar::Bool(value == 1),
             _ => return Err(reader.corrupt("boolean bound is neither 0 nor 1")),
         },
-        PhysicalType::Float32 => Scalar::Float32(f32::from_le_bytes(reader.array()?)),
-        PhysicalType::Float64 => Scalar::Float64(f64::from_le_bytes(reader.array()?)),
+        PhysicalType::Float32 => CodecScalar::Float32(f32::from_le_bytes(reader.array()?)),
+        PhysicalType::Float64 => CodecScalar::Float64(f64::from_le_bytes(reader.array()?)),
         PhysicalType::Bytes => decode_bytes_bound(reference, reader)?,
         PhysicalType::Int16 | PhysicalType::Int32 | PhysicalType::Int64 | PhysicalType::Int128 => {
             let value = match reference.and_then(integer) {
@@ -252,22 +257,22 @@ fn decode_bound(
     })
 }
 
-fn narrow(physical_type: PhysicalType, value: i128) -> Option<Scalar> {
+fn narrow(physical_type: PhysicalType, value: i128) -> Option<CodecScalar> {
     match physical_type {
-        PhysicalType::Int16 => i16::try_from(value).ok().map(Scalar::Int16),
-        PhysicalType::Int32 => i32::try_from(value).ok().map(Scalar::Int32),
-        PhysicalType::Int64 => i64::try_from(value).ok().map(Scalar::Int64),
-        _ => Some(Scalar::Int128(value)),
+        PhysicalType::Int16 => i16::try_from(value).ok().map(CodecScalar::Int16),
+        PhysicalType::Int32 => i32::try_from(value).ok().map(CodecScalar::Int32),
+        PhysicalType::Int64 => i64::try_from(value).ok().map(CodecScalar::Int64),
+        _ => Some(CodecScalar::Int128(value)),
     }
 }
 
 fn decode_bytes_bound(
-    reference: Option<&Scalar>,
-    reader: &mut Reader<'_>,
-) -> Result<Scalar, Corrupt> {
+    reference: Option<&CodecScalar>,
+    reader: &mut WireItemReader<'_>,
+) -> Result<CodecScalar, Corrupt> {
     let shared = reader.varint()?;
     let prefix = match reference {
-        Some(Scalar::Bytes(reference)) => reference.as_slice(),
+        Some(CodecScalar::Bytes(reference)) => reference.as_slice(),
         _ => &[],
     };
     let shared = usize::try_from(shared)
@@ -278,23 +283,23 @@ fn decode_bytes_bound(
     if shared.len() + rest.len() > BOUND_BYTES {
         return Err(reader.corrupt(format!("bound of more than {BOUND_BYTES} bytes")));
     }
-    Ok(Scalar::Bytes([shared, rest].concat()))
+    Ok(CodecScalar::Bytes([shared, rest].concat()))
 }
 
 /// Bounds of the text or byte strings from `min` to `max`, cut to [`BOUND_BYTES`]. `is_text` keeps
 /// both valid UTF-8, given that `min` and `max` are. No upper bound remains when it cannot be
 /// rounded up.
-pub fn bytes_bounds(min: &[u8], max: &[u8], is_text: bool, null_count: u64) -> Zone {
+pub fn bytes_bounds(min: &[u8], max: &[u8], is_text: bool, null_count: u64) -> ZoneBounds {
     let min_cut = cut(min, is_text);
     let (max_bound, max_exact) = if max.len() <= BOUND_BYTES {
         (Some(max.to_vec()), true)
     } else {
         (successor(cut(max, is_text), is_text), false)
     };
-    Zone {
-        min: Some(Scalar::Bytes(min_cut.to_vec())),
+    ZoneBounds {
+        min: Some(CodecScalar::Bytes(min_cut.to_vec())),
         min_exact: min_cut.len() == min.len(),
-        max: max_bound.map(Scalar::Bytes),
+        max: max_bound.map(CodecScalar::Bytes),
         max_exact,
         null_count,
     }

@@ -3,9 +3,9 @@
 
 use quire_codec::CodecId;
 use quire_format::catalog::{
-    AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, DictionaryRecord,
-    ForeignKeyRecord, GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction,
-    RoleRecord, SequenceOwner, SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole,
+    AddedRecord, CatalogKeyPart, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence,
+    DictionaryRecord, ForeignKeyRecord, GeneratedKind, IndexRecord, KeyRecord, ReferentialAction,
+    RoleRecord, SequenceOwner, SequenceRecord, TableRecord, TableStorage, TreeRecord, TreeRole,
     TypeRecord, ViewRecord,
 };
 use quire_format::volume::PageId;
@@ -52,7 +52,7 @@ fn catalogs_of_the_first_version_are_read() {
         tables: vec![TableRecord {
             id: 7,
             name: "t".to_owned(),
-            storage: Storage::Column,
+            storage: TableStorage::Column,
             root_pages: vec![page(20)],
             columns: vec![
                 column("a", 3, 0),
@@ -128,7 +128,7 @@ fn small_roles() -> Vec<RoleRecord> {
 }
 
 fn small() -> CatalogRecord {
-    let part = |column, is_descending| KeyPart {
+    let part = |column, is_descending| CatalogKeyPart {
         column,
         is_descending,
     };
@@ -143,7 +143,7 @@ fn small() -> CatalogRecord {
         tables: vec![TableRecord {
             id: 2,
             name: "t".to_owned(),
-            storage: Storage::Row,
+            storage: TableStorage::Row,
             root_pages: Vec::new(),
             columns: small_columns(),
             primary_key: Some(key("p", vec![part(0, true)])),

@@ -2,19 +2,19 @@
 //! with an error.
 #![allow(clippy::unwrap_used)]
 
-use quire_codec::{CodecId, PhysicalType, Scalar};
+use quire_codec::{CodecId, CodecScalar, PhysicalType};
 use quire_format::catalog::{
-    AddedRecord, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence, DictionaryRecord,
-    ForeignKeyRecord, GeneratedKind, IndexRecord, KeyPart, KeyRecord, ReferentialAction,
-    RoleRecord, SequenceOwner, SequenceRecord, Storage, TableRecord, TreeRecord, TreeRole,
+    AddedRecord, CatalogKeyPart, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence,
+    DictionaryRecord, ForeignKeyRecord, GeneratedKind, IndexRecord, KeyRecord, ReferentialAction,
+    RoleRecord, SequenceOwner, SequenceRecord, TableRecord, TableStorage, TreeRecord, TreeRole,
     TypeRecord, ViewRecord,
 };
 use quire_format::distinct_sketch::{DistinctSketch, hash_u64};
-use quire_format::relation::Relation;
+use quire_format::relation::ColumnRelation;
 use quire_format::row_group::{ColumnChunk, Decision, RowGroup};
 use quire_format::table_root::{ColumnSummary, RowGroupPointer, TableRoot};
 use quire_format::volume::PageId;
-use quire_format::zone::Zone;
+use quire_format::zone::ZoneBounds;
 
 fn page(number: u64) -> PageId {
     PageId::new(number).unwrap()
@@ -64,7 +64,7 @@ fn row_table() -> TableRecord {
     columns[4].added = Some(AddedRecord {
         missing: Some(vec![1, 2, 3, 4]),
     });
-    let part = |column, is_descending| KeyPart {
+    let part = |column, is_descending| CatalogKeyPart {
         column,
         is_descending,
     };
@@ -75,7 +75,7 @@ fn row_table() -> TableRecord {
     TableRecord {
         id: 9,
         name: "t".to_owned(),
-        storage: Storage::Row,
+        storage: TableStorage::Row,
         root_pages: Vec::new(),
         columns: columns.to_vec(),
         primary_key: Some(key("t_pkey", vec![part(1, true), part(0, false)])),
@@ -171,21 +171,21 @@ fn catalog() -> CatalogRecord {
 }
 
 fn row_group() -> RowGroup {
-    let zone = |min: i64, max: i64, null_count| Zone {
-        min: Some(Scalar::Int64(min)),
-        max: Some(Scalar::Int64(max)),
+    let zone = |min: i64, max: i64, null_count| ZoneBounds {
+        min: Some(CodecScalar::Int64(min)),
+        max: Some(CodecScalar::Int64(max)),
         min_exact: true,
         max_exact: false,
         null_count,
     };
-    let text = |min: &str, max: Option<&str>| Zone {
-        min: Some(Scalar::Bytes(min.as_bytes().to_vec())),
-        max: max.map(|max| Scalar::Bytes(max.as_bytes().to_vec())),
+    let text = |min: &str, max: Option<&str>| ZoneBounds {
+        min: Some(CodecScalar::Bytes(min.as_bytes().to_vec())),
+        max: max.map(|max| CodecScalar::Bytes(max.as_bytes().to_vec())),
         min_exact: false,
         max_exact: false,
         null_count: 0,
     };
-    let chunk = |physical_type, codec, zone: Zone, group_zones| ColumnChunk {
+    let chunk = |physical_type, codec, zone: ZoneBounds, group_zones| ColumnChunk {
         physical_type,
         codec,
         pages: vec![page(17), page(18)],
@@ -206,9 +206,9 @@ fn row_group() -> RowGroup {
                 CodecId::Pfor,
                 zone(-5, i64::MAX, 8193),
                 vec![
-                    Zone {
+                    ZoneBounds {
                         null_count: 8192,
-                        ..Zone::default()
+                        ..ZoneBounds::default()
                     },
                     zone(-5, i64::MAX, 1),
                 ],
@@ -229,7 +229,7 @@ fn row_group() -> RowGroup {
                 vec![zone(1, 9, 0), zone(2, 3, 0)],
             ),
             ColumnChunk {
-                relation: Some(Relation::Same(2)),
+                relation: Some(ColumnRelation::Same(2)),
                 ..chunk(
                     PhysicalType::Int64,
                     CodecId::Constant,
@@ -243,8 +243,8 @@ fn row_group() -> RowGroup {
 
 #[test]
 fn a_column_follows_only_what_leads_no_further() {
-    use Relation::{Difference, Map, Product, Same, Sum};
-    let following = |column: usize, relation: Relation| {
+    use ColumnRelation::{Difference, Map, Product, Same, Sum};
+    let following = |column: usize, relation: ColumnRelation| {
         let mut row_group = row_group();
         row_group.columns[column].relation = Some(relation);
         let decoded = RowGroup::decode(&row_group.encode());
@@ -293,17 +293,17 @@ fn a_column_follows_only_what_leads_no_further() {
 #[test]
 fn relations_are_told_as_formulas() {
     let name = |column: usize| ["price", "tax"][column];
-    let product = |divisor_digits| Relation::Product {
+    let product = |divisor_digits| ColumnRelation::Product {
         columns: (0, 1),
         divisor_digits,
     };
     for (relation, formula) in [
-        (Relation::Same(1), "tax"),
-        (Relation::Sum(0, 1), "price + tax"),
-        (Relation::Difference(1, 0), "tax - price"),
+        (ColumnRelation::Same(1), "tax"),
+        (ColumnRelation::Sum(0, 1), "price + tax"),
+        (ColumnRelation::Difference(1, 0), "tax - price"),
         (product(0), "price * tax"),
         (product(2), "price * tax / 100"),
-        (Relation::Map(0), "map of price"),
+        (ColumnRelation::Map(0), "map of price"),
     ] {
         assert_eq!(relation.formula(name), formula);
     }
@@ -317,10 +317,10 @@ fn table_root() -> TableRoot {
         physical_type: PhysicalType::Float32,
         raw_bytes: 4_000,
         encoded_bytes: 1_234,
-        zone: Zone {
-            min: Some(Scalar::Float32(-1.5)),
+        zone: ZoneBounds {
+            min: Some(CodecScalar::Float32(-1.5)),
             null_count: 7,
-            ..Zone::default()
+            ..ZoneBounds::default()
         },
         sketch,
     };

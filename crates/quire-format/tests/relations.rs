@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use quire_codec::correlated::{self, Combination};
-use quire_codec::{BytesVector, CodecId, PhysicalType, Scalar, Values};
+use quire_codec::{BytesVector, CodecId, CodecScalar, PhysicalType, RowGroupValues};
 use quire_format::segment::{
     ChooseOptions, SegmentInput, SegmentReader, choose_and_encode, encode_map, encode_segment,
 };
@@ -14,7 +14,7 @@ use quire_format::segment::{
 #[derive(Debug, Clone)]
 struct Column {
     physical_type: PhysicalType,
-    rows: Vec<Option<Scalar>>,
+    rows: Vec<Option<CodecScalar>>,
 }
 
 /// The same values as the encoders take them; NULL rows hold 0 or nothing.
@@ -43,12 +43,12 @@ impl Column {
         for (row, value) in self.rows.iter().enumerate() {
             words[row / 64] |= u64::from(value.is_some()) << (row % 64);
             match (value, self.physical_type) {
-                (Some(Scalar::Int16(value)), _) => owned.int16.push(*value),
-                (Some(Scalar::Int32(value)), _) => owned.int32.push(*value),
-                (Some(Scalar::Int64(value)), _) => owned.int64.push(*value),
-                (Some(Scalar::Float64(value)), _) => owned.float64.push(*value),
-                (Some(Scalar::Bool(value)), _) => owned.bools.push(*value),
-                (Some(Scalar::Bytes(value)), _) => owned.bytes.push(value).unwrap(),
+                (Some(CodecScalar::Int16(value)), _) => owned.int16.push(*value),
+                (Some(CodecScalar::Int32(value)), _) => owned.int32.push(*value),
+                (Some(CodecScalar::Int64(value)), _) => owned.int64.push(*value),
+                (Some(CodecScalar::Float64(value)), _) => owned.float64.push(*value),
+                (Some(CodecScalar::Bool(value)), _) => owned.bools.push(*value),
+                (Some(CodecScalar::Bytes(value)), _) => owned.bytes.push(value).unwrap(),
                 // Anything may stand there, and must not matter.
                 (None, PhysicalType::Int16) => owned.int16.push(77),
                 (None, PhysicalType::Int32) => owned.int32.push(-77),
@@ -72,14 +72,14 @@ impl Column {
 }
 
 impl Owned {
-    fn values(&self, physical_type: PhysicalType) -> Values<'_> {
+    fn values(&self, physical_type: PhysicalType) -> RowGroupValues<'_> {
         match physical_type {
-            PhysicalType::Int16 => Values::Int16(&self.int16),
-            PhysicalType::Int32 => Values::Int32(&self.int32),
-            PhysicalType::Int64 => Values::Int64(&self.int64),
-            PhysicalType::Float64 => Values::Float64(&self.float64),
-            PhysicalType::Bool => Values::Bool(&self.bools),
-            _ => Values::Bytes(self.bytes.as_slice()),
+            PhysicalType::Int16 => RowGroupValues::Int16(&self.int16),
+            PhysicalType::Int32 => RowGroupValues::Int32(&self.int32),
+            PhysicalType::Int64 => RowGroupValues::Int64(&self.int64),
+            PhysicalType::Float64 => RowGroupValues::Float64(&self.float64),
+            PhysicalType::Bool => RowGroupValues::Bool(&self.bools),
+            _ => RowGroupValues::Bytes(self.bytes.as_slice()),
         }
     }
 
@@ -91,14 +91,14 @@ impl Owned {
     }
 }
 
-fn scalar(physical_type: PhysicalType, value: i64) -> Scalar {
+fn scalar(physical_type: PhysicalType, value: i64) -> CodecScalar {
     match physical_type {
-        PhysicalType::Int16 => Scalar::Int16(value as i16),
-        PhysicalType::Int32 => Scalar::Int32(value as i32),
-        PhysicalType::Int64 => Scalar::Int64(value),
-        PhysicalType::Float64 => Scalar::Float64(value as f64 / 8.0),
-        PhysicalType::Bool => Scalar::Bool(value % 2 == 0),
-        _ => Scalar::Bytes(format!("value {value}").into_bytes()),
+        PhysicalType::Int16 => CodecScalar::Int16(value as i16),
+        PhysicalType::Int32 => CodecScalar::Int32(value as i32),
+        PhysicalType::Int64 => CodecScalar::Int64(value),
+        PhysicalType::Float64 => CodecScalar::Float64(value as f64 / 8.0),
+        PhysicalType::Bool => CodecScalar::Bool(value % 2 == 0),
+        _ => CodecScalar::Bytes(format!("value {value}").into_bytes()),
     }
 }
 
@@ -129,14 +129,14 @@ fn assert_reads(reader: &mut SegmentReader, column: &Column) {
     }
 }
 
-fn decode(reader: &mut SegmentReader, vector: usize) -> Vec<Scalar> {
+fn decode(reader: &mut SegmentReader, vector: usize) -> Vec<CodecScalar> {
     macro_rules! decoded {
         ($decode:ident, $zero:expr, $variant:ident) => {{
             let mut out = [$zero; 1024];
             let rows = reader.$decode(vector, &mut out).unwrap();
             out[..rows]
                 .iter()
-                .map(|&one| Scalar::$variant(one))
+                .map(|&one| CodecScalar::$variant(one))
                 .collect()
         }};
     }
@@ -152,13 +152,13 @@ fn decode(reader: &mut SegmentReader, vector: usize) -> Vec<Scalar> {
             let values = out.as_slice();
             values
                 .iter()
-                .map(|one| Scalar::Bytes(one.to_vec()))
+                .map(|one| CodecScalar::Bytes(one.to_vec()))
                 .collect()
         }
     }
 }
 
-fn assert_codes(reader: &mut SegmentReader, vector: usize, expected: &[Option<Scalar>]) {
+fn assert_codes(reader: &mut SegmentReader, vector: usize, expected: &[Option<CodecScalar>]) {
     let mut codes = [0; 1024];
     let rows = reader.decode_codes(vector, &mut codes).unwrap();
     for (code, expected) in codes[..rows].iter().zip(expected) {
@@ -202,11 +202,11 @@ fn column(physical_type: PhysicalType, numbers: &[i64], nulls: usize) -> Column 
 }
 
 fn as_wide(column: &Column) -> Vec<i64> {
-    let wide = |value: &Option<Scalar>| match value {
+    let wide = |value: &Option<CodecScalar>| match value {
         None => 0,
-        Some(Scalar::Int16(value)) => i64::from(*value),
-        Some(Scalar::Int32(value)) => i64::from(*value),
-        Some(Scalar::Int64(value)) => *value,
+        Some(CodecScalar::Int16(value)) => i64::from(*value),
+        Some(CodecScalar::Int32(value)) => i64::from(*value),
+        Some(CodecScalar::Int64(value)) => *value,
         other => panic!("{other:?}"),
     };
     column.rows.iter().map(wide).collect()
@@ -257,7 +257,7 @@ proptest! {
             // What belongs to a key, to NULL too, and rarely something else or nothing.
             let told = match key {
                 None => -1,
-                Some(Scalar::Bool(value)) => i64::from(*value),
+                Some(CodecScalar::Bool(value)) => i64::from(*value),
                 Some(key) => format!("{key:?}").bytes().map(i64::from).sum(),
             };
             let value = if *breaks == 0 { i64::from(*other) } else { told };

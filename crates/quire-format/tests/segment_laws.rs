@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)] // A test may panic: that is how it fails.
 
 use proptest::prelude::*;
-use quire_codec::{BytesSlice, BytesVector, CodecId, Corrupt, PhysicalType, Scalar, Values};
+use quire_codec::{
+    BytesSlice, BytesVector, CodecId, CodecScalar, Corrupt, PhysicalType, RowGroupValues,
+};
 use quire_format::segment::{
     ChooseOptions, SegmentInput, SegmentReader, choose_and_encode, encode_segment,
 };
@@ -59,42 +61,42 @@ impl Column {
         }
     }
 
-    fn values(&self) -> Values<'_> {
+    fn values(&self) -> RowGroupValues<'_> {
         match self {
-            Self::Bool(values) => Values::Bool(values),
-            Self::Int16(values) => Values::Int16(values),
-            Self::Int32(values) => Values::Int32(values),
-            Self::Int64(values) => Values::Int64(values),
-            Self::Int128(values) => Values::Int128(values),
-            Self::Float32(values) => Values::Float32(values),
-            Self::Float64(values) => Values::Float64(values),
-            Self::Bytes(values) => Values::Bytes(values.as_slice()),
+            Self::Bool(values) => RowGroupValues::Bool(values),
+            Self::Int16(values) => RowGroupValues::Int16(values),
+            Self::Int32(values) => RowGroupValues::Int32(values),
+            Self::Int64(values) => RowGroupValues::Int64(values),
+            Self::Int128(values) => RowGroupValues::Int128(values),
+            Self::Float32(values) => RowGroupValues::Float32(values),
+            Self::Float64(values) => RowGroupValues::Float64(values),
+            Self::Bytes(values) => RowGroupValues::Bytes(values.as_slice()),
         }
     }
 
-    fn scalar(&self, row: usize) -> Scalar {
+    fn scalar(&self, row: usize) -> CodecScalar {
         match self {
-            Self::Bool(values) => Scalar::Bool(values[row]),
-            Self::Int16(values) => Scalar::Int16(values[row]),
-            Self::Int32(values) => Scalar::Int32(values[row]),
-            Self::Int64(values) => Scalar::Int64(values[row]),
-            Self::Int128(values) => Scalar::Int128(values[row]),
-            Self::Float32(values) => Scalar::Float32(values[row]),
-            Self::Float64(values) => Scalar::Float64(values[row]),
-            Self::Bytes(values) => Scalar::Bytes(values.as_slice().get(row).to_vec()),
+            Self::Bool(values) => CodecScalar::Bool(values[row]),
+            Self::Int16(values) => CodecScalar::Int16(values[row]),
+            Self::Int32(values) => CodecScalar::Int32(values[row]),
+            Self::Int64(values) => CodecScalar::Int64(values[row]),
+            Self::Int128(values) => CodecScalar::Int128(values[row]),
+            Self::Float32(values) => CodecScalar::Float32(values[row]),
+            Self::Float64(values) => CodecScalar::Float64(values[row]),
+            Self::Bytes(values) => CodecScalar::Bytes(values.as_slice().get(row).to_vec()),
         }
     }
 }
 
 /// Decodes a vector of any type into scalars.
-fn decode(reader: &mut SegmentReader, vector: usize) -> Result<Vec<Scalar>, Corrupt> {
+fn decode(reader: &mut SegmentReader, vector: usize) -> Result<Vec<CodecScalar>, Corrupt> {
     macro_rules! decode {
         ($method:ident, $zero:expr, $variant:ident) => {{
             let mut out = [$zero; 1024];
             let rows = reader.$method(vector, &mut out)?;
             Ok(out[..rows]
                 .iter()
-                .map(|&value| Scalar::$variant(value))
+                .map(|&value| CodecScalar::$variant(value))
                 .collect())
         }};
     }
@@ -113,7 +115,7 @@ fn decode(reader: &mut SegmentReader, vector: usize) -> Result<Vec<Scalar>, Corr
             let slice: BytesSlice<'_> = out.as_slice();
             assert_eq!(slice.get(0), b"rows before stay");
             Ok((1..=rows)
-                .map(|row| Scalar::Bytes(slice.get(row).to_vec()))
+                .map(|row| CodecScalar::Bytes(slice.get(row).to_vec()))
                 .collect())
         }
     }
@@ -173,7 +175,7 @@ fn gives_back(image: &[u8], column: &Column, validity: Option<&[u64]>, about: &s
 }
 
 /// Where there is a dictionary, its codes say the same as the values.
-fn codes_agree(reader: &mut SegmentReader, vector: usize, scalars: &[Scalar], about: &str) {
+fn codes_agree(reader: &mut SegmentReader, vector: usize, scalars: &[CodecScalar], about: &str) {
     let Some(length) = reader.dictionary_len() else {
         assert_ne!(reader.codec(), CodecId::Dictionary, "{about}");
         return;
@@ -191,7 +193,7 @@ fn codes_agree(reader: &mut SegmentReader, vector: usize, scalars: &[Scalar], ab
             Some(scalar),
             "{about}"
         );
-        if let Scalar::Bytes(bytes) = scalar {
+        if let CodecScalar::Bytes(bytes) = scalar {
             assert_eq!(
                 reader.dictionary_bytes(*code),
                 Some(bytes.as_slice()),
@@ -367,7 +369,7 @@ fn a_claim_of_many_rows_in_few_bytes_allocates_little() {
     // Width 0 and a constant can truly stand for a full row group; more rows than that are refused.
     let values = vec![9i64; 131_072];
     let input = SegmentInput {
-        values: Values::Int64(&values),
+        values: RowGroupValues::Int64(&values),
         validity: None,
     };
     for codec in [CodecId::Constant, CodecId::Pfor, CodecId::Dictionary] {

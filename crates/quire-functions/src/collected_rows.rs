@@ -100,7 +100,7 @@ impl AggregateUDFImpl for CollectedRows {
             expr_fields: &args.expr_fields[..self.argument_count],
             ..args
         })?;
-        Ok(Box::new(Collected {
+        Ok(Box::new(RowCollector {
             accumulator,
             argument_count: self.argument_count,
             is_distinct: self.is_distinct,
@@ -125,7 +125,7 @@ fn alone(values: &ArrayRef) -> Result<ArrayRef> {
 }
 
 #[derive(Debug)]
-struct Collected {
+struct RowCollector {
     accumulator: Box<dyn Accumulator>,
     argument_count: usize,
     is_distinct: bool,
@@ -135,7 +135,7 @@ struct Collected {
     parts: Vec<Vec<ArrayRef>>,
 }
 
-impl Collected {
+impl RowCollector {
     /// All rows, by column.
     fn columns(&self) -> Result<Vec<ArrayRef>> {
         let column = |(place, data_type): (usize, &DataType)| {
@@ -183,7 +183,7 @@ impl Collected {
     }
 }
 
-impl Accumulator for Collected {
+impl Accumulator for RowCollector {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let columns = values.iter().map(alone);
         self.parts.push(columns.collect::<Result<_>>()?);

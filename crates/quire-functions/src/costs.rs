@@ -5,13 +5,13 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Float64Array, StringViewArray};
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{Result, plan_err};
-use quire_exec::costs::{CostSource, Costs};
+use quire_exec::costs::{CostModel, CostSource};
 
 use super::storage::table_of;
 
 /// Those of one connection.
 #[derive(Debug)]
-pub struct CostsFunction(pub Costs);
+pub struct CostsFunction(pub CostModel);
 
 impl TableFunctionImpl for CostsFunction {
     fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use quire_exec::plan::nearest_double;
-use quire_text::number_in::{Reason, parse_decimal};
+use quire_text::number_in::{NumberInError, parse_decimal};
 
 use quire_error::Error;
 
@@ -41,15 +41,15 @@ impl TextToDecimal {
         let scale = self.scale.unsigned_abs();
         let parsed = match without_underscores(text) {
             Some(digits) => parse_decimal(digits.as_bytes(), self.precision, scale),
-            None => Err(Reason::Invalid),
+            None => Err(NumberInError::Invalid),
         };
         parsed.map_err(|reason| {
             let error = match reason {
-                Reason::Invalid => {
+                NumberInError::Invalid => {
                     let text = format!("invalid input syntax for type numeric: \"{text}\"");
                     Error::new("22P02", text)
                 }
-                Reason::OutOfRange => {
+                NumberInError::OutOfRange => {
                     let (precision, scale) = (self.precision, self.scale);
                     let text = format!(
                         "numeric field overflow: \"{text}\" does not fit DECIMAL({precision},{scale})"

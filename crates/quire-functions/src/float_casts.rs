@@ -14,7 +14,7 @@ use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
-use quire_text::number_in::{Reason, parse_decimal};
+use quire_text::number_in::{NumberInError, parse_decimal};
 
 use quire_error::Error;
 
@@ -25,13 +25,13 @@ const DOUBLE_DIGITS: usize = 15;
 /// A cast that is checked.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct FloatCast {
-    kind: Kind,
+    kind: FloatCastKind,
     to: DataType,
     signature: Signature,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+enum FloatCastKind {
     FromText,
     DoubleToReal,
     ToDecimal,
@@ -42,9 +42,9 @@ impl FloatCast {
     pub fn needed_for(from: &DataType, to: &DataType) -> Option<Self> {
         use DataType::{Decimal128, Float32, Float64};
         let kind = match (from, to) {
-            (from, Float32 | Float64) if from.is_string() => Kind::FromText,
-            (Float64, Float32) => Kind::DoubleToReal,
-            (Float32 | Float64, Decimal128(_, scale)) if *scale >= 0 => Kind::ToDecimal,
+            (from, Float32 | Float64) if from.is_string() => FloatCastKind::FromText,
+            (Float64, Float32) => FloatCastKind::DoubleToReal,
+            (Float32 | Float64, Decimal128(_, scale)) if *scale >= 0 => FloatCastKind::ToDecimal,
             _ => return None,
         };
         Some(Self {
@@ -56,25 +56,25 @@ impl FloatCast {
 
     fn cast(&self, array: &ArrayRef) -> Result<ArrayRef> {
         match (self.kind, &self.to) {
-            (Kind::FromText, DataType::Float32) => {
+            (FloatCastKind::FromText, DataType::Float32) => {
                 let texts = cast(array, &DataType::Utf8View)?;
                 let reals = texts.as_string_view().iter();
                 let reals = reals.map(|text| text.map(|text| read(text, "real")).transpose());
                 Ok(Arc::new(reals.collect::<Result<Float32Array>>()?))
             }
-            (Kind::FromText, _) => {
+            (FloatCastKind::FromText, _) => {
                 let texts = cast(array, &DataType::Utf8View)?;
                 let doubles = texts.as_string_view().iter();
                 let read = |text| read(text, "double precision");
                 let doubles = doubles.map(|text| text.map(read).transpose());
                 Ok(Arc::new(doubles.collect::<Result<Float64Array>>()?))
             }
-            (Kind::DoubleToReal, _) => {
+            (FloatCastKind::DoubleToReal, _) => {
                 let doubles = array.as_primitive::<Float64Type>().iter();
                 let reals = doubles.map(|double| double.map(to_real).transpose());
                 Ok(Arc::new(reals.collect::<Result<Float32Array>>()?))
             }
-            (Kind::ToDecimal, DataType::Decimal128(precision, scale)) => {
+            (FloatCastKind::ToDecimal, DataType::Decimal128(precision, scale)) => {
                 to_decimals(array, *precision, *scale)
             }
             _ => internal_err!("a cast of floats to {}", self.to),
@@ -85,9 +85,9 @@ impl FloatCast {
 impl ScalarUDFImpl for FloatCast {
     fn name(&self) -> &str {
         match self.kind {
-            Kind::FromText => "text_to_float",
-            Kind::DoubleToReal => "double_to_real",
-            Kind::ToDecimal => "float_to_decimal",
+            FloatCastKind::FromText => "text_to_float",
+            FloatCastKind::DoubleToReal => "double_to_real",
+            FloatCastKind::ToDecimal => "float_to_decimal",
         }
     }
 
@@ -117,12 +117,12 @@ fn error(sqlstate: &'static str, text: String) -> DataFusionError {
 }
 
 /// What reading a float asks of its type.
-trait Float: std::str::FromStr {
+trait FloatCastTarget: std::str::FromStr {
     fn is_infinite(&self) -> bool;
     fn is_zero(&self) -> bool;
 }
 
-impl Float for f32 {
+impl FloatCastTarget for f32 {
     fn is_infinite(&self) -> bool {
         f32::is_infinite(*self)
     }
@@ -132,7 +132,7 @@ impl Float for f32 {
     }
 }
 
-impl Float for f64 {
+impl FloatCastTarget for f64 {
     fn is_infinite(&self) -> bool {
         f64::is_infinite(*self)
     }
@@ -142,7 +142,7 @@ impl Float for f64 {
     }
 }
 
-fn read<T: Float>(text: &str, type_name: &str) -> Result<T> {
+fn read<T: FloatCastTarget>(text: &str, type_name: &str) -> Result<T> {
     let digits = text.trim_matches(|letter: char| letter.is_ascii_whitespace());
     let value: T = digits.parse().map_err(|_| {
         let text = format!("invalid input syntax for type {type_name}: \"{text}\"");
@@ -194,7 +194,7 @@ fn to_decimal(value: f64, digits: usize, precision: u8, scale: i8) -> Result<i12
     let read = if value.is_finite() {
         parse_decimal(text.as_bytes(), precision, scale.unsigned_abs())
     } else {
-        Err(Reason::OutOfRange)
+        Err(NumberInError::OutOfRange)
     };
     read.map_err(|_| {
         let text =

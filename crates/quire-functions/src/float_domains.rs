@@ -14,21 +14,21 @@ use datafusion::logical_expr::{
 
 use quire_error::Error;
 
-const FUNCTIONS: [(&str, Domain); 14] = [
-    ("acos", Domain::Cosine),
-    ("acosh", Domain::HyperbolicCosine),
-    ("asin", Domain::Cosine),
-    ("atanh", Domain::Cosine),
-    ("cos", Domain::Angle),
-    ("cot", Domain::Angle),
-    ("exp", Domain::Exponential),
-    ("ln", Domain::Logarithm),
-    ("log", Domain::Logarithm),
-    ("log10", Domain::Logarithm),
-    ("power", Domain::Power),
-    ("sin", Domain::Angle),
-    ("sqrt", Domain::Root),
-    ("tan", Domain::Angle),
+const FUNCTIONS: [(&str, FloatDomain); 14] = [
+    ("acos", FloatDomain::Cosine),
+    ("acosh", FloatDomain::HyperbolicCosine),
+    ("asin", FloatDomain::Cosine),
+    ("atanh", FloatDomain::Cosine),
+    ("cos", FloatDomain::Angle),
+    ("cot", FloatDomain::Angle),
+    ("exp", FloatDomain::Exponential),
+    ("ln", FloatDomain::Logarithm),
+    ("log", FloatDomain::Logarithm),
+    ("log10", FloatDomain::Logarithm),
+    ("power", FloatDomain::Power),
+    ("sin", FloatDomain::Angle),
+    ("sqrt", FloatDomain::Root),
+    ("tan", FloatDomain::Angle),
 ];
 
 /// Puts the check before DataFusion's functions.
@@ -42,7 +42,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
 
 /// Where a function has values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Domain {
+enum FloatDomain {
     /// Finite numbers.
     Angle,
     /// From -1 to 1.
@@ -63,7 +63,7 @@ type Refusal = (&'static str, &'static str);
 const OVERFLOW: Refusal = ("22003", "value out of range: overflow");
 const UNDERFLOW: Refusal = ("22003", "value out of range: underflow");
 
-impl Domain {
+impl FloatDomain {
     /// Why there is no value for these arguments, none of which is NaN.
     fn refusal(self, arguments: &[f64]) -> Option<Refusal> {
         let first = arguments.first().copied().unwrap_or_default();
@@ -124,7 +124,7 @@ fn of_result(result: f64, arguments: &[f64]) -> Option<Refusal> {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct FloatFunction {
     inner: Arc<ScalarUDF>,
-    domain: Domain,
+    domain: FloatDomain,
 }
 
 impl ScalarUDFImpl for FloatFunction {
@@ -158,7 +158,7 @@ impl ScalarUDFImpl for FloatFunction {
     }
 }
 
-fn check(domain: Domain, arguments: &[ColumnarValue]) -> Result<()> {
+fn check(domain: FloatDomain, arguments: &[ColumnarValue]) -> Result<()> {
     let mut columns = Vec::with_capacity(arguments.len());
     for argument in arguments {
         let (array, is_fixed) = match argument {
@@ -194,19 +194,28 @@ mod tests {
     // As PostgreSQL 15 says it.
     #[test]
     fn arguments_without_a_value_are_refused() {
-        let sqlstate = |domain: Domain, arguments: &[f64]| {
+        let sqlstate = |domain: FloatDomain, arguments: &[f64]| {
             domain.refusal(arguments).map(|(sqlstate, _)| sqlstate)
         };
-        assert_eq!(sqlstate(Domain::Logarithm, &[0.0]), Some("2201E"));
-        assert_eq!(sqlstate(Domain::Logarithm, &[10.0, -1.0]), Some("2201E"));
-        assert_eq!(sqlstate(Domain::Logarithm, &[1.0, 2.0]), Some("22012"));
-        assert_eq!(sqlstate(Domain::Logarithm, &[f64::INFINITY]), None);
-        assert_eq!(sqlstate(Domain::Exponential, &[1000.0]), Some("22003"));
-        assert_eq!(sqlstate(Domain::Exponential, &[-1000.0]), Some("22003"));
-        assert_eq!(sqlstate(Domain::Exponential, &[f64::NEG_INFINITY]), None);
-        assert_eq!(sqlstate(Domain::Power, &[-8.0, 0.5]), Some("2201F"));
-        assert_eq!(sqlstate(Domain::Power, &[-8.0, 3.0]), None);
-        assert_eq!(sqlstate(Domain::Power, &[0.0, 2.0]), None);
-        assert_eq!(sqlstate(Domain::Cosine, &[1.0]), None);
+        assert_eq!(sqlstate(FloatDomain::Logarithm, &[0.0]), Some("2201E"));
+        assert_eq!(
+            sqlstate(FloatDomain::Logarithm, &[10.0, -1.0]),
+            Some("2201E")
+        );
+        assert_eq!(sqlstate(FloatDomain::Logarithm, &[1.0, 2.0]), Some("22012"));
+        assert_eq!(sqlstate(FloatDomain::Logarithm, &[f64::INFINITY]), None);
+        assert_eq!(sqlstate(FloatDomain::Exponential, &[1000.0]), Some("22003"));
+        assert_eq!(
+            sqlstate(FloatDomain::Exponential, &[-1000.0]),
+            Some("22003")
+        );
+        assert_eq!(
+            sqlstate(FloatDomain::Exponential, &[f64::NEG_INFINITY]),
+            None
+        );
+        assert_eq!(sqlstate(FloatDomain::Power, &[-8.0, 0.5]), Some("2201F"));
+        assert_eq!(sqlstate(FloatDomain::Power, &[-8.0, 3.0]), None);
+        assert_eq!(sqlstate(FloatDomain::Power, &[0.0, 2.0]), None);
+        assert_eq!(sqlstate(FloatDomain::Cosine, &[1.0]), None);
     }
 }

@@ -55,7 +55,7 @@ impl AggregateUDFImpl for JoinedBytes {
         if args.is_distinct {
             exec_err!("string_agg(DISTINCT) of bytes is not supported")
         } else {
-            Ok(Box::<Joined>::default())
+            Ok(Box::<JoinedBytesState>::default())
         }
     }
 
@@ -70,12 +70,12 @@ impl AggregateUDFImpl for JoinedBytes {
 
 /// What has been joined, behind the delimiter of the first value.
 #[derive(Debug, Default)]
-struct Joined {
+struct JoinedBytesState {
     bytes: Option<Vec<u8>>,
     first_delimiter_bytes: usize,
 }
 
-impl Joined {
+impl JoinedBytesState {
     fn add(&mut self, bytes: &[u8], first_delimiter_bytes: usize) {
         match &mut self.bytes {
             Some(joined) => joined.extend_from_slice(bytes),
@@ -87,7 +87,7 @@ impl Joined {
     }
 }
 
-impl Accumulator for Joined {
+impl Accumulator for JoinedBytesState {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let arrays = values
             .iter()

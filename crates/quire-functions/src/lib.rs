@@ -73,7 +73,7 @@ pub use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction}
 pub use sum::CheckedSum;
 pub use text::{Concatenation, TextIsLike};
 pub use time::{
-    IntervalAggregate, Kind, StatementClock, as_planner_part, chosen_interval, interval_length,
+    IntervalAggregate, StatementClock, TimeKind, as_planner_part, chosen_interval, interval_length,
     interval_negative, invalid_text, micros_now, seconds_to_instant, time_cast, time_operator,
     zone_of,
 };

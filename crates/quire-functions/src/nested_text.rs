@@ -18,7 +18,7 @@ use datafusion::logical_expr::{
 use quire_text::bytea;
 use quire_text::number_out::{write_f32, write_f64};
 use quire_text::temporal;
-use quire_text::temporal::{SECOND, Zone};
+use quire_text::temporal::{SECOND, TimeZoneRules};
 
 use crate::zone_of;
 
@@ -85,7 +85,7 @@ impl ScalarUDFImpl for NestedText {
 }
 
 /// The text of each value; nothing for NULL.
-fn texts(array: &ArrayRef, zone: &Zone) -> Result<Vec<Option<String>>> {
+fn texts(array: &ArrayRef, zone: &TimeZoneRules) -> Result<Vec<Option<String>>> {
     Ok(match array.data_type() {
         DataType::List(_) => arrays(array.as_list(), zone)?,
         DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
@@ -172,7 +172,7 @@ fn as_text(out: &mut String, write: impl FnOnce(&mut Vec<u8>)) {
 }
 
 /// `{1,NULL,"a b"}`; an array whose elements are empty arrays is empty itself.
-fn arrays(lists: &ListArray, zone: &Zone) -> Result<Vec<Option<String>>> {
+fn arrays(lists: &ListArray, zone: &TimeZoneRules) -> Result<Vec<Option<String>>> {
     let offsets = lists.value_offsets();
     // Of a part of an array, the elements of that part alone.
     let first = offsets.first().map_or(0, |first| *first as usize);
@@ -226,7 +226,7 @@ fn push_element(element: &str, out: &mut String) {
 }
 
 /// `(1,,"a b")`: NULL is nothing at all, and quotes within quotes are doubled.
-fn rows(rows: &StructArray, zone: &Zone) -> Result<Vec<Option<String>>> {
+fn rows(rows: &StructArray, zone: &TimeZoneRules) -> Result<Vec<Option<String>>> {
     let fields = rows.columns().iter().map(|column| texts(column, zone));
     let fields = fields.collect::<Result<Vec<_>>>()?;
     let shown = |row: usize| {

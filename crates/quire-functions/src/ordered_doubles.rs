@@ -93,7 +93,7 @@ impl AggregateUDFImpl for OrderedDoubles {
         let Some(total) = result.accumulator(&self.floats, false) else {
             return exec_err!("only floats are added up in an order");
         };
-        Ok(Box::new(Collected { values, total }))
+        Ok(Box::new(OrderedDoublesAccumulator { values, total }))
     }
 
     fn reverse_expr(&self) -> ReversedUDAF {
@@ -120,12 +120,12 @@ pub fn in_order(mut call: AggregateFunction, function: OrderedDoubles) -> Aggreg
 }
 
 #[derive(Debug)]
-struct Collected {
+struct OrderedDoublesAccumulator {
     values: Box<dyn Accumulator>,
     total: Box<dyn Accumulator>,
 }
 
-impl Accumulator for Collected {
+impl Accumulator for OrderedDoublesAccumulator {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         self.values.update_batch(values)
     }

@@ -24,11 +24,11 @@ pub const NEXT_BY_ID: &str = "quire_nextval";
 /// What a connection has got from sequences.
 #[derive(Debug, Default)]
 pub struct SequenceValues {
-    values: Mutex<Values>,
+    values: Mutex<SessionSequenceValues>,
 }
 
 #[derive(Debug, Default)]
-struct Values {
+struct SessionSequenceValues {
     by_sequence: HashMap<u64, i64>,
     last: Option<i64>,
 }
@@ -40,11 +40,11 @@ pub(super) fn register(
     values: &Arc<SequenceValues>,
 ) -> Result<()> {
     for which in [
-        Which::Next,
-        Which::NextById,
-        Which::Current,
-        Which::Set,
-        Which::Last,
+        SequenceCall::Next,
+        SequenceCall::NextById,
+        SequenceCall::Current,
+        SequenceCall::Set,
+        SequenceCall::Last,
     ] {
         let function = SequenceFunction {
             which,
@@ -58,7 +58,7 @@ pub(super) fn register(
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Which {
+enum SequenceCall {
     Next,
     NextById,
     Current,
@@ -66,23 +66,23 @@ enum Which {
     Last,
 }
 
-impl Which {
+impl SequenceCall {
     fn signature(self) -> Signature {
         let signature = match self {
-            Which::Next | Which::Current => TypeSignature::String(1),
-            Which::NextById => TypeSignature::Exact(vec![DataType::Int64]),
-            Which::Set => TypeSignature::OneOf(vec![
+            SequenceCall::Next | SequenceCall::Current => TypeSignature::String(1),
+            SequenceCall::NextById => TypeSignature::Exact(vec![DataType::Int64]),
+            SequenceCall::Set => TypeSignature::OneOf(vec![
                 TypeSignature::Exact(vec![DataType::Utf8, DataType::Int64]),
                 TypeSignature::Exact(vec![DataType::Utf8, DataType::Int64, DataType::Boolean]),
             ]),
-            Which::Last => TypeSignature::Nullary,
+            SequenceCall::Last => TypeSignature::Nullary,
         };
         Signature::new(signature, Volatility::Volatile)
     }
 }
 
 struct SequenceFunction {
-    which: Which,
+    which: SequenceCall,
     signature: Signature,
     snapshot: Snapshot,
     values: Arc<SequenceValues>,
@@ -111,11 +111,11 @@ impl Hash for SequenceFunction {
 impl ScalarUDFImpl for SequenceFunction {
     fn name(&self) -> &str {
         match self.which {
-            Which::Next => "nextval",
-            Which::NextById => NEXT_BY_ID,
-            Which::Current => "currval",
-            Which::Set => "setval",
-            Which::Last => "lastval",
+            SequenceCall::Next => "nextval",
+            SequenceCall::NextById => NEXT_BY_ID,
+            SequenceCall::Current => "currval",
+            SequenceCall::Set => "setval",
+            SequenceCall::Last => "lastval",
         }
     }
 
@@ -146,19 +146,19 @@ impl SequenceFunction {
             return Ok(None);
         }
         let value = match self.which {
-            Which::Last => self.values.locked().last.ok_or_else(|| {
+            SequenceCall::Last => self.values.locked().last.ok_or_else(|| {
                 external(Error::new(
                     "55000",
                     "lastval is not yet defined in this session",
                 ))
             })?,
-            Which::NextById => {
+            SequenceCall::NextById => {
                 let id = arrays[0].as_primitive::<Int64Type>().value(row);
                 let next = self.values.next_by_id(&self.snapshot, id.cast_unsigned());
                 next.map_err(external)?
             }
-            Which::Next => self.next(&*self.sequence(arrays, row)?)?,
-            Which::Current => {
+            SequenceCall::Next => self.next(&*self.sequence(arrays, row)?)?,
+            SequenceCall::Current => {
                 let sequence = self.sequence(arrays, row)?;
                 let known = self.values.locked().by_sequence.get(&sequence.id).copied();
                 known.ok_or_else(|| {
@@ -169,7 +169,7 @@ impl SequenceFunction {
                     external(Error::new("55000", text))
                 })?
             }
-            Which::Set => {
+            SequenceCall::Set => {
                 let sequence = self.sequence(arrays, row)?;
                 let value = arrays[1].as_primitive::<Int64Type>().value(row);
                 let is_given = arrays
@@ -235,7 +235,7 @@ impl SequenceValues {
         values.last = Some(value);
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, Values> {
+    fn locked(&self) -> std::sync::MutexGuard<'_, SessionSequenceValues> {
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -65,7 +65,7 @@ impl TableFunctionImpl for TablesFunction {
             let columns = columns.filter_map(|column| table.statistics(column));
             columns.map(|statistics| of(&statistics)).sum::<u64>()
         };
-        let mut rows = TableRows::default();
+        let mut rows = TableRowsBuilder::default();
         for table in &tables {
             let name = &table.definition().name;
             let sizes = self.0.tree_sizes(name).map_err(external)?;
@@ -168,7 +168,7 @@ impl TableFunctionImpl for EngineFunction {
 
 /// The columns of `quire_tables`, filled row by row.
 #[derive(Default)]
-struct TableRows {
+struct TableRowsBuilder {
     table_name: Vec<String>,
     storage: Vec<&'static str>,
     row_count: Vec<Option<i64>>,

@@ -14,7 +14,7 @@ use quire_kv::mvcc::{
     Isolation, LockWait, Mvcc, MvccOptions, RowLockMode, Synchronous, TableLockMode,
     TransactionOptions, TreeId, TreeSpec,
 };
-use quire_store::log::{Log, LogOptions};
+use quire_store::log::{LogOptions, VolumeLog};
 use quire_store::pool::{PageCodec, Pool, PoolOptions};
 use quire_store::{FileDisk, Volume, VolumeOptions};
 
@@ -58,7 +58,7 @@ fn build(path: &Path) -> Result<Setup, Failure> {
         ..PoolOptions::default()
     };
     let pool = Pool::new(&volume, options);
-    let log = Log::open(&volume, LogOptions::default())?;
+    let log = VolumeLog::open(&volume, LogOptions::default())?;
     let tree = || -> Result<BTree, Failure> {
         let mut builder = TreeBuilder::new(&pool, PageCodec::NONE, TreeOptions::default(), 0)?;
         for number in 0..ENTRIES {

@@ -89,8 +89,8 @@ impl Progress {
 
 /// The counts of one statement.
 #[derive(Debug, Default)]
-pub struct Work {
-    begun: Mutex<Option<Begun>>,
+pub struct StatementWork {
+    begun: Mutex<Option<BegunPhase>>,
     has_begun: AtomicBool,
     is_committing: AtomicBool,
     rows_done: AtomicU64,
@@ -104,13 +104,13 @@ pub struct Work {
 }
 
 #[derive(Debug)]
-struct Begun {
+struct BegunPhase {
     phase: Phase,
     subject: Option<String>,
     at: Instant,
 }
 
-impl Work {
+impl StatementWork {
     /// The counts of a statement that ends when `stop` is set: long work looks at it where it counts.
     pub fn stopped_by(stop: Arc<AtomicBool>) -> Self {
         Self {
@@ -148,7 +148,7 @@ impl Work {
         }
         self.is_committing.store(false, Ordering::Relaxed);
         self.has_begun.store(true, Ordering::Relaxed);
-        *begun = Some(Begun {
+        *begun = Some(BegunPhase {
             phase,
             subject: subject.map(str::to_owned),
             at: Instant::now(),
@@ -235,19 +235,19 @@ impl Work {
         })
     }
 
-    fn begun(&self) -> MutexGuard<'_, Option<Begun>> {
+    fn begun(&self) -> MutexGuard<'_, Option<BegunPhase>> {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Rows that come one by one.
-pub struct RowCount<'w> {
-    work: Option<&'w Work>,
+pub struct RowProgress<'w> {
+    work: Option<&'w StatementWork>,
     rows: u64,
 }
 
-impl<'w> RowCount<'w> {
-    pub fn new(work: Option<&'w Work>) -> Self {
+impl<'w> RowProgress<'w> {
+    pub fn new(work: Option<&'w StatementWork>) -> Self {
         Self { work, rows: 0 }
     }
 
@@ -259,7 +259,7 @@ impl<'w> RowCount<'w> {
         self.rows += 1;
         if self.rows == TOLD_ROWS {
             self.tell();
-            self.work.map_or(Ok(()), Work::check)?;
+            self.work.map_or(Ok(()), StatementWork::check)?;
         }
         Ok(())
     }
@@ -272,7 +272,7 @@ impl<'w> RowCount<'w> {
     }
 }
 
-impl Drop for RowCount<'_> {
+impl Drop for RowProgress<'_> {
     fn drop(&mut self) {
         self.tell();
     }
@@ -280,11 +280,11 @@ impl Drop for RowCount<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Phase, RowCount, TOLD_ROWS, Work};
+    use super::{Phase, RowProgress, StatementWork, TOLD_ROWS};
 
     #[test]
     fn counts_belong_to_a_phase() {
-        let work = Work::default();
+        let work = StatementWork::default();
         assert_eq!(work.progress(), None);
         work.begin(Phase::Reading, None);
         work.foresee(Some(100), 0);
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn files_have_totals_of_bytes() {
-        let work = Work::default();
+        let work = StatementWork::default();
         work.begin(Phase::Loading, None);
         for _ in 0..2 {
             work.foresee(Some(0), 100);
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn there_is_no_share_of_what_is_unknown_nothing_or_all() {
-        let work = Work::default();
+        let work = StatementWork::default();
         work.begin(Phase::Reading, None);
         work.foresee(Some(10), 0);
         assert_eq!(work.progress().unwrap().share(), None);
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn what_is_left_replaces_what_was_foreseen() {
-        let work = Work::default();
+        let work = StatementWork::default();
         work.begin(Phase::Cleaning, None);
         work.foresee_left(100);
         work.note_read(0, 20);
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_table_is_rewritten_in_its_phase_only() {
-        let work = Work::default();
+        let work = StatementWork::default();
         assert_eq!(work.rewritten_table(), None);
         work.begin(Phase::Rewriting, Some("r"));
         assert_eq!(work.rewritten_table().as_deref(), Some("r"));
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_commit_keeps_the_counts_of_what_it_commits() {
-        let work = Work::default();
+        let work = StatementWork::default();
         work.commit();
         assert!(!work.has_begun());
         work.begin(Phase::Loading, None);
@@ -373,9 +373,9 @@ mod tests {
 
     #[test]
     fn rows_that_come_one_by_one_are_all_told() {
-        let work = Work::default();
+        let work = StatementWork::default();
         work.begin(Phase::Sorting, None);
-        let mut count = RowCount::new(Some(&work));
+        let mut count = RowProgress::new(Some(&work));
         for _ in 0..TOLD_ROWS + 5 {
             count.count().unwrap();
         }

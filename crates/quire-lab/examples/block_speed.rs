@@ -5,7 +5,9 @@
 //! copying the pages is the peer. Pages of random bytes show what giving up costs. The lines of the first
 //! file are the documents of the inverted file.
 
-use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, Dictionary, MinimumGain, open};
+use quire_codec::block::{
+    BlockCodec, BlockCodecId, BlockOptions, MinimumGain, ZstdDictionary, open,
+};
 use quire_codec::fixed::{self, FixedDecoder};
 use quire_codec::{CodecId, ROWS_MAX, VECTOR_VALUES};
 use quire_lab::postings::codecs::{Carryover12, PostingsCodec, SemiStaticHuffman};
@@ -38,7 +40,7 @@ fn mb_per_second(page_bytes: &[usize], mut work: impl FnMut(usize)) -> f64 {
 }
 
 /// Codecs and levels to measure, with their names.
-fn codecs(dictionary: &Dictionary) -> Result<Vec<Named>, Failure> {
+fn codecs(dictionary: &ZstdDictionary) -> Result<Vec<Named>, Failure> {
     use BlockCodecId::{Lz4, Lz4Hc, Lzjb, None as Stored, Zle, Zlib, Zstd};
     let levels = [
         (Stored, 1),
@@ -131,7 +133,7 @@ fn measure_pages(title: &str, bytes: &[u8]) -> Result<(), Failure> {
     });
     println!("{:<18} {copy:9.0} {copy:9.0}", "memcpy");
     let start = Instant::now();
-    let dictionary = Dictionary::train(&pages, 32 << 10);
+    let dictionary = ZstdDictionary::train(&pages, 32 << 10);
     let seconds = start.elapsed().as_secs_f64();
     let state = if dictionary.is_some() {
         ""
@@ -143,7 +145,7 @@ fn measure_pages(title: &str, bytes: &[u8]) -> Result<(), Failure> {
     let fallback = pages.first().copied().unwrap_or(&[0; PAGE_BYTES]);
     let dictionary = match dictionary {
         Some(dictionary) => dictionary,
-        None => Dictionary::from_bytes(fallback)?,
+        None => ZstdDictionary::from_bytes(fallback)?,
     };
     for (name, mut codec) in codecs(&dictionary)? {
         measure(&name, codec.as_mut(), &pages);

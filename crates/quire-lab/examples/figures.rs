@@ -3,10 +3,10 @@
 //! `cargo run --release -p quire-lab --example figures -- codecs|transforms|dual-format|postings|length-decoding|iterator-models [--quick] [FILE]` prints what
 //! `quire lab` prints.
 
-use quire_lab::{Effort, Experiment, Lab, render};
+use quire_lab::{Experiment, Lab, MeasureEffort, render};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (mut experiment, mut effort, mut text) = (None, Effort::Full, None);
+    let (mut experiment, mut effort, mut text) = (None, MeasureEffort::Full, None);
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
             "codecs" => experiment = Some(Experiment::Codecs),
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "postings" => experiment = Some(Experiment::Postings),
             "length-decoding" => experiment = Some(Experiment::LengthDecoding),
             "iterator-models" => experiment = Some(Experiment::IteratorModels),
-            "--quick" => effort = Effort::Quick,
+            "--quick" => effort = MeasureEffort::Quick,
             file => text = Some(std::fs::read(file)?),
         }
     }

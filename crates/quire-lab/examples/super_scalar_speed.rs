@@ -8,8 +8,9 @@
 
 use quire_codec::VECTOR_VALUES;
 use quire_lab::super_scalar::{
-    Compression, Dictionary, DictionaryEncoder, GROUP_VALUES, Integer, Marking, Reference, Segment,
-    Settings, effective_exception_rate, encode, expected_exception_rate,
+    Compression, DictionaryEncoder, GROUP_VALUES, Integer, Marking, Reference, Segment,
+    SegmentSettings, SuperScalarDictionary, effective_exception_rate, encode,
+    expected_exception_rate,
 };
 use std::error::Error;
 use std::hint::black_box;
@@ -80,8 +81,8 @@ fn running_sums(values: &[u64]) -> Vec<u64> {
     values.iter().map(add).collect()
 }
 
-fn settings<T: Integer>(reference: Reference<'_, T>, width: usize) -> Settings<'_, T> {
-    Settings {
+fn settings<T: Integer>(reference: Reference<'_, T>, width: usize) -> SegmentSettings<'_, T> {
+    SegmentSettings {
         reference,
         width,
         marking: Marking::Linked,
@@ -102,7 +103,7 @@ fn decoding<T: Integer>(clock: &Clock, image: &[u8]) -> Result<f64, Box<dyn Erro
     }))
 }
 
-fn encoding(clock: &Clock, values: &[u64], settings: &Settings<'_, u64>) -> f64 {
+fn encoding(clock: &Clock, values: &[u64], settings: &SegmentSettings<'_, u64>) -> f64 {
     clock.ns_per_value(values.len(), || {
         black_box(encode(black_box(values), settings).is_ok());
     })
@@ -111,7 +112,9 @@ fn encoding(clock: &Clock, values: &[u64], settings: &Settings<'_, u64>) -> f64 
 /// The 255 most frequent values of the dictionary columns.
 fn dictionary() -> Result<DictionaryEncoder<u64>, Box<dyn Error>> {
     let values: Vec<u64> = (0..255).map(scattered).collect();
-    Ok(DictionaryEncoder::new(Arc::new(Dictionary::new(&values)?)))
+    Ok(DictionaryEncoder::new(Arc::new(
+        SuperScalarDictionary::new(&values)?,
+    )))
 }
 
 fn figure_6_4(clock: &Clock) -> Result<(), Box<dyn Error>> {
@@ -138,7 +141,7 @@ fn figure_6_4(clock: &Clock) -> Result<(), Box<dyn Error>> {
             for marking in [Marking::Escaped, Marking::Linked] {
                 let image = encode(
                     values,
-                    &Settings {
+                    &SegmentSettings {
                         marking,
                         ..settings(reference, 8)
                     },
@@ -150,7 +153,7 @@ fn figure_6_4(clock: &Clock) -> Result<(), Box<dyn Error>> {
             let settings = settings(Reference::Pfor { base: 0u32 }, 8);
             let image = encode(
                 &narrow,
-                &Settings {
+                &SegmentSettings {
                     marking,
                     ..settings
                 },
@@ -182,7 +185,7 @@ fn figure_6_5(clock: &Clock) -> Result<(), Box<dyn Error>> {
                 Compression::Predicated,
                 Compression::DoubleCursor,
             ] {
-                let settings = Settings {
+                let settings = SegmentSettings {
                     compression,
                     ..settings(reference, 8)
                 };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Effort {
+pub enum MeasureEffort {
     /// Small samples and few rounds: the figures have their shape, their values mean little.
     Quick,
     /// A command takes less than a minute.
@@ -18,7 +18,7 @@ pub enum Effort {
 /// Measures on one machine.
 #[derive(Clone, Debug)]
 pub struct Lab {
-    effort: Effort,
+    effort: MeasureEffort,
     cycles_per_ns: f64,
     machine: String,
 }
@@ -31,7 +31,7 @@ const WARM_UP_CALLS: u32 = 3;
 
 impl Lab {
     /// Measures the clock first.
-    pub fn new(effort: Effort) -> Self {
+    pub fn new(effort: MeasureEffort) -> Self {
         let cycles_per_ns = cycles_per_ns();
         Self {
             effort,
@@ -41,7 +41,7 @@ impl Lab {
     }
 
     /// How long this one measures.
-    pub fn effort(&self) -> Effort {
+    pub fn effort(&self) -> MeasureEffort {
         self.effort
     }
 
@@ -58,8 +58,8 @@ impl Lab {
     /// `full`, or `quick` where it has to be quick.
     pub(crate) fn size(&self, full: usize, quick: usize) -> usize {
         match self.effort {
-            Effort::Full => full,
-            Effort::Quick => quick,
+            MeasureEffort::Full => full,
+            MeasureEffort::Quick => quick,
         }
     }
 
@@ -72,15 +72,15 @@ impl Lab {
             work()?;
             once = once.min(start.elapsed());
             let warm = call >= WARM_UP_CALLS && warm_up.elapsed() >= WARM_UP;
-            if warm || self.effort == Effort::Quick {
+            if warm || self.effort == MeasureEffort::Quick {
                 break;
             }
         }
         let once_ns = once.as_nanos().clamp(1, u128::from(u64::MAX)) as u64;
         let calls = ROUND_NS_MIN.div_ceil(once_ns);
         let (budget_ns, rounds_min, rounds_max) = match self.effort {
-            Effort::Full => (40_000_000, 9, 61),
-            Effort::Quick => (0, 3, 3),
+            MeasureEffort::Full => (40_000_000, 9, 61),
+            MeasureEffort::Quick => (0, 3, 3),
         };
         let rounds = (budget_ns / (once_ns * calls)).clamp(rounds_min, rounds_max);
         let mut times = Vec::new();
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn work_that_fails_is_not_measured() {
-        let lab = Lab::new(Effort::Quick);
+        let lab = Lab::new(MeasureEffort::Quick);
         assert_eq!(lab.nanoseconds(|| Err::<(), _>("broken")), Err("broken"));
     }
 }

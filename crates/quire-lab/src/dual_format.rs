@@ -1,11 +1,11 @@
 //! Paper 3, §IV-B: the table of the system-level evaluation as leaves of Quire's B+tree, in every order of their bytes.
 
-use crate::random::Random;
+use crate::random::LabRandom;
 use crate::sample_text::made_up_text;
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, open};
 use quire_format::row_page::{
-    BuildOptions, LevelBuilder, PAGE_BYTES_DEFAULT, PageShape, PageTransform, RowPage,
+    BuildOptions, LevelBuilder, PAGE_BYTES_DEFAULT, PageTransform, RowPage, RowPageShape,
     encode_image, encode_image_as,
 };
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType, TupleValue};
@@ -37,7 +37,7 @@ pub fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> 
         ("plain tuples", TupleCompression::None),
         ("compressed tuples", TupleCompression::NullSuppressed),
     ] {
-        let table = Table::new(&compression)?;
+        let table = TupleTable::new(&compression)?;
         let leaves = table.leaves(&words, lab.size(40_000, 600))?;
         for way in WAYS {
             let mut codec = open(way.codec, &BlockOptions::default())?;
@@ -45,10 +45,10 @@ pub fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> 
             let name = format!("{tuples}, {}", way.name);
             let page_bytes = (leaves.pages.len() * PAGE_BYTES_DEFAULT) as f64;
             let ratio = bytes.iter().map(|bytes| page_bytes / *bytes as f64);
-            ratios.push(Series::new(&name, Origin::Measured, ratio.collect()));
+            ratios.push(Series::new(&name, SeriesOrigin::Measured, ratio.collect()));
             let megabytes = |bytes: &usize| *bytes as f64 / leaves.rows as f64 * TABLE_ROWS / 1e6;
             let size = bytes.iter().map(megabytes);
-            sizes.push(Series::new(&name, Origin::Measured, size.collect()));
+            sizes.push(Series::new(&name, SeriesOrigin::Measured, size.collect()));
         }
     }
     let gains = PAPER_GAINS.map(|gain| Some(PAPER_RATIO * (1.0 + gain)));
@@ -92,34 +92,34 @@ fn figure(lab: &Lab, stem: &'static str, y: Axis, series: Vec<Series>) -> Figure
 
 /// A way to compress images.
 #[derive(Clone, Copy)]
-struct Way {
+struct CompressionMethod {
     name: &'static str,
     codec: BlockCodecId,
     sectors: bool,
 }
 
-const WAYS: [Way; 5] = [
-    Way {
+const WAYS: [CompressionMethod; 5] = [
+    CompressionMethod {
         name: "LZ4 of sectors",
         codec: BlockCodecId::Lz4,
         sectors: true,
     },
-    Way {
+    CompressionMethod {
         name: "zlib of sectors",
         codec: BlockCodecId::Zlib,
         sectors: true,
     },
-    Way {
+    CompressionMethod {
         name: "LZ4 of images",
         codec: BlockCodecId::Lz4,
         sectors: false,
     },
-    Way {
+    CompressionMethod {
         name: "zlib of images",
         codec: BlockCodecId::Zlib,
         sectors: false,
     },
-    Way {
+    CompressionMethod {
         name: "zstd of images",
         codec: BlockCodecId::Zstd,
         sectors: false,
@@ -141,7 +141,7 @@ impl<'a> Words<'a> {
     }
 
     /// Writes words to `string` until they are long enough, and cuts them.
-    fn string(&self, random: &mut Random, string: &mut Vec<u8>) {
+    fn string(&self, random: &mut LabRandom, string: &mut Vec<u8>) {
         string.clear();
         while string.len() < STRING_BYTES {
             if !string.is_empty() {
@@ -155,18 +155,18 @@ impl<'a> Words<'a> {
 }
 
 /// How rows of the table are tuples.
-struct Table {
+struct TupleTable {
     layout: TupleLayout,
-    shape: PageShape,
+    shape: RowPageShape,
 }
 
 /// Leaves, and how many rows are in them.
-struct Leaves {
+struct DualFormatLeaves {
     pages: Vec<Vec<u8>>,
     rows: usize,
 }
 
-impl Table {
+impl TupleTable {
     fn new(compression: &TupleCompression) -> Result<Self, LabError> {
         let column = |column_type| TupleColumn {
             column_type,
@@ -180,8 +180,8 @@ impl Table {
         Ok(Self { layout, shape })
     }
 
-    fn leaves(&self, words: &Words<'_>, rows: usize) -> Result<Leaves, LabError> {
-        let mut random = Random(42);
+    fn leaves(&self, words: &Words<'_>, rows: usize) -> Result<DualFormatLeaves, LabError> {
+        let mut random = LabRandom(42);
         let centres = [(); NUMBER_COLUMNS].map(|()| 256 + random.below((1 << 16) - 256));
         let mut builder = LevelBuilder::new(BuildOptions {
             page_bytes: PAGE_BYTES_DEFAULT,
@@ -209,7 +209,7 @@ impl Table {
         }
         let last = builder.finish().map_err(of_pages)?;
         pages.extend(last.into_iter().map(|page| page.bytes));
-        Ok(Leaves { pages, rows })
+        Ok(DualFormatLeaves { pages, rows })
     }
 }
 
@@ -217,12 +217,12 @@ fn of_pages(error: impl std::error::Error) -> LabError {
     LabError::Pages(error.to_string())
 }
 
-impl Leaves {
+impl DualFormatLeaves {
     /// Bytes of all leaves under each transform.
     fn bytes(
         &self,
-        shape: &PageShape,
-        way: Way,
+        shape: &RowPageShape,
+        way: CompressionMethod,
         codec: &mut dyn BlockCodec,
     ) -> Result<Vec<usize>, LabError> {
         let mut stored = open(BlockCodecId::None, &BlockOptions::default())?;
@@ -250,7 +250,7 @@ impl Leaves {
 fn image(
     page: &RowPage<'_>,
     transform: PageTransform,
-    shape: &PageShape,
+    shape: &RowPageShape,
     codec: &mut dyn BlockCodec,
 ) -> Result<Vec<u8>, LabError> {
     Ok(match transform {

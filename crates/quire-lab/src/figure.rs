@@ -39,7 +39,7 @@ pub enum Chart {
 
 /// How an axis is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub enum AxisScale {
     /// From 0.
     Linear,
     /// By powers of ten; values are positive.
@@ -52,7 +52,7 @@ pub struct Axis {
     pub name: &'static str,
     /// Empty for a plain number or a name.
     pub unit: &'static str,
-    pub scale: Scale,
+    pub scale: AxisScale,
 }
 
 impl Axis {
@@ -61,7 +61,7 @@ impl Axis {
         Self {
             name,
             unit,
-            scale: Scale::Linear,
+            scale: AxisScale::Linear,
         }
     }
 
@@ -70,7 +70,7 @@ impl Axis {
         Self {
             name,
             unit,
-            scale: Scale::Logarithmic,
+            scale: AxisScale::Logarithmic,
         }
     }
 
@@ -115,7 +115,7 @@ impl Positions {
 
 /// Where the values of a series come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SeriesOrigin {
     /// This machine, just now.
     Measured,
     /// A formula.
@@ -124,7 +124,7 @@ pub enum Origin {
     Paper,
 }
 
-impl Origin {
+impl SeriesOrigin {
     /// As written beside a series.
     pub fn name(self) -> &'static str {
         match self {
@@ -139,13 +139,13 @@ impl Origin {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     pub name: String,
-    pub origin: Origin,
+    pub origin: SeriesOrigin,
     pub values: Vec<Option<f64>>,
 }
 
 impl Series {
     /// A series with a value at every position.
-    pub fn new(name: impl Into<String>, origin: Origin, values: Vec<f64>) -> Self {
+    pub fn new(name: impl Into<String>, origin: SeriesOrigin, values: Vec<f64>) -> Self {
         Self {
             name: name.into(),
             origin,
@@ -157,7 +157,7 @@ impl Series {
     pub fn paper(name: impl Into<String>, values: Vec<Option<f64>>) -> Self {
         Self {
             name: name.into(),
-            origin: Origin::Paper,
+            origin: SeriesOrigin::Paper,
             values,
         }
     }
@@ -200,7 +200,7 @@ impl Figure {
         figure.y = y;
         figure
             .series
-            .retain(|series| series.origin == Origin::Measured);
+            .retain(|series| series.origin == SeriesOrigin::Measured);
         for value in figure.series.iter_mut().flat_map(|one| &mut one.values) {
             *value = value.map(&convert);
         }

@@ -12,8 +12,8 @@ use quire_format::tuple::{
     TupleColumn, TupleCompression, TupleLayout, TupleType, TupleValue, ValueError,
 };
 
-use crate::random::Random;
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::random::LabRandom;
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 
 /// Columns of a line.
 const ORDER: usize = 0;
@@ -36,13 +36,13 @@ fn malformed(error: impl ToString) -> LabError {
 }
 
 /// Tuples behind each other.
-struct Table {
+struct IteratorTable {
     layout: TupleLayout,
     bytes: Vec<u8>,
     places: Vec<Range<usize>>,
 }
 
-impl Table {
+impl IteratorTable {
     fn new(columns: &[TupleType], compression: &TupleCompression) -> Result<Self, LabError> {
         let column = |column_type: &TupleType| TupleColumn {
             column_type: *column_type,
@@ -79,13 +79,13 @@ impl Table {
     }
 }
 
-struct Tables {
-    lines: Table,
-    orders: Table,
+struct IteratorTables {
+    lines: IteratorTable,
+    orders: IteratorTable,
     order_of: HashMap<i64, Range<usize>>,
 }
 
-impl Tables {
+impl IteratorTables {
     /// Orders with four lines each, and comments of both as long as those of TPC-D.
     fn new(order_count: usize, compression: &TupleCompression) -> Result<Self, LabError> {
         let date = TupleType::Date { base_days: 8_000 };
@@ -93,16 +93,16 @@ impl Tables {
         let line = [TupleType::Int64, money, money, date, TupleType::Text];
         let order = [TupleType::Int64, date, TupleType::Text];
         let mut tables = Self {
-            lines: Table::new(&line, compression)?,
-            orders: Table::new(&order, compression)?,
+            lines: IteratorTable::new(&line, compression)?,
+            orders: IteratorTable::new(&order, compression)?,
             order_of: HashMap::new(),
         };
-        let mut random = Random(11);
+        let mut random = LabRandom(11);
         let comment = [b'c'; 79];
         for number in 0..order_count {
             let key = number as i64 * 4 + 1;
             let day = FIRST_DAY + random.below(DAYS) as i64;
-            let text = |limit: u64, random: &mut Random| {
+            let text = |limit: u64, random: &mut LabRandom| {
                 let length = 10 + random.below(limit) as usize;
                 TupleValue::Bytes(comment.get(..length).unwrap_or_default())
             };
@@ -136,7 +136,7 @@ trait Classic {
 
 /// Lines that were shipped by a day.
 struct ClassicScan<'t> {
-    table: &'t Table,
+    table: &'t IteratorTable,
     at: usize,
 }
 
@@ -154,7 +154,7 @@ impl Classic for ClassicScan<'_> {
 
 /// Lines with their orders: a line, then the order, and where that begins.
 struct ClassicJoin<'t> {
-    tables: &'t Tables,
+    tables: &'t IteratorTables,
     input: Box<dyn Classic + 't>,
     joined: Vec<u8>,
 }
@@ -172,7 +172,7 @@ fn parts(joined: &[u8]) -> (&[u8], &[u8]) {
 
 impl Classic for ClassicJoin<'_> {
     fn next(&mut self) -> Option<&[u8]> {
-        let Tables {
+        let IteratorTables {
             lines,
             orders,
             order_of,
@@ -196,7 +196,7 @@ impl Classic for ClassicJoin<'_> {
     }
 }
 
-fn classic(tables: &Tables) -> i64 {
+fn classic(tables: &IteratorTables) -> i64 {
     let scan = ClassicScan {
         table: &tables.lines,
         at: 0,
@@ -232,7 +232,7 @@ trait Extended {
 }
 
 struct ExtendedScan<'t> {
-    table: &'t Table,
+    table: &'t IteratorTable,
     at: usize,
 }
 
@@ -251,13 +251,13 @@ impl Extended for ExtendedScan<'_> {
 }
 
 struct ExtendedJoin<'t> {
-    tables: &'t Tables,
+    tables: &'t IteratorTables,
     input: Box<dyn Extended + 't>,
 }
 
 impl Extended for ExtendedJoin<'_> {
     fn next(&mut self, registers: &mut Registers) -> bool {
-        let Tables {
+        let IteratorTables {
             lines,
             orders,
             order_of,
@@ -277,7 +277,7 @@ impl Extended for ExtendedJoin<'_> {
     }
 }
 
-fn extended(tables: &Tables) -> i64 {
+fn extended(tables: &IteratorTables) -> i64 {
     let scan = ExtendedScan {
         table: &tables.lines,
         at: 0,
@@ -309,13 +309,13 @@ pub(crate) fn figures(lab: &Lab) -> Result<Vec<Figure>, LabError> {
     ];
     let (mut classics, mut extendeds) = (Vec::new(), Vec::new());
     for (name, compression) in &ways {
-        let tables = Tables::new(order_count, compression)?;
+        let tables = IteratorTables::new(order_count, compression)?;
         if classic(&tables) != extended(&tables) {
             let codec = format!("iterators over {name}");
             return Err(LabError::NotRestored { codec });
         }
         let lines = tables.lines.places.len() as f64;
-        let per_line = |model: fn(&Tables) -> i64| {
+        let per_line = |model: fn(&IteratorTables) -> i64| {
             let nanoseconds = lab.nanoseconds_of(|| {
                 black_box(model(black_box(&tables)));
             });
@@ -339,9 +339,9 @@ pub(crate) fn figures(lab: &Lab) -> Result<Vec<Figure>, LabError> {
         y: Axis::linear("time a line; ratio", "ns; times"),
         positions: Positions::labels(ways.iter().map(|(name, _)| *name)),
         series: vec![
-            Series::new("classic", Origin::Measured, classics),
-            Series::new("extended", Origin::Measured, extendeds),
-            Series::new("ratio", Origin::Measured, ratio),
+            Series::new("classic", SeriesOrigin::Measured, classics),
+            Series::new("extended", SeriesOrigin::Measured, extendeds),
+            Series::new("ratio", SeriesOrigin::Measured, ratio),
         ],
         notes: vec![
             lab.machine().to_owned(),
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn both_models_add_up_what_a_loop_over_decoded_rows_does() {
         for compression in [TupleCompression::NullSuppressed, TupleCompression::None] {
-            let tables = Tables::new(200, &compression).unwrap();
+            let tables = IteratorTables::new(200, &compression).unwrap();
             let mut dates = HashMap::new();
             for place in &tables.orders.places {
                 let tuple = tables.orders.tuple(place);

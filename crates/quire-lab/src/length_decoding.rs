@@ -6,10 +6,10 @@
 use std::convert::Infallible;
 use std::hint::black_box;
 
-use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue, Place};
+use quire_codec::field::{FieldLayout, FieldSpan, FieldType, FieldValue, TupleField};
 
-use crate::random::Random;
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::random::LabRandom;
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 
 /// Fields of `lineitem` in their order, and below which number their values are.
 const FIELDS: [(FieldType, u64); 16] = [
@@ -59,7 +59,7 @@ const WANTED: [(&str, &[usize]); 5] = [
 /// Where the length code of a field is.
 #[derive(Clone, Copy)]
 struct Code {
-    field: Field,
+    field: TupleField,
     byte: usize,
     shift: u32,
 }
@@ -70,7 +70,7 @@ struct Naive {
 }
 
 impl Naive {
-    fn new(fields: &[Field]) -> Self {
+    fn new(fields: &[TupleField]) -> Self {
         let (mut byte, mut used) = (0, 0);
         let mut codes: Vec<Code> = Vec::new();
         for field in fields {
@@ -101,19 +101,19 @@ impl Naive {
     }
 
     #[inline]
-    fn place(&self, codes: &[u8], field: usize) -> Option<Place> {
+    fn place(&self, codes: &[u8], field: usize) -> Option<FieldSpan> {
         let mut offset = 0;
         let (before, wanted) = (self.codes.get(..field)?, self.codes.get(field)?);
         for code in before {
             offset += usize::from(Self::length(code, codes));
         }
         let length = Self::length(wanted, codes);
-        Some(Place { offset, length })
+        Some(FieldSpan { offset, length })
     }
 }
 
 /// Tuples behind each other: their length codes, and their values.
-struct Tuples {
+struct LengthCodedTuples {
     layout: FieldLayout,
     naive: Naive,
     codes: Vec<u8>,
@@ -121,9 +121,9 @@ struct Tuples {
     ends: Vec<usize>,
 }
 
-impl Tuples {
+impl LengthCodedTuples {
     fn new(count: usize) -> Result<Self, LabError> {
-        let fields = FIELDS.map(|(field_type, _)| Field {
+        let fields = FIELDS.map(|(field_type, _)| TupleField {
             field_type,
             nullable: false,
         });
@@ -135,7 +135,7 @@ impl Tuples {
             values: Vec::new(),
             ends: Vec::new(),
         };
-        let mut random = Random(7);
+        let mut random = LabRandom(7);
         for _ in 0..count {
             let row = FIELDS.map(|(field_type, limit)| {
                 let base = match field_type {
@@ -164,7 +164,7 @@ impl Tuples {
 
     /// The sum of the values that `place` finds.
     #[inline]
-    fn sum(&self, wanted: &[usize], place: impl Fn(&[u8], usize) -> Option<Place>) -> i64 {
+    fn sum(&self, wanted: &[usize], place: impl Fn(&[u8], usize) -> Option<FieldSpan>) -> i64 {
         let mut sum = 0_i64;
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let codes = self.codes.chunks_exact(self.layout.code_bytes());
@@ -181,7 +181,7 @@ impl Tuples {
 
 /// The bytes of a field as an integer with a sign, the same for both ways.
 #[inline]
-fn integer(values: &[u8], place: Place) -> i64 {
+fn integer(values: &[u8], place: FieldSpan) -> i64 {
     let length = usize::from(place.length);
     let bytes = values.get(place.offset..place.offset + length);
     let bytes = bytes.unwrap_or_default();
@@ -199,7 +199,7 @@ fn integer(values: &[u8], place: Place) -> i64 {
 /// When the two ways differ.
 pub(crate) fn figures(lab: &Lab) -> Result<Vec<Figure>, LabError> {
     let count = lab.size(4_096, 256);
-    let tuples = Tuples::new(count)?;
+    let tuples = LengthCodedTuples::new(count)?;
     let (mut naive, mut tables) = (Vec::new(), Vec::new());
     for (name, wanted) in WANTED {
         let by_naive = |codes: &[u8], field| tuples.naive.place(codes, field);
@@ -235,9 +235,9 @@ pub(crate) fn figures(lab: &Lab) -> Result<Vec<Figure>, LabError> {
         y: Axis::linear("time a tuple; ratio", "ns; times"),
         positions: Positions::labels(WANTED.map(|(name, _)| name)),
         series: vec![
-            Series::new("naive", Origin::Measured, naive),
-            Series::new("decoding tables", Origin::Measured, tables),
-            Series::new("ratio", Origin::Measured, ratio),
+            Series::new("naive", SeriesOrigin::Measured, naive),
+            Series::new("decoding tables", SeriesOrigin::Measured, tables),
+            Series::new("ratio", SeriesOrigin::Measured, ratio),
             Series::paper("the paper's ratio", paper.to_vec()),
         ],
         notes: vec![
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn both_ways_find_every_field_where_it_was_written() {
-        let tuples = Tuples::new(300).unwrap();
+        let tuples = LengthCodedTuples::new(300).unwrap();
         let mut start = 0;
         let codes = tuples.codes.chunks_exact(tuples.layout.code_bytes());
         for (codes, end) in codes.zip(&tuples.ends) {
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn values_are_read_with_their_signs() {
-        let place = |offset, length| Place { offset, length };
+        let place = |offset, length| FieldSpan { offset, length };
         let bytes = [0xFD, 0x10, 0x27, 0xFF];
         assert_eq!(integer(&bytes, place(0, 1)), -3);
         assert_eq!(integer(&bytes, place(1, 2)), 10_000);

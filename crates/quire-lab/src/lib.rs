@@ -29,14 +29,14 @@ mod stored;
 pub mod super_scalar;
 pub mod transforms;
 
-pub use clock::{Effort, Lab};
+pub use clock::{Lab, MeasureEffort};
 pub use codecs::equation::{Bandwidths, decompression_needed, equation_6_1};
-pub use figure::{Axis, Chart, Figure, Origin, Paper, Positions, Scale, Series};
+pub use figure::{Axis, AxisScale, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
 pub use sample_text::made_up_text;
 
 use crate::postings::codecs::GapsError;
 use crate::super_scalar::SegmentError;
-use quire_codec::block::OpenError;
+use quire_codec::block::CodecOpenError;
 use quire_codec::transform::TransformError;
 use quire_codec::{Corrupt, EncodeError};
 
@@ -96,7 +96,7 @@ pub enum LabError {
     #[error("the codecs refuse the sample: {0}")]
     Gaps(#[from] GapsError),
     #[error("a block codec cannot be had: {0}")]
-    Open(#[from] OpenError),
+    Open(#[from] CodecOpenError),
     #[error("rows do not become pages: {0}")]
     Pages(String),
     #[error("a page cannot be transformed: {0}")]

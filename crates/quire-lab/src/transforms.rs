@@ -1,14 +1,15 @@
 //! Paper 3, §III and §IV-A: the order of a page's bytes, and what block codecs make of it.
 
 use crate::sample_text::made_up_text;
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, open};
 use quire_codec::transform::scenario::{
-    IntegerTable, Magnitude, PAGE_BYTES, SECTOR_BYTES, StringTable, Strings, constant_byte_block,
-    repeated_vector_block,
+    IntegerTable, Magnitude, PAGE_BYTES, SECTOR_BYTES, ScenarioStrings, StringTable,
+    constant_byte_block, repeated_vector_block,
 };
 use quire_codec::transform::{
-    Column, PageShape, RowLayout, Transform, TransformError, to_memory, to_storage,
+    LayoutColumn, Transform, TransformError, TransformPageShape, TransformRowLayout, to_memory,
+    to_storage,
 };
 use std::hint::black_box;
 
@@ -99,7 +100,11 @@ fn block_ratios(
             let block = block(parameter);
             block.len() as f64 / compressors.bytes(codec, &block) as f64
         });
-        series.push(Series::new(id.name(), Origin::Measured, ratios.collect()));
+        series.push(Series::new(
+            id.name(),
+            SeriesOrigin::Measured,
+            ratios.collect(),
+        ));
     }
     Ok(series)
 }
@@ -151,17 +156,17 @@ pub fn figure_5(lab: &Lab) -> Result<Figure, LabError> {
 
 /// A page as a buffer pool would align it.
 #[repr(align(4096))]
-struct Page([u8; PAGE_BYTES]);
+struct AlignedPage([u8; PAGE_BYTES]);
 
 /// Time to convert a page of rows of 32 integers, each way.
 pub fn figure_7(lab: &Lab) -> Result<Figure, LabError> {
     let table = IntegerTable::new(4, Magnitude::Small, 7)?;
-    let mut page = Page([0; PAGE_BYTES]);
+    let mut page = AlignedPage([0; PAGE_BYTES]);
     page.0.copy_from_slice(&table.page(0));
     let mut series = Vec::new();
     for field_bytes in [2u16, 4, 8] {
-        let layout = RowLayout::new(&[Column::Number(field_bytes); 32])?;
-        let shape = PageShape {
+        let layout = TransformRowLayout::new(&[LayoutColumn::Number(field_bytes); 32])?;
+        let shape = TransformPageShape {
             layout: &layout,
             lead_bytes: 0,
             row_count: PAGE_BYTES / 16 * 15 / layout.row_bytes(),
@@ -173,8 +178,12 @@ pub fn figure_7(lab: &Lab) -> Result<Figure, LabError> {
             back.push(to_memory);
         }
         let name = |way: &str| format!("{field_bytes} bytes, {way}");
-        series.push(Series::new(name("to storage"), Origin::Measured, there));
-        series.push(Series::new(name("to memory"), Origin::Measured, back));
+        series.push(Series::new(
+            name("to storage"),
+            SeriesOrigin::Measured,
+            there,
+        ));
+        series.push(Series::new(name("to memory"), SeriesOrigin::Measured, back));
         // §IV-A1 prints R2C, and what the others take longer.
         let r2c = match field_bytes {
             2 => 16.7,
@@ -207,10 +216,10 @@ pub fn figure_7(lab: &Lab) -> Result<Figure, LabError> {
 fn latency_us(
     lab: &Lab,
     transform: Transform,
-    shape: PageShape<'_>,
-    page: &Page,
+    shape: TransformPageShape<'_>,
+    page: &AlignedPage,
 ) -> Result<[f64; 2], LabError> {
-    let (mut image, mut restored) = (Page([0; PAGE_BYTES]), Page([0; PAGE_BYTES]));
+    let (mut image, mut restored) = (AlignedPage([0; PAGE_BYTES]), AlignedPage([0; PAGE_BYTES]));
     let there = lab.nanoseconds(|| {
         to_storage(transform, shape, black_box(&page.0), &mut image.0)?;
         black_box(&mut image);
@@ -234,7 +243,7 @@ fn latency_us(
 fn page_ratios(
     compressors: &mut Compressors,
     transform: Transform,
-    pages: &[(PageShape<'_>, Vec<u8>)],
+    pages: &[(TransformPageShape<'_>, Vec<u8>)],
 ) -> Result<[f64; 3], LabError> {
     let mut bytes = [0; 3];
     let mut image = vec![0; PAGE_BYTES];
@@ -264,7 +273,7 @@ pub fn figure_8(lab: &Lab, magnitude: Magnitude) -> Result<Figure, LabError> {
         }
     }
     let series = CODECS.into_iter().zip(ratios);
-    let series = series.map(|(id, ratios)| Series::new(id.name(), Origin::Measured, ratios));
+    let series = series.map(|(id, ratios)| Series::new(id.name(), SeriesOrigin::Measured, ratios));
     let (names, title) = match magnitude {
         Magnitude::Large => (
             ("paper-3-figure-8a", "figure 8 (a)"),
@@ -301,7 +310,11 @@ pub fn figure_9(lab: &Lab, text: Option<&[u8]>) -> Result<Figure, LabError> {
     let mut compressors = Compressors::new()?;
     let transforms = [Transform::Rows, Transform::R2c];
     let mut ratios = vec![Vec::new(); CODECS.len() * transforms.len()];
-    for strings in [Strings::Fixed, Strings::Variable, Strings::Mixed] {
+    for strings in [
+        ScenarioStrings::Fixed,
+        ScenarioStrings::Variable,
+        ScenarioStrings::Mixed,
+    ] {
         let table = StringTable::new(strings, &texts, 9)?;
         let pages: Vec<_> = (0..page_count).map(|number| table.page(number)).collect();
         for (at, transform) in transforms.into_iter().enumerate() {
@@ -326,7 +339,7 @@ pub fn figure_9(lab: &Lab, text: Option<&[u8]>) -> Result<Figure, LabError> {
         .collect();
     let series = names
         .zip(ratios)
-        .map(|(name, ratios)| Series::new(name, Origin::Measured, ratios));
+        .map(|(name, ratios)| Series::new(name, SeriesOrigin::Measured, ratios));
     let positions = Positions::labels(["fixed", "variable", "mixed"]);
     let x = Axis::linear("length of the strings", "");
     let title = "Compression ratio of pages of strings";

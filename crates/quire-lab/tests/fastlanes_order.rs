@@ -10,7 +10,7 @@ use quire_codec::fixed::{self, FixedDecoder};
 use quire_codec::int::Element;
 use quire_codec::{CodecId, VECTOR_VALUES};
 use quire_lab::super_scalar;
-use quire_lab::super_scalar::{Compression, Integer, Marking, Reference, Segment, Settings};
+use quire_lab::super_scalar::{Compression, Integer, Marking, Reference, Segment, SegmentSettings};
 
 fn bytes<E: Element>(codec: CodecId, values: &[E]) -> usize {
     fixed::encoded_bytes(codec, values).unwrap()
@@ -140,7 +140,7 @@ fn both_layouts<T: Element + Integer>(values: &[T]) {
         (CodecId::PforDelta, Reference::PforDelta { base: zero }),
     ];
     for (codec, reference) in references {
-        let settings = Settings {
+        let settings = SegmentSettings {
             reference,
             width: 5,
             marking: Marking::Linked,

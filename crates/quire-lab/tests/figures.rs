@@ -1,10 +1,12 @@
 //! Every experiment gives the figures it should, with values that can be.
 #![allow(clippy::unwrap_used)]
 
-use quire_lab::{Effort, Experiment, Figure, Lab, Origin, made_up_text};
+use quire_lab::{Experiment, Figure, Lab, MeasureEffort, SeriesOrigin, made_up_text};
 
 fn run(experiment: Experiment, text: Option<&[u8]>) -> Vec<Figure> {
-    let figures = experiment.run(&Lab::new(Effort::Quick), text).unwrap();
+    let figures = experiment
+        .run(&Lab::new(MeasureEffort::Quick), text)
+        .unwrap();
     for figure in &figures {
         let stem = figure.stem;
         assert!(
@@ -127,7 +129,7 @@ fn transforms_measure_all_figures_of_paper_3() {
         latencies
             .series
             .iter()
-            .filter(|one| one.origin == Origin::Measured)
+            .filter(|one| one.origin == SeriesOrigin::Measured)
             .count(),
         6
     );
@@ -139,7 +141,7 @@ fn strings_of_the_user_are_used() {
     let figures = run(Experiment::Transforms, Some(text.as_bytes()));
     let strings = named(&figures, "paper-3-figure-9");
     assert!(strings.notes[1].contains("the text named"));
-    let lab = Lab::new(Effort::Quick);
+    let lab = Lab::new(MeasureEffort::Quick);
     assert!(Experiment::Transforms.run(&lab, Some(b"")).is_err());
 }
 
@@ -164,7 +166,7 @@ fn postings_measure_table_6_2_and_the_query() {
         assert!((product - 32.0).abs() < 1e-9);
     }
     assert_eq!(value(ratios, "TREC fbis", "carryover-12"), 4.26);
-    let lab = Lab::new(Effort::Quick);
+    let lab = Lab::new(MeasureEffort::Quick);
     assert!(Experiment::Postings.run(&lab, Some(b" ,\n.")).is_err());
 }
 
@@ -189,7 +191,7 @@ fn pages_by_columns_are_the_better_the_more_they_move() {
         assert!(ratio("r2c") < ratio("clt"), "{way}");
         assert!(ratio("clt") < ratio("packed"), "{way}");
     }
-    let lab = Lab::new(Effort::Quick);
+    let lab = Lab::new(MeasureEffort::Quick);
     assert!(Experiment::DualFormat.run(&lab, Some(b"12 34")).is_err());
 }
 

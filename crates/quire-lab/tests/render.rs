@@ -1,7 +1,7 @@
 //! What is written of a figure can be read back.
 #![allow(clippy::unwrap_used)]
 
-use quire_lab::{Axis, Chart, Figure, Origin, Paper, Positions, Series, render};
+use quire_lab::{Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin, render};
 
 fn figure(chart: Chart, positions: Positions) -> Figure {
     Figure {
@@ -14,7 +14,11 @@ fn figure(chart: Chart, positions: Positions) -> Figure {
         y: Axis::logarithmic("speed", "GB/s"),
         positions,
         series: vec![
-            Series::new("one, \"quoted\"", Origin::Measured, vec![0.125, 40.0, 3.5]),
+            Series::new(
+                "one, \"quoted\"",
+                SeriesOrigin::Measured,
+                vec![0.125, 40.0, 3.5],
+            ),
             Series::paper("two\nlines", vec![Some(1.5), None, Some(2e6)]),
         ],
         notes: vec!["measured <somewhere> & then".to_owned()],
@@ -141,7 +145,7 @@ fn svg_is_well_formed_and_names_all_series() {
 fn a_larger_value_is_drawn_higher_in_the_right_proportion() {
     let mut figure = figure(Chart::Bars, Positions::labels(["a", "b"]));
     figure.y = Axis::linear("speed", "");
-    figure.series = vec![Series::new("one", Origin::Measured, vec![1.0, 4.0])];
+    figure.series = vec![Series::new("one", SeriesOrigin::Measured, vec![1.0, 4.0])];
     let svg = render::svg(&figure);
     let bars = svg.lines().filter(|line| line.contains("fill-opacity"));
     let heights: Vec<f64> = bars

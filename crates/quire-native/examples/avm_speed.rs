@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use quire_exec::avm::{
-    Accumulation, Attribute, ColumnPlace, Compiler, Native, Program, ProgramCompiler, RegisterPool,
-    RegisterSet, Slot, TuplePlace, TupleSource,
+    Accumulation, AggregateSlot, Attribute, ColumnBinding, Compiler, Native, Program,
+    ProgramCompiler, RegisterPool, RegisterSet, TuplePlace, TupleSource,
 };
 use quire_exec::plan::{
-    Comparison, DecimalOperation, Environment, Expression, Operator, Scalar, ValueKind,
+    ComparisonExpression, DecimalOperation, Environment, Expression, Operator, PlanScalar,
+    ValueKind,
 };
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType};
 use quire_native::NativeCompiler;
@@ -93,7 +94,7 @@ fn all(conditions: Vec<Expression>) -> Expression {
     conditions.fold(first, |left, right| Expression::And(pair(left, right)))
 }
 
-fn compare(comparison: Comparison, slot: usize, right: Expression) -> Expression {
+fn compare(comparison: ComparisonExpression, slot: usize, right: Expression) -> Expression {
     Expression::Compare(comparison, pair(column(slot), right))
 }
 
@@ -116,7 +117,7 @@ fn query_1() -> Result<Query, Failure> {
     let taxed = Expression::Decimal(add, pair(decimal(1), column(TAX)));
     Ok(Query {
         name: "Q1",
-        condition: compare(Comparison::LessOrEqual, SHIPDATE, days(10_471)),
+        condition: compare(ComparisonExpression::LessOrEqual, SHIPDATE, days(10_471)),
         sums: vec![
             column(QUANTITY),
             column(PRICE),
@@ -132,11 +133,11 @@ fn query_6() -> Query {
     Query {
         name: "Q6",
         condition: all(vec![
-            compare(Comparison::GreaterOrEqual, SHIPDATE, days(8_766)),
-            compare(Comparison::Less, SHIPDATE, days(9_131)),
-            compare(Comparison::GreaterOrEqual, DISCOUNT, decimal(5)),
-            compare(Comparison::LessOrEqual, DISCOUNT, decimal(7)),
-            compare(Comparison::Less, QUANTITY, decimal(2_400)),
+            compare(ComparisonExpression::GreaterOrEqual, SHIPDATE, days(8_766)),
+            compare(ComparisonExpression::Less, SHIPDATE, days(9_131)),
+            compare(ComparisonExpression::GreaterOrEqual, DISCOUNT, decimal(5)),
+            compare(ComparisonExpression::LessOrEqual, DISCOUNT, decimal(7)),
+            compare(ComparisonExpression::Less, QUANTITY, decimal(2_400)),
         ]),
         sums: multiply
             .map(|multiply| Expression::Decimal(multiply, pair(column(PRICE), column(DISCOUNT))))
@@ -236,7 +237,7 @@ fn walk(tuples: &Tuples, query: &Query) -> Result<(f64, Vec<i128>), Failure> {
                 row[QUANTITY] = tuples.layout.field(tuple, QUANTITY)?;
                 row[DISCOUNT] = tuples.layout.field(tuple, DISCOUNT)?;
             }
-            if query.condition.evaluate(&row, &environment)? != Scalar::Boolean(true) {
+            if query.condition.evaluate(&row, &environment)? != PlanScalar::Boolean(true) {
                 continue;
             }
             row[PRICE] = tuples.layout.field(tuple, PRICE)?;
@@ -246,7 +247,7 @@ fn walk(tuples: &Tuples, query: &Query) -> Result<(f64, Vec<i128>), Failure> {
                 }
             }
             for (sum, expression) in sums.iter_mut().zip(&query.sums) {
-                if let Scalar::Decimal(value) = expression.evaluate(&row, &environment)? {
+                if let PlanScalar::Decimal(value) = expression.evaluate(&row, &environment)? {
                     *sum += value;
                 }
             }
@@ -277,7 +278,7 @@ fn run(tuples: &Tuples, query: &Query, is_native: bool) -> Result<(f64, Vec<i128
     let mut pool = RegisterPool::default();
     let tuple = pool.tuple()?;
     let places = (0..5)
-        .map(|ordinal| ColumnPlace::Attribute {
+        .map(|ordinal| ColumnBinding::Attribute {
             attribute: Attribute { tuple, ordinal },
             is_shared: false,
         })
@@ -287,7 +288,7 @@ fn run(tuples: &Tuples, query: &Query, is_native: bool) -> Result<(f64, Vec<i128
     compiler.announce(&query.sums);
     compiler.filter(&query.condition)?;
     for (slot, expression) in (0..).zip(&query.sums) {
-        compiler.accumulate(Slot(slot), Accumulation::Sum(expression))?;
+        compiler.accumulate(AggregateSlot(slot), Accumulation::Sum(expression))?;
     }
     let (program, _) = compiler.finish()?;
     if !is_native && std::env::args().any(|argument| argument == "--show") {

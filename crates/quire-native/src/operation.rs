@@ -4,7 +4,7 @@ use quire_exec::avm::Instruction;
 
 /// Types of numbers, and how wide their results may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Number {
+pub(crate) enum NumberWidth {
     /// Integers of 8 bytes, dates, times, booleans.
     Big,
     /// Integers of 4 bytes.
@@ -26,7 +26,7 @@ pub(crate) enum Arithmetic {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Relation {
+pub(crate) enum ComparisonOperator {
     Equal,
     NotEqual,
     Less,
@@ -37,16 +37,16 @@ pub(crate) enum Relation {
 
 /// What an instruction does, without its operands. What is not here, only the interpreter does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
+pub(crate) enum NativeOperation {
     /// Left, right, target.
-    Compute(Arithmetic, Number),
+    Compute(Arithmetic, NumberWidth),
     /// Left, right, target.
-    Compare(Relation, Number),
+    Compare(ComparisonOperator, NumberWidth),
     /// Left, right, to: branches when the comparison is true; or unless it is.
-    BranchWhen(Relation, Number),
-    BranchUnless(Relation, Number),
+    BranchWhen(ComparisonOperator, NumberWidth),
+    BranchUnless(ComparisonOperator, NumberWidth),
     /// Value, target.
-    Negate(Number),
+    Negate(NumberWidth),
     /// Value, target.
     CheckDigits,
     /// Value, limit, target.
@@ -65,12 +65,12 @@ pub(crate) enum Operation {
     /// Slot.
     Count,
     /// Value, slot.
-    Sum(Number),
+    Sum(NumberWidth),
     /// Left, right, slot.
-    SumProduct(Number),
+    SumProduct(NumberWidth),
     /// Value, slot.
-    Least(Number),
-    Greatest(Number),
+    Least(NumberWidth),
+    Greatest(NumberWidth),
     /// Value, to: branches when a boolean is that.
     BranchTruth(bool),
     /// Value, to.
@@ -84,14 +84,14 @@ pub(crate) enum Operation {
     Stop(bool),
 }
 
-fn number(part: &str) -> Option<Number> {
+fn number(part: &str) -> Option<NumberWidth> {
     Some(match part {
-        "I" => Number::Big,
-        "I4" => Number::Middle,
-        "I2" => Number::Small,
-        "F" => Number::Double,
-        "R" => Number::Real,
-        "N" => Number::Decimal,
+        "I" => NumberWidth::Big,
+        "I4" => NumberWidth::Middle,
+        "I2" => NumberWidth::Small,
+        "F" => NumberWidth::Double,
+        "R" => NumberWidth::Real,
+        "N" => NumberWidth::Decimal,
         _ => return None,
     })
 }
@@ -107,56 +107,56 @@ fn arithmetic(part: &str) -> Option<Arithmetic> {
     })
 }
 
-fn relation(part: &str) -> Option<Relation> {
+fn relation(part: &str) -> Option<ComparisonOperator> {
     Some(match part {
-        "EQU" => Relation::Equal,
-        "NEQ" => Relation::NotEqual,
-        "LES" => Relation::Less,
-        "LEQ" => Relation::LessOrEqual,
-        "GRT" => Relation::Greater,
-        "GEQ" => Relation::GreaterOrEqual,
+        "EQU" => ComparisonOperator::Equal,
+        "NEQ" => ComparisonOperator::NotEqual,
+        "LES" => ComparisonOperator::Less,
+        "LEQ" => ComparisonOperator::LessOrEqual,
+        "GRT" => ComparisonOperator::Greater,
+        "GEQ" => ComparisonOperator::GreaterOrEqual,
         _ => return None,
     })
 }
 
 /// What an instruction does; none for what only the interpreter does.
-pub(crate) fn operation(instruction: &Instruction) -> Option<Operation> {
+pub(crate) fn operation(instruction: &Instruction) -> Option<NativeOperation> {
     let parts: Vec<&str> = instruction.name().split('_').collect();
     Some(match parts[..] {
-        ["STOP"] => Operation::Stop(true),
-        ["REJECT"] => Operation::Stop(false),
-        ["JUMP"] => Operation::Jump,
-        ["JTRUE", _] => Operation::BranchTruth(true),
-        ["JFALSE", _] => Operation::BranchTruth(false),
-        ["JNULL", "W" | "N" | "S", _] => Operation::BranchNull,
-        ["JSCALE", "N", _] => Operation::Rescale,
-        ["JIN", "I" | "N", _] => Operation::BranchIn,
-        ["LOAD", "W", _] => Operation::LoadWord,
-        ["LOAD", "N", _] => Operation::LoadDecimal,
-        ["MOVE", "W" | "N", _] => Operation::Move,
-        ["NULL", "W" | "N"] => Operation::Null,
-        ["CNT", "A"] => Operation::Count,
-        ["CNV", "IF", _] => Operation::IntegerToDouble,
-        ["CNV", "RF", _] => Operation::RealToDouble,
-        ["CNV", "IN", _] => Operation::IntegerToDecimal,
-        ["DIG", "C", "N", _] => Operation::CheckDigits,
-        ["LIM", "C", "N", _] => Operation::CheckLimit,
-        ["NEG", "C", kind, _] => Operation::Negate(number(kind)?),
-        ["SUM", "A", kind, _] => Operation::Sum(number(kind)?),
-        ["MUL", "A", kind, _] => Operation::SumProduct(number(kind)?),
-        ["MIN", "A", kind, _] => Operation::Least(number(kind)?),
-        ["MAX", "A", kind, _] => Operation::Greatest(number(kind)?),
+        ["STOP"] => NativeOperation::Stop(true),
+        ["REJECT"] => NativeOperation::Stop(false),
+        ["JUMP"] => NativeOperation::Jump,
+        ["JTRUE", _] => NativeOperation::BranchTruth(true),
+        ["JFALSE", _] => NativeOperation::BranchTruth(false),
+        ["JNULL", "W" | "N" | "S", _] => NativeOperation::BranchNull,
+        ["JSCALE", "N", _] => NativeOperation::Rescale,
+        ["JIN", "I" | "N", _] => NativeOperation::BranchIn,
+        ["LOAD", "W", _] => NativeOperation::LoadWord,
+        ["LOAD", "N", _] => NativeOperation::LoadDecimal,
+        ["MOVE", "W" | "N", _] => NativeOperation::Move,
+        ["NULL", "W" | "N"] => NativeOperation::Null,
+        ["CNT", "A"] => NativeOperation::Count,
+        ["CNV", "IF", _] => NativeOperation::IntegerToDouble,
+        ["CNV", "RF", _] => NativeOperation::RealToDouble,
+        ["CNV", "IN", _] => NativeOperation::IntegerToDecimal,
+        ["DIG", "C", "N", _] => NativeOperation::CheckDigits,
+        ["LIM", "C", "N", _] => NativeOperation::CheckLimit,
+        ["NEG", "C", kind, _] => NativeOperation::Negate(number(kind)?),
+        ["SUM", "A", kind, _] => NativeOperation::Sum(number(kind)?),
+        ["MUL", "A", kind, _] => NativeOperation::SumProduct(number(kind)?),
+        ["MIN", "A", kind, _] => NativeOperation::Least(number(kind)?),
+        ["MAX", "A", kind, _] => NativeOperation::Greatest(number(kind)?),
         [what, "C", kind, _] => match (arithmetic(what), relation(what)) {
             (Some(Arithmetic::Remainder), _) if matches!(kind, "F" | "R") => return None,
-            (Some(what), _) => Operation::Compute(what, number(kind)?),
-            (_, Some(what)) => Operation::Compare(what, number(kind)?),
+            (Some(what), _) => NativeOperation::Compute(what, number(kind)?),
+            (_, Some(what)) => NativeOperation::Compare(what, number(kind)?),
             _ => return None,
         },
         [what, kind, _] => {
             let (when, unless) = (what.strip_prefix('J'), what.strip_prefix('U'));
             match (when.and_then(relation), unless.and_then(relation)) {
-                (Some(relation), _) => Operation::BranchWhen(relation, number(kind)?),
-                (_, Some(relation)) => Operation::BranchUnless(relation, number(kind)?),
+                (Some(relation), _) => NativeOperation::BranchWhen(relation, number(kind)?),
+                (_, Some(relation)) => NativeOperation::BranchUnless(relation, number(kind)?),
                 _ => return None,
             }
         }

@@ -6,7 +6,7 @@ use quire_exec::avm::{Attribute, Instruction, Operand, OperandKind, Program, Reg
 use quire_format::tuple::{ColumnAccess, TupleType, ValuePlace};
 use quire_tables::row_table::Value;
 
-use crate::operation::{Number, Operation, operation};
+use crate::operation::{NativeOperation, NumberWidth, operation};
 
 /// Most tuple registers whose attributes code reads.
 pub(crate) const TUPLES_MAX: usize = 4;
@@ -15,14 +15,14 @@ const SET_MAX: usize = 8;
 
 /// A register of one of the banks that code works with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum NativeRegister {
     Word(u16),
     Wide(u16),
 }
 
 /// The value of a constant register.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Constant {
+pub(crate) enum NativeConstant {
     Null,
     /// Of 8 bytes, or a decimal that they hold.
     Small(i64),
@@ -32,7 +32,7 @@ pub(crate) enum Constant {
 
 /// A column that attributes are read from.
 #[derive(Clone, Debug)]
-pub(crate) struct Column {
+pub(crate) struct AttributeColumn {
     /// Without its decoding tables.
     pub(crate) access: ColumnAccess,
     /// Length bytes up to its own.
@@ -41,24 +41,24 @@ pub(crate) struct Column {
 
 /// An instruction that becomes code, or not.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub(crate) struct NativeStep {
     /// None for one that the interpreter runs.
-    pub(crate) operation: Option<Operation>,
+    pub(crate) operation: Option<NativeOperation>,
     pub(crate) operands: Vec<Operand>,
     pub(crate) to: Option<usize>,
     pub(crate) ends: bool,
     /// Registers that have a value before it which it or a later one reads, up to the next that is interpreted.
-    pub(crate) live: BTreeSet<Place>,
+    pub(crate) live: BTreeSet<NativeRegister>,
 }
 
 /// A program as the code generator sees it.
 #[derive(Debug)]
 pub(crate) struct Outline {
-    pub(crate) steps: Vec<Step>,
-    pub(crate) constants: HashMap<Place, Constant>,
+    pub(crate) steps: Vec<NativeStep>,
+    pub(crate) constants: HashMap<NativeRegister, NativeConstant>,
     /// Tuple registers whose attributes are read, and the bytes that all their tuples have.
     pub(crate) tuples: Vec<(Tuple, usize)>,
-    pub(crate) attributes: HashMap<Attribute, Column>,
+    pub(crate) attributes: HashMap<Attribute, AttributeColumn>,
     /// Decoding tables of the length bytes of tuples, by the register and the number of the byte. Code has their addresses.
     pub(crate) tables: HashMap<(Tuple, usize), Box<[u64; 256]>>,
     /// Sets of integers, and of decimals, as far as 8 bytes hold these.
@@ -69,18 +69,18 @@ pub(crate) struct Outline {
     pub(crate) entries: Vec<usize>,
 }
 
-pub(crate) fn read_place(operand: Operand) -> Option<Place> {
+pub(crate) fn read_place(operand: Operand) -> Option<NativeRegister> {
     match operand.kind {
-        OperandKind::Word => Some(Place::Word(operand.number)),
-        OperandKind::Wide => Some(Place::Wide(operand.number)),
+        OperandKind::Word => Some(NativeRegister::Word(operand.number)),
+        OperandKind::Wide => Some(NativeRegister::Wide(operand.number)),
         _ => None,
     }
 }
 
-pub(crate) fn written_place(operand: Operand) -> Option<Place> {
+pub(crate) fn written_place(operand: Operand) -> Option<NativeRegister> {
     match operand.kind {
-        OperandKind::WordTarget => Some(Place::Word(operand.number)),
-        OperandKind::WideTarget => Some(Place::Wide(operand.number)),
+        OperandKind::WordTarget => Some(NativeRegister::Word(operand.number)),
+        OperandKind::WideTarget => Some(NativeRegister::Wide(operand.number)),
         _ => None,
     }
 }
@@ -127,7 +127,7 @@ impl Outline {
     /// Whether most of the program becomes code.
     pub(crate) fn is_worth_it(&self) -> bool {
         let work = self.steps.iter().filter(|step| !step.ends);
-        let (native, others): (Vec<&Step>, Vec<&Step>) =
+        let (native, others): (Vec<&NativeStep>, Vec<&NativeStep>) =
             work.partition(|step| step.operation.is_some());
         native.len() > others.len()
     }
@@ -137,21 +137,21 @@ impl Outline {
             return;
         };
         let constant = match value {
-            Value::Null => Constant::Null,
-            Value::Boolean(value) => Constant::Small((*value).into()),
-            Value::Integer(value) => Constant::Small(*value),
-            Value::Double(value) => Constant::Small(value.to_bits() as i64),
-            Value::Real(value) => Constant::Small(value.to_bits().into()),
+            Value::Null => NativeConstant::Null,
+            Value::Boolean(value) => NativeConstant::Small((*value).into()),
+            Value::Integer(value) => NativeConstant::Small(*value),
+            Value::Double(value) => NativeConstant::Small(value.to_bits() as i64),
+            Value::Real(value) => NativeConstant::Small(value.to_bits().into()),
             Value::Decimal(value) => {
                 let value = i128::from(*value);
-                i64::try_from(value).map_or(Constant::Large, Constant::Small)
+                i64::try_from(value).map_or(NativeConstant::Large, NativeConstant::Small)
             }
             _ => return,
         };
         self.constants.insert(place, constant);
     }
 
-    fn step(&mut self, instruction: &Instruction, registers: &RegisterSet) -> Step {
+    fn step(&mut self, instruction: &Instruction, registers: &RegisterSet) -> NativeStep {
         let operands = instruction.operands();
         let operation =
             operation(instruction).filter(|operation| self.does(*operation, &operands, registers));
@@ -159,7 +159,7 @@ impl Outline {
             instruction,
             Instruction::STOP {} | Instruction::REJECT {} | Instruction::JUMP { .. }
         );
-        Step {
+        NativeStep {
             operation,
             operands,
             to: instruction.target().map(|label| label.0.into()),
@@ -171,18 +171,18 @@ impl Outline {
     /// Whether code can do that with these operands.
     fn does(
         &mut self,
-        operation: Operation,
+        operation: NativeOperation,
         operands: &[Operand],
         registers: &RegisterSet,
     ) -> bool {
         let number = match operation {
-            Operation::Compute(_, number)
-            | Operation::Compare(_, number)
-            | Operation::BranchWhen(_, number)
-            | Operation::BranchUnless(_, number)
-            | Operation::Sum(number)
-            | Operation::SumProduct(number) => Some(number),
-            Operation::LoadDecimal => Some(Number::Decimal),
+            NativeOperation::Compute(_, number)
+            | NativeOperation::Compare(_, number)
+            | NativeOperation::BranchWhen(_, number)
+            | NativeOperation::BranchUnless(_, number)
+            | NativeOperation::Sum(number)
+            | NativeOperation::SumProduct(number) => Some(number),
+            NativeOperation::LoadDecimal => Some(NumberWidth::Decimal),
             _ => None,
         };
         for operand in operands {
@@ -191,8 +191,8 @@ impl Outline {
             }
         }
         let is_limit = |position: usize| match operation {
-            Operation::CheckLimit => position == 1,
-            Operation::Rescale => position == 2,
+            NativeOperation::CheckLimit => position == 1,
+            NativeOperation::Rescale => position == 2,
             _ => false,
         };
         let is_set = |operand: &Operand| {
@@ -213,10 +213,13 @@ impl Outline {
             let constant = read_place(*operand).and_then(|place| self.constants.get(&place));
             is_set(operand)
                 && match constant {
-                    Some(Constant::Large) => is_limit(position),
-                    Some(Constant::Small(_)) => true,
-                    Some(Constant::Null) => {
-                        matches!(operation, Operation::Move | Operation::BranchNull)
+                    Some(NativeConstant::Large) => is_limit(position),
+                    Some(NativeConstant::Small(_)) => true,
+                    Some(NativeConstant::Null) => {
+                        matches!(
+                            operation,
+                            NativeOperation::Move | NativeOperation::BranchNull
+                        )
                     }
                     None => !is_limit(position),
                 }
@@ -224,20 +227,25 @@ impl Outline {
     }
 
     /// Whether code can read an attribute as such a number; as any of 8 bytes if none is said.
-    fn reads(&mut self, operand: Operand, number: Option<Number>, registers: &RegisterSet) -> bool {
+    fn reads(
+        &mut self,
+        operand: Operand,
+        number: Option<NumberWidth>,
+        registers: &RegisterSet,
+    ) -> bool {
         let attribute = attribute_of(operand);
         let Some(mut access) = registers.access(attribute) else {
             return false;
         };
         let is_of_type = match (access.column_type, number) {
-            (TupleType::Int128 { .. }, number) => number == Some(Number::Decimal),
-            (TupleType::Float64, number) => matches!(number, None | Some(Number::Double)),
-            (TupleType::Float32, number) => matches!(number, None | Some(Number::Real)),
+            (TupleType::Int128 { .. }, number) => number == Some(NumberWidth::Decimal),
+            (TupleType::Float64, number) => matches!(number, None | Some(NumberWidth::Double)),
+            (TupleType::Float32, number) => matches!(number, None | Some(NumberWidth::Real)),
             (TupleType::Text | TupleType::Bytes, _) => false,
             (_, number) => {
                 matches!(
                     number,
-                    None | Some(Number::Big | Number::Middle | Number::Small)
+                    None | Some(NumberWidth::Big | NumberWidth::Middle | NumberWidth::Small)
                 )
             }
         };
@@ -255,7 +263,7 @@ impl Outline {
             self.tuples.push((attribute.tuple, access.head_bytes));
         }
         let length_bytes = self.take_tables(attribute.tuple, &mut access.place);
-        let column = Column {
+        let column = AttributeColumn {
             access,
             length_bytes,
         };
@@ -297,7 +305,7 @@ impl Outline {
                 }
             }
             // What a branch writes only on one of its ways it leaves as it was on the other.
-            let is_partial = matches!(step.operation, Some(Operation::Rescale));
+            let is_partial = matches!(step.operation, Some(NativeOperation::Rescale));
             let kept = step.operands.iter().filter(|_| is_partial);
             live.extend(
                 kept.filter_map(|operand| written_place(*operand))

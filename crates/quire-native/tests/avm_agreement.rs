@@ -7,12 +7,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use quire_exec::avm::{
-    Attribute, ColumnPlace, Compiler, Loaded, Native, Program, ProgramCompiler, Register,
+    Attribute, ColumnBinding, Compiler, Loaded, Native, Program, ProgramCompiler, Register,
     RegisterPool, RegisterSet, TrapReason, Tuple, TuplePlace, TupleSource,
 };
 use quire_exec::plan::{
-    Comparison, DecimalOperation, Environment, EvaluationError, Expression, FloatOperator,
-    IntegerOperation, IntegerWidth, LikePattern, Operator, Scalar, ValueKind,
+    ComparisonExpression, DecimalOperation, Environment, EvaluationError, Expression,
+    FloatOperator, IntegerOperation, IntegerWidth, LikePattern, Operator, PlanScalar, ValueKind,
 };
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType};
 use quire_native::NativeCompiler;
@@ -167,14 +167,14 @@ fn expression(kind: ValueKind, depth: u32) -> BoxedStrategy<Expression> {
 
 fn condition(depth: u32) -> BoxedStrategy<Expression> {
     let comparison = prop_oneof![
-        Just(Comparison::Equal),
-        Just(Comparison::NotEqual),
-        Just(Comparison::Less),
-        Just(Comparison::LessOrEqual),
-        Just(Comparison::Greater),
-        Just(Comparison::GreaterOrEqual),
-        Just(Comparison::Distinct),
-        Just(Comparison::NotDistinct),
+        Just(ComparisonExpression::Equal),
+        Just(ComparisonExpression::NotEqual),
+        Just(ComparisonExpression::Less),
+        Just(ComparisonExpression::LessOrEqual),
+        Just(ComparisonExpression::Greater),
+        Just(ComparisonExpression::GreaterOrEqual),
+        Just(ComparisonExpression::Distinct),
+        Just(ComparisonExpression::NotDistinct),
     ];
     let kind = prop::sample::select(KINDS.map(|(kind, _)| kind).to_vec());
     let compare = (comparison, kind.clone()).prop_flat_map(move |(comparison, kind)| {
@@ -268,17 +268,17 @@ fn layout(way: Way) -> TupleLayout {
 }
 
 /// What a program came to: whether it took the row, and the values of its outputs.
-type Outcome = Result<Option<Vec<Scalar<'static>>>, EvaluationError>;
+type Outcome = Result<Option<Vec<PlanScalar<'static>>>, EvaluationError>;
 
-fn owned(scalar: Scalar<'_>) -> Scalar<'static> {
+fn owned(scalar: PlanScalar<'_>) -> PlanScalar<'static> {
     match scalar {
-        Scalar::Bytes(bytes) => Scalar::Bytes(bytes.into_owned().into()),
-        Scalar::Null => Scalar::Null,
-        Scalar::Boolean(value) => Scalar::Boolean(value),
-        Scalar::Integer(value) => Scalar::Integer(value),
-        Scalar::Decimal(value) => Scalar::Decimal(value),
-        Scalar::Real(value) => Scalar::Real(value),
-        Scalar::Double(value) => Scalar::Double(value),
+        PlanScalar::Bytes(bytes) => PlanScalar::Bytes(bytes.into_owned().into()),
+        PlanScalar::Null => PlanScalar::Null,
+        PlanScalar::Boolean(value) => PlanScalar::Boolean(value),
+        PlanScalar::Integer(value) => PlanScalar::Integer(value),
+        PlanScalar::Decimal(value) => PlanScalar::Decimal(value),
+        PlanScalar::Real(value) => PlanScalar::Real(value),
+        PlanScalar::Double(value) => PlanScalar::Double(value),
     }
 }
 
@@ -290,7 +290,7 @@ fn expected(
 ) -> Outcome {
     let values: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
     let environment = Environment::new(parameters);
-    if condition.evaluate(&values, &environment)? != Scalar::Boolean(true) {
+    if condition.evaluate(&values, &environment)? != PlanScalar::Boolean(true) {
         return Ok(None);
     }
     let outputs = outputs
@@ -313,10 +313,10 @@ fn computed(
     let buffer = registers.add_buffer();
     let layout = Arc::new(layout(way));
     registers.set_source(tuple, TupleSource::Temporary(Arc::clone(&layout)));
-    let places: Vec<ColumnPlace> = (0..COLUMN_COUNT)
+    let places: Vec<ColumnBinding> = (0..COLUMN_COUNT)
         .map(|slot| match way {
-            Way::Registers => ColumnPlace::Register(pool.fresh(column_kind(slot).0).unwrap()),
-            _ => ColumnPlace::Attribute {
+            Way::Registers => ColumnBinding::Register(pool.fresh(column_kind(slot).0).unwrap()),
+            _ => ColumnBinding::Attribute {
                 attribute: Attribute {
                     tuple,
                     ordinal: slot as u16,
@@ -349,7 +349,7 @@ fn computed(
     let run = |row: &Vec<Value>| {
         let values: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
         for (place, value) in places.iter().zip(&values) {
-            if let ColumnPlace::Register(register) = place {
+            if let ColumnBinding::Register(register) = place {
                 registers.set_value(*register, &(*value).into()).unwrap();
             }
         }
@@ -400,10 +400,12 @@ fn shown(outcome: &Outcome) -> String {
         Ok(Some(values)) => values
             .iter()
             .map(|value| match value {
-                Scalar::Double(value) if !value.is_nan() => {
+                PlanScalar::Double(value) if !value.is_nan() => {
                     format!("double {:x} ", value.to_bits())
                 }
-                Scalar::Real(value) if !value.is_nan() => format!("real {:x} ", value.to_bits()),
+                PlanScalar::Real(value) if !value.is_nan() => {
+                    format!("real {:x} ", value.to_bits())
+                }
                 other => format!("{other:?} "),
             })
             .collect(),

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use quire_exec::avm::{
-    Native, Program, ProgramCompiler, Register, RegisterSet, Tuple, TuplePlace, TupleSource, Word,
-    assemble,
+    Native, Program, ProgramCompiler, Register, RegisterSet, Tuple, TuplePlace, TupleSource,
+    WordRegister, assemble,
 };
-use quire_exec::plan::Scalar;
+use quire_exec::plan::PlanScalar;
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType};
 use quire_native::NativeCompiler;
 use quire_tables::row_table::TupleValue;
@@ -49,7 +49,7 @@ impl Twins {
         }
     }
 
-    fn set(&mut self, register: Register, value: &Scalar<'_>) {
+    fn set(&mut self, register: Register, value: &PlanScalar<'_>) {
         for registers in &mut self.registers {
             registers.set_value(register, value).unwrap();
         }
@@ -97,7 +97,7 @@ impl Twins {
     }
 }
 
-const W: fn(u8) -> Register = |number| Register::Integer(Word(number));
+const W: fn(u8) -> Register = |number| Register::Integer(WordRegister(number));
 
 fn wide(number: u8) -> Register {
     Register::Decimal(quire_exec::avm::Wide(number))
@@ -129,8 +129,8 @@ fn results_out_of_range_are_the_interpreters() {
         let mut error_count = 0;
         for left in ENDS {
             for right in ENDS {
-                twins.set(W(0), &Scalar::Integer(left));
-                twins.set(W(1), &Scalar::Integer(right));
+                twins.set(W(0), &PlanScalar::Integer(left));
+                twins.set(W(1), &PlanScalar::Integer(right));
                 error_count += u32::from(twins.run(&[W(2)]).contains("Err"));
             }
         }
@@ -168,8 +168,8 @@ fn decimals_of_sixteen_bytes_are_the_interpreters() {
             _ => i128::from(random(&mut state) as i64 >> 40),
         };
         let (left, right) = (pick(), pick());
-        twins.set(wide(0), &Scalar::Decimal(left));
-        twins.set(wide(1), &Scalar::Decimal(right));
+        twins.set(wide(0), &PlanScalar::Decimal(left));
+        twins.set(wide(1), &PlanScalar::Decimal(right));
         outcomes.push(twins.run(&[2, 3, 4, 5].map(wide)));
     }
     for expected in ["Ok(true)", "Ok(false)", "Err(\"division by zero\")"] {
@@ -211,13 +211,13 @@ fn code_is_left_and_entered_again() {
     let mut twins = Twins::new(text, None);
     let mut outcomes = Vec::new();
     for number in -50..90 {
-        twins.set(W(0), &Scalar::Integer(number));
+        twins.set(W(0), &PlanScalar::Integer(number));
         let word: &[u8] = if number % 2 == 0 { b"4" } else { b"zz" };
         twins.set(
-            Register::Text(quire_exec::avm::Text(0)),
-            &Scalar::Bytes(word.into()),
+            Register::Text(quire_exec::avm::TextRegister(0)),
+            &PlanScalar::Bytes(word.into()),
         );
-        let texts = [1, 2].map(|number| Register::Text(quire_exec::avm::Text(number)));
+        let texts = [1, 2].map(|number| Register::Text(quire_exec::avm::TextRegister(number)));
         let numbers = [W(1), W(2), W(3), wide(1), wide(2)];
         outcomes.push(twins.run(&[numbers.as_slice(), &texts].concat()));
     }
@@ -274,7 +274,7 @@ fn tuples_are_read_wherever_they_are() {
     for compression in [TupleCompression::None, TupleCompression::NullSuppressed] {
         let layout = layout(&compression);
         let mut twins = Twins::new(DECODING, Some(&layout));
-        twins.set(W(0), &Scalar::Integer(900));
+        twins.set(W(0), &PlanScalar::Integer(900));
         let mut taken = 0;
         for round in 0..4_000 {
             let mut below = |limit: u64| (random(&mut state) % limit) as i64;
@@ -315,7 +315,7 @@ fn damaged_tuples_have_the_same_errors() {
         let layout = layout(&compression);
         let mut errors = 0;
         let mut twins = Twins::new(DECODING, Some(&layout));
-        twins.set(W(0), &Scalar::Integer(i64::MAX));
+        twins.set(W(0), &PlanScalar::Integer(i64::MAX));
         for _ in 0..20_000 {
             let bytes = (random(&mut state) % 70) as usize;
             let tuple: Vec<u8> = (0..bytes).map(|_| random(&mut state) as u8).collect();
@@ -323,7 +323,7 @@ fn damaged_tuples_have_the_same_errors() {
             errors += u32::from(twins.run(&[W(1), wide(1), W(3)]).contains("damaged"));
             if !twins.native.is_worth_it() {
                 twins = Twins::new(DECODING, Some(&layout));
-                twins.set(W(0), &Scalar::Integer(i64::MAX));
+                twins.set(W(0), &PlanScalar::Integer(i64::MAX));
             }
         }
         assert!(errors > 5_000, "{errors}");
@@ -334,7 +334,7 @@ fn damaged_tuples_have_the_same_errors() {
 fn a_tuple_of_nulls_is_read_as_such() {
     let layout = layout(&TupleCompression::None);
     let mut twins = Twins::new(DECODING, Some(&layout));
-    twins.set(W(0), &Scalar::Integer(1));
+    twins.set(W(0), &PlanScalar::Integer(1));
     for registers in &mut twins.registers {
         registers.set_tuple(Tuple(0), TuplePlace::NULLS);
     }
@@ -344,8 +344,8 @@ fn a_tuple_of_nulls_is_read_as_such() {
 #[test]
 fn code_that_seldom_comes_through_is_given_up() {
     let mut twins = Twins::new(".input n0\n.input n1\nADD_C_N_ZZ n0 n1 n2\nSTOP", None);
-    twins.set(wide(0), &Scalar::Decimal(1 << 80));
-    twins.set(wide(1), &Scalar::Decimal(1));
+    twins.set(wide(0), &PlanScalar::Decimal(1 << 80));
+    twins.set(wide(1), &PlanScalar::Decimal(1));
     for _ in 0..100 {
         twins.run(&[wide(2)]);
     }

@@ -4,38 +4,38 @@ use std::cmp::Ordering;
 
 use datafusion::arrow::datatypes::DataType;
 use quire_error::Error;
-use quire_exec::plan::{Environment, Expression, Row, Scalar};
+use quire_exec::plan::{Environment, Expression, PlanScalar, Row};
 use quire_tables::row_table::Value;
 
 use super::scalar::is_text;
 
 /// An aggregate of a statement.
 #[derive(Debug)]
-pub struct Aggregate {
-    kind: Kind,
+pub struct StatementAggregate {
+    kind: AggregateKind,
     /// None counts rows.
     argument: Option<Expression>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum AggregateKind {
     Count,
     SumToBigInt,
     SumToDecimal { precision: u8 },
     Extreme { wanted: Ordering, is_text: bool },
 }
 
-impl Aggregate {
+impl StatementAggregate {
     pub(super) fn count(argument: Option<Expression>) -> Self {
-        let kind = Kind::Count;
+        let kind = AggregateKind::Count;
         Self { kind, argument }
     }
 
     /// `None` for floats, whose sum depends on the order of the rows.
     pub(super) fn sum(total: &DataType, argument: Expression) -> Option<Self> {
         let kind = match total {
-            DataType::Int64 => Kind::SumToBigInt,
-            DataType::Decimal128(precision, _) => Kind::SumToDecimal {
+            DataType::Int64 => AggregateKind::SumToBigInt,
+            DataType::Decimal128(precision, _) => AggregateKind::SumToDecimal {
                 precision: *precision,
             },
             _ => return None,
@@ -60,48 +60,50 @@ impl Aggregate {
         };
         let is_text = is_text(result);
         Some(Self {
-            kind: Kind::Extreme { wanted, is_text },
+            kind: AggregateKind::Extreme { wanted, is_text },
             argument: Some(argument),
         })
     }
 
     /// What is known before the first row.
-    pub fn start(&self) -> Running {
+    pub fn start(&self) -> AggregateState {
         match self.kind {
-            Kind::Count => Running::Count(0),
-            Kind::SumToBigInt | Kind::SumToDecimal { .. } => Running::Sum(None),
-            Kind::Extreme { .. } => Running::Extreme(Value::Null),
+            AggregateKind::Count => AggregateState::Count(0),
+            AggregateKind::SumToBigInt | AggregateKind::SumToDecimal { .. } => {
+                AggregateState::Sum(None)
+            }
+            AggregateKind::Extreme { .. } => AggregateState::Extreme(Value::Null),
         }
     }
 
     /// Takes a row in.
     pub fn add<'a>(
         &'a self,
-        running: &mut Running,
+        running: &mut AggregateState,
         row: Row<'a>,
         environment: &Environment<'a>,
     ) -> Result<(), Error> {
         let value = match &self.argument {
             Some(argument) => argument.evaluate(row, environment)?,
-            None => Scalar::Boolean(true),
+            None => PlanScalar::Boolean(true),
         };
         match (running, value) {
-            (_, Scalar::Null) => {}
-            (Running::Count(count), _) => *count += 1,
-            (Running::Sum(sum), value) => {
+            (_, PlanScalar::Null) => {}
+            (AggregateState::Count(count), _) => *count += 1,
+            (AggregateState::Sum(sum), value) => {
                 let addend = match value {
-                    Scalar::Integer(value) => i128::from(value),
-                    Scalar::Decimal(value) => value,
+                    PlanScalar::Integer(value) => i128::from(value),
+                    PlanScalar::Decimal(value) => value,
                     _ => 0,
                 };
                 let total = sum.unwrap_or(0).checked_add(addend);
                 *sum = Some(total.ok_or_else(|| self.overflow())?);
             }
-            (Running::Extreme(extreme), value) => {
-                let Kind::Extreme { wanted, is_text } = self.kind else {
+            (AggregateState::Extreme(extreme), value) => {
+                let AggregateKind::Extreme { wanted, is_text } = self.kind else {
                     return Ok(());
                 };
-                let known = Scalar::from(extreme.as_tuple_value());
+                let known = PlanScalar::from(extreme.as_tuple_value());
                 if known.is_null() || value.compare(&known) == wanted {
                     *extreme = value.into_value(is_text)?;
                 }
@@ -111,15 +113,15 @@ impl Aggregate {
     }
 
     /// The value after the last row.
-    pub fn finish(&self, running: Running) -> Result<Value, Error> {
+    pub fn finish(&self, running: AggregateState) -> Result<Value, Error> {
         let sum = match running {
-            Running::Count(count) => return Ok(Value::Integer(count)),
-            Running::Extreme(value) => return Ok(value),
-            Running::Sum(None) => return Ok(Value::Null),
-            Running::Sum(Some(sum)) => sum,
+            AggregateState::Count(count) => return Ok(Value::Integer(count)),
+            AggregateState::Extreme(value) => return Ok(value),
+            AggregateState::Sum(None) => return Ok(Value::Null),
+            AggregateState::Sum(Some(sum)) => sum,
         };
         match self.kind {
-            Kind::SumToDecimal { precision } => {
+            AggregateKind::SumToDecimal { precision } => {
                 let limit = 10_u128
                     .checked_pow(u32::from(precision))
                     .unwrap_or(u128::MAX);
@@ -139,7 +141,7 @@ impl Aggregate {
     #[cold]
     fn overflow(&self) -> Error {
         match self.kind {
-            Kind::SumToDecimal { precision } => {
+            AggregateKind::SumToDecimal { precision } => {
                 Error::new("22003", format!("sum has more than {precision} digits"))
             }
             _ => Error::new("22003", "bigint out of range in sum"),
@@ -149,7 +151,7 @@ impl Aggregate {
 
 /// What is known of an aggregate after some rows.
 #[derive(Debug)]
-pub enum Running {
+pub enum AggregateState {
     Count(i64),
     /// Nothing yet is NULL.
     Sum(Option<i128>),

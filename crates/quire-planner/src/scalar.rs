@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;
-use quire_exec::plan::{Scalar, ValueKind};
+use quire_exec::plan::{PlanScalar, ValueKind};
 
 use quire_error::Error;
 
 /// The value as DataFusion's functions take it: with one NaN, for they tell its bits apart.
-pub fn to_planned(scalar: &Scalar<'_>, data_type: &DataType) -> Result<ScalarValue, Error> {
+pub fn to_planned(scalar: &PlanScalar<'_>, data_type: &DataType) -> Result<ScalarValue, Error> {
     let narrowed = || {
         Error::new(
             "XX000",
@@ -17,21 +17,21 @@ pub fn to_planned(scalar: &Scalar<'_>, data_type: &DataType) -> Result<ScalarVal
         )
     };
     Ok(match (scalar, data_type) {
-        (Scalar::Null, _) => ScalarValue::try_from(data_type)?,
-        (Scalar::Boolean(value), DataType::Boolean) => ScalarValue::Boolean(Some(*value)),
-        (Scalar::Integer(value), _) => {
+        (PlanScalar::Null, _) => ScalarValue::try_from(data_type)?,
+        (PlanScalar::Boolean(value), DataType::Boolean) => ScalarValue::Boolean(Some(*value)),
+        (PlanScalar::Integer(value), _) => {
             integer_to_planned(*value, data_type).ok_or_else(narrowed)?
         }
-        (Scalar::Decimal(value), DataType::Decimal128(precision, scale)) => {
+        (PlanScalar::Decimal(value), DataType::Decimal128(precision, scale)) => {
             ScalarValue::Decimal128(Some(*value), *precision, *scale)
         }
-        (Scalar::Real(value), DataType::Float32) => {
+        (PlanScalar::Real(value), DataType::Float32) => {
             ScalarValue::Float32(Some(if value.is_nan() { f32::NAN } else { *value }))
         }
-        (Scalar::Double(value), DataType::Float64) => {
+        (PlanScalar::Double(value), DataType::Float64) => {
             ScalarValue::Float64(Some(if value.is_nan() { f64::NAN } else { *value }))
         }
-        (Scalar::Bytes(bytes), _) => match data_type {
+        (PlanScalar::Bytes(bytes), _) => match data_type {
             DataType::Utf8 => ScalarValue::Utf8(Some(text_of(bytes)?.to_owned())),
             DataType::LargeUtf8 => ScalarValue::LargeUtf8(Some(text_of(bytes)?.to_owned())),
             DataType::Utf8View => ScalarValue::Utf8View(Some(text_of(bytes)?.to_owned())),
@@ -45,33 +45,33 @@ pub fn to_planned(scalar: &Scalar<'_>, data_type: &DataType) -> Result<ScalarVal
 }
 
 /// A value of DataFusion's; `None` when its type is none of ours.
-pub fn from_planned(value: ScalarValue) -> Option<Scalar<'static>> {
+pub fn from_planned(value: ScalarValue) -> Option<PlanScalar<'static>> {
     if value.is_null() {
-        return is_known(&value.data_type()).then_some(Scalar::Null);
+        return is_known(&value.data_type()).then_some(PlanScalar::Null);
     }
     Some(match value {
-        ScalarValue::Boolean(Some(value)) => Scalar::Boolean(value),
-        ScalarValue::Int8(Some(value)) => Scalar::Integer(value.into()),
-        ScalarValue::Int16(Some(value)) => Scalar::Integer(value.into()),
-        ScalarValue::Int32(Some(value)) => Scalar::Integer(value.into()),
-        ScalarValue::Int64(Some(value)) => Scalar::Integer(value),
-        ScalarValue::UInt8(Some(value)) => Scalar::Integer(value.into()),
-        ScalarValue::UInt16(Some(value)) => Scalar::Integer(value.into()),
-        ScalarValue::UInt32(Some(value)) => Scalar::Integer(value.into()),
-        ScalarValue::Date32(Some(value)) => Scalar::Integer(value.into()),
+        ScalarValue::Boolean(Some(value)) => PlanScalar::Boolean(value),
+        ScalarValue::Int8(Some(value)) => PlanScalar::Integer(value.into()),
+        ScalarValue::Int16(Some(value)) => PlanScalar::Integer(value.into()),
+        ScalarValue::Int32(Some(value)) => PlanScalar::Integer(value.into()),
+        ScalarValue::Int64(Some(value)) => PlanScalar::Integer(value),
+        ScalarValue::UInt8(Some(value)) => PlanScalar::Integer(value.into()),
+        ScalarValue::UInt16(Some(value)) => PlanScalar::Integer(value.into()),
+        ScalarValue::UInt32(Some(value)) => PlanScalar::Integer(value.into()),
+        ScalarValue::Date32(Some(value)) => PlanScalar::Integer(value.into()),
         ScalarValue::TimestampSecond(Some(value), _)
         | ScalarValue::TimestampMillisecond(Some(value), _)
         | ScalarValue::TimestampMicrosecond(Some(value), _)
-        | ScalarValue::TimestampNanosecond(Some(value), _) => Scalar::Integer(value),
-        ScalarValue::Decimal128(Some(value), ..) => Scalar::Decimal(value),
-        ScalarValue::Float32(Some(value)) => Scalar::Real(value),
-        ScalarValue::Float64(Some(value)) => Scalar::Double(value),
+        | ScalarValue::TimestampNanosecond(Some(value), _) => PlanScalar::Integer(value),
+        ScalarValue::Decimal128(Some(value), ..) => PlanScalar::Decimal(value),
+        ScalarValue::Float32(Some(value)) => PlanScalar::Real(value),
+        ScalarValue::Float64(Some(value)) => PlanScalar::Double(value),
         ScalarValue::Utf8(Some(text))
         | ScalarValue::LargeUtf8(Some(text))
-        | ScalarValue::Utf8View(Some(text)) => Scalar::Bytes(Cow::Owned(text.into_bytes())),
+        | ScalarValue::Utf8View(Some(text)) => PlanScalar::Bytes(Cow::Owned(text.into_bytes())),
         ScalarValue::Binary(Some(bytes))
         | ScalarValue::LargeBinary(Some(bytes))
-        | ScalarValue::BinaryView(Some(bytes)) => Scalar::Bytes(Cow::Owned(bytes)),
+        | ScalarValue::BinaryView(Some(bytes)) => PlanScalar::Bytes(Cow::Owned(bytes)),
         _ => return None,
     })
 }

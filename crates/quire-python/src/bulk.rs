@@ -5,10 +5,10 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use quire::{Error, Outcome, TransactionStatus};
 
-use crate::columns::{Columns, NAME, bulk_statement};
+use crate::columns::{NAME, PythonColumns, bulk_statement};
 use crate::errors;
 use crate::from_python::{Parameters, parameters};
-use crate::statement::{Conversation, Open, finished};
+use crate::statement::{OpenConnection, SharedConnection, finished};
 use crate::waiting::without_lock;
 
 /// Runs between two looks at what Python has to say.
@@ -18,7 +18,7 @@ const ROWS_AT_ONCE: usize = 262_144;
 /// Fewer rows are inserted one by one.
 const BULK_ROWS_MIN: usize = 64;
 
-impl Conversation {
+impl SharedConnection {
     /// Runs the statement once for each sequence of parameters, all or none; returns how many rows were changed.
     pub fn execute_many(
         &self,
@@ -52,7 +52,7 @@ impl Conversation {
     fn execute_runs(
         &self,
         py: Python<'_>,
-        open: &mut Open,
+        open: &mut OpenConnection,
         sql: &str,
         sequences: &Bound<'_, PyAny>,
         begins: bool,
@@ -93,7 +93,7 @@ impl Conversation {
                 return Ok(count);
             }
             let columns = match &bulk {
-                Some(_) if runs.len() >= BULK_ROWS_MIN => Columns::of(&runs, &types),
+                Some(_) if runs.len() >= BULK_ROWS_MIN => PythonColumns::of(&runs, &types),
                 _ => None,
             };
             let (done, raised) = match (&bulk, columns) {
@@ -118,7 +118,7 @@ fn changed(outcome: &Outcome) -> u64 {
     }
 }
 
-fn run_all(open: &mut Open, sql: &str, runs: &[Parameters]) -> Result<u64, Error> {
+fn run_all(open: &mut OpenConnection, sql: &str, runs: &[Parameters]) -> Result<u64, Error> {
     let prepared = open.prepared(sql)?;
     let mut count = 0;
     for run in runs {

@@ -21,9 +21,9 @@ pub const NAME: &str = "quire rows of executemany";
 
 /// The rows of many runs.
 #[derive(Debug)]
-pub struct Columns(RecordBatch);
+pub struct PythonColumns(RecordBatch);
 
-impl ExternalTable for Columns {
+impl ExternalTable for PythonColumns {
     fn schema(&self) -> SchemaRef {
         self.0.schema()
     }
@@ -64,7 +64,7 @@ pub fn bulk_statement(sql: &str, parameter_count: usize) -> Option<String> {
         .then(|| format!("{head} SELECT * FROM \"{NAME}\""))
 }
 
-impl Columns {
+impl PythonColumns {
     /// The values of runs as columns; nothing, if a value is not of its column's type as it stands.
     pub fn of(runs: &[Parameters], types: &[Option<DataType>]) -> Option<Self> {
         let is_typed = |run: &Parameters| run.types.as_slice() == types;

@@ -9,10 +9,10 @@ use quire::{DatabaseOptions, TransactionStatus};
 
 use crate::cursor::Cursor;
 use crate::errors;
-use crate::frames::Frame;
-use crate::opened::{OpenError, Share};
+use crate::frames::PythonFrame;
+use crate::opened::{PythonOpenError, Share};
 use crate::relation::Relation;
-use crate::statement::{Conversation, Done, finished};
+use crate::statement::{SharedConnection, StatementDone, finished};
 use crate::waiting::without_lock;
 
 /// Opens the database file at `path`, or creates it; `":memory:"` is a database of its own that ends with its connections.
@@ -61,8 +61,8 @@ pub fn connect(
         Some(path) => Share::of_file(path, options),
     });
     let share = shared.map_err(|error| match error {
-        OpenError::Database(error) => errors::exception(py, &error),
-        OpenError::OtherMode { is_read_only } => {
+        PythonOpenError::Database(error) => errors::exception(py, &error),
+        PythonOpenError::OtherMode { is_read_only } => {
             let (has, wants) = if is_read_only {
                 ("reading", "writing")
             } else {
@@ -89,19 +89,19 @@ pub fn connect(
 /// ...     connection.execute("SELECT * FROM t").fetchall()
 /// [(1, 'Ada')]
 #[pyclass(frozen, module = "quire")]
-pub struct Connection(Arc<Conversation>);
+pub struct Connection(Arc<SharedConnection>);
 
 impl Connection {
     fn of(py: Python<'_>, share: Share, autocommit: bool) -> PyResult<Self> {
         let connection = share.connect();
         let connection =
             connection.ok_or_else(|| errors::interface(py, "the connection is closed"))?;
-        Ok(Self(Arc::new(Conversation::new(
+        Ok(Self(Arc::new(SharedConnection::new(
             connection, share, autocommit,
         ))))
     }
 
-    pub fn conversation(&self) -> &Arc<Conversation> {
+    pub fn conversation(&self) -> &Arc<SharedConnection> {
         &self.0
     }
 
@@ -180,7 +180,7 @@ impl Connection {
         let statements = quire::Connection::statements(script);
         for sql in statements.map_err(|error| errors::exception(py, &error))? {
             let done = slf.get().0.execute(py, &sql, None, &[])?;
-            if let Done::Rows(cell, _) = done {
+            if let StatementDone::Rows(cell, _) = done {
                 let mut guard = cell
                     .lock()
                     .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -223,7 +223,7 @@ impl Connection {
     /// >>> connection.unregister("numbers")
     #[pyo3(signature = (name, frame, /))]
     fn register(&self, py: Python<'_>, name: &str, frame: &Bound<'_, PyAny>) -> PyResult<()> {
-        if Frame::of(frame)?.is_none() {
+        if PythonFrame::of(frame)?.is_none() {
             let class = frame.get_type().name()?.to_string();
             let text = format!(
                 "a {class} has no Arrow data: neither __arrow_c_stream__ nor __arrow_c_array__"

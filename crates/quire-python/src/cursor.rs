@@ -9,9 +9,9 @@ use pyo3::types::{PyCapsule, PyList, PyTuple};
 
 use crate::connection::Connection;
 use crate::errors;
-use crate::reader::{Reader, ReaderCell};
+use crate::reader::{ReaderCell, RowReader};
 use crate::result::{arrow_table, capsule_of, pandas_frame, polars_frame};
-use crate::statement::Done;
+use crate::statement::StatementDone;
 use crate::type_name;
 
 /// Runs statements, and hands out the rows of the last one.
@@ -26,10 +26,10 @@ use crate::type_name;
 #[pyclass(frozen, module = "quire")]
 pub struct Cursor {
     connection: Py<Connection>,
-    state: Mutex<State>,
+    state: Mutex<CursorState>,
 }
 
-struct State {
+struct CursorState {
     schema: Option<SchemaRef>,
     rows: Option<ReaderCell>,
     row_count: i64,
@@ -47,7 +47,7 @@ fn locked<'m, T>(py: Python<'_>, mutex: &'m Mutex<T>) -> MutexGuard<'m, T> {
 pub fn with_reader<T>(
     py: Python<'_>,
     cell: &ReaderCell,
-    work: impl FnOnce(&mut Reader) -> PyResult<T>,
+    work: impl FnOnce(&mut RowReader) -> PyResult<T>,
 ) -> PyResult<T> {
     match locked(py, cell).as_mut() {
         Some(reader) => work(reader),
@@ -88,7 +88,7 @@ impl Cursor {
     pub fn new(connection: Py<Connection>) -> Self {
         Self {
             connection,
-            state: Mutex::new(State {
+            state: Mutex::new(CursorState {
                 schema: None,
                 rows: None,
                 row_count: -1,
@@ -115,11 +115,11 @@ impl Cursor {
         self.set(py, None, None, -1);
         let conversation = self.connection.get().conversation();
         match conversation.execute(py, operation, parameters, &[])? {
-            Done::Rows(cell, _) => {
+            StatementDone::Rows(cell, _) => {
                 let schema = with_reader(py, &cell, |reader| Ok(reader.schema().clone()))?;
                 self.set(py, Some(schema), Some(cell), -1);
             }
-            Done::Nothing(completion) => {
+            StatementDone::Nothing(completion) => {
                 let count = completion
                     .row_count
                     .and_then(|count| i64::try_from(count).ok());
@@ -164,7 +164,7 @@ impl Cursor {
     fn read<T>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Reader) -> PyResult<T>,
+        work: impl FnOnce(&mut RowReader) -> PyResult<T>,
     ) -> PyResult<T> {
         with_reader(py, &self.rows(py)?, work)
     }
@@ -236,7 +236,7 @@ impl Cursor {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         self.read(py, |reader| {
-            let empty = Reader::of_batches(reader.schema().clone(), Vec::new());
+            let empty = RowReader::of_batches(reader.schema().clone(), Vec::new());
             capsule_of(py, std::mem::replace(reader, empty), requested_schema)
         })
     }

@@ -16,23 +16,23 @@ use crate::relation::Relation;
 
 /// The frames that statements of one connection can name.
 #[derive(Default)]
-pub struct Frames(Mutex<Known>);
+pub struct Frames(Mutex<RegisteredFrames>);
 
 #[derive(Default)]
-struct Known {
+struct RegisteredFrames {
     registered: HashMap<String, Py<PyAny>>,
     /// The thread whose variables are looked at; none, while no statement runs.
     thread: Option<u64>,
     /// A table of our own for the running statement.
     lent: Option<(&'static str, Arc<dyn ExternalTable>)>,
     /// What the running statement has found.
-    found: HashMap<String, Arc<Frame>>,
+    found: HashMap<String, Arc<PythonFrame>>,
     /// Why an object could not be read.
     raised: Option<PyErr>,
 }
 
 impl Frames {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, RegisteredFrames> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -59,7 +59,7 @@ impl Frames {
             .extract()?;
         let mut found = HashMap::new();
         for (name, object) in objects {
-            if let Some(frame) = Frame::of(object.bind(py))? {
+            if let Some(frame) = PythonFrame::of(object.bind(py))? {
                 found.insert(name.clone(), Arc::new(frame));
             }
         }
@@ -102,7 +102,7 @@ impl Frames {
         })
     }
 
-    fn find(&self, py: Python<'_>, name: &str) -> PyResult<Option<Arc<Frame>>> {
+    fn find(&self, py: Python<'_>, name: &str) -> PyResult<Option<Arc<PythonFrame>>> {
         let (registered, thread) = {
             let known = self.known();
             let registered = known.registered.get(name);
@@ -114,7 +114,7 @@ impl Frames {
             (None, None) => None,
         };
         let Some(frame) = object
-            .map(|object| Frame::of(&object))
+            .map(|object| PythonFrame::of(&object))
             .transpose()?
             .flatten()
         else {
@@ -182,7 +182,7 @@ fn is_lazy(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// An object with Arrow data, as a table of a statement.
-pub struct Frame {
+pub struct PythonFrame {
     object: Py<PyAny>,
     schema: SchemaRef,
     row_count: Option<usize>,
@@ -190,7 +190,7 @@ pub struct Frame {
     first: Mutex<Option<Batches>>,
 }
 
-impl Frame {
+impl PythonFrame {
     /// A frame for an object that has Arrow data.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         if object.is_instance_of::<Relation>() || object.is_instance_of::<Cursor>() {
@@ -215,7 +215,7 @@ impl Frame {
     }
 }
 
-impl fmt::Debug for Frame {
+impl fmt::Debug for PythonFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Frame")
             .field("schema", &self.schema)
@@ -223,7 +223,7 @@ impl fmt::Debug for Frame {
     }
 }
 
-impl ExternalTable for Frame {
+impl ExternalTable for PythonFrame {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

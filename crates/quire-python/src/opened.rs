@@ -6,13 +6,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use quire::{Database, DatabaseOptions, Error};
 
-struct Shared {
+struct SharedDatabase {
     database: Database,
     read_only: bool,
     connection_count: usize,
 }
 
-type Known = Mutex<HashMap<PathBuf, Shared>>;
+type Known = Mutex<HashMap<PathBuf, SharedDatabase>>;
 
 fn known() -> &'static Known {
     static KNOWN: OnceLock<Known> = OnceLock::new();
@@ -27,7 +27,7 @@ pub struct Share {
 }
 
 /// Why there is no connection.
-pub enum OpenError {
+pub enum PythonOpenError {
     Database(Error),
     /// The file is open in this process in the other mode.
     OtherMode {
@@ -37,8 +37,8 @@ pub enum OpenError {
 
 impl Share {
     /// A database in memory.
-    pub fn in_memory(options: DatabaseOptions) -> Result<Self, OpenError> {
-        let database = Database::in_memory_with(options).map_err(OpenError::Database)?;
+    pub fn in_memory(options: DatabaseOptions) -> Result<Self, PythonOpenError> {
+        let database = Database::in_memory_with(options).map_err(PythonOpenError::Database)?;
         Ok(Self {
             path: None,
             database: Some(database),
@@ -46,7 +46,7 @@ impl Share {
     }
 
     /// The file at `path`, opened now or before.
-    pub fn of_file(path: &Path, options: DatabaseOptions) -> Result<Self, OpenError> {
+    pub fn of_file(path: &Path, options: DatabaseOptions) -> Result<Self, PythonOpenError> {
         // Held while the file is opened: a second caller finds it open.
         let mut known = known().lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(place) = path.canonicalize()
@@ -54,7 +54,7 @@ impl Share {
         {
             if shared.read_only && !options.read_only || options.read_only && !shared.read_only {
                 let is_read_only = shared.read_only;
-                return Err(OpenError::OtherMode { is_read_only });
+                return Err(PythonOpenError::OtherMode { is_read_only });
             }
             shared.connection_count += 1;
             return Ok(Self {
@@ -63,9 +63,9 @@ impl Share {
             });
         }
         let read_only = options.read_only;
-        let database = Database::open_with(path, options).map_err(OpenError::Database)?;
+        let database = Database::open_with(path, options).map_err(PythonOpenError::Database)?;
         let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let shared = Shared {
+        let shared = SharedDatabase {
             database: database.clone(),
             read_only,
             connection_count: 1,

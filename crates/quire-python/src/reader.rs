@@ -14,10 +14,10 @@ use crate::to_python::tuples;
 use crate::waiting::without_lock;
 
 /// A reader that its connection can close; nothing when it has.
-pub type ReaderCell = Arc<Mutex<Option<Reader>>>;
+pub type ReaderCell = Arc<Mutex<Option<RowReader>>>;
 
 /// Rows, some of which may have been taken.
-pub struct Reader {
+pub struct RowReader {
     schema: SchemaRef,
     /// What is to come; nothing behind the last.
     rows: Option<Rows>,
@@ -33,7 +33,7 @@ struct Current {
     tuples: std::vec::IntoIter<Py<PyTuple>>,
 }
 
-impl Reader {
+impl RowReader {
     pub fn new(rows: Rows) -> Self {
         Self {
             schema: rows.schema(),

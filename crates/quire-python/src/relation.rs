@@ -11,10 +11,10 @@ use pyo3::types::{PyCapsule, PyList, PyTuple};
 use crate::capsule::schema_capsule;
 use crate::connection::Connection;
 use crate::cursor::{description, with_reader};
-use crate::reader::{Reader, ReaderCell};
+use crate::reader::{ReaderCell, RowReader};
 use crate::result::{arrow_table, capsule_of, exported_schema, pandas_frame, polars_frame};
 use crate::show;
-use crate::statement::{Done, Named};
+use crate::statement::{Named, StatementDone};
 
 /// Rows that are shown.
 const SHOWN_ROWS: usize = 20;
@@ -41,10 +41,10 @@ pub struct Relation {
     schema: SchemaRef,
     /// All rows of a statement that must not run twice.
     kept: Option<Vec<RecordBatch>>,
-    state: Mutex<State>,
+    state: Mutex<RelationState>,
 }
 
-struct State {
+struct RelationState {
     rows: Option<ReaderCell>,
     /// Whether somebody goes through the rows.
     is_begun: bool,
@@ -58,7 +58,9 @@ impl Relation {
     ) -> PyResult<Option<Self>> {
         let py = connection.py();
         let conversation = connection.get().conversation();
-        let Done::Rows(cell, named) = conversation.execute(py, operation, parameters, &[])? else {
+        let StatementDone::Rows(cell, named) =
+            conversation.execute(py, operation, parameters, &[])?
+        else {
             return Ok(None);
         };
         let (schema, kept) = with_reader(py, &cell, |reader| {
@@ -70,7 +72,7 @@ impl Relation {
             Ok((reader.schema().clone(), kept))
         })?;
         let cell = match &kept {
-            Some(kept) => conversation.keep(Reader::of_batches(schema.clone(), kept.clone())),
+            Some(kept) => conversation.keep(RowReader::of_batches(schema.clone(), kept.clone())),
             None => cell,
         };
         // What the caller does to a list of parameters later is nothing to this statement.
@@ -88,7 +90,7 @@ impl Relation {
             named,
             schema,
             kept,
-            state: Mutex::new(State {
+            state: Mutex::new(RelationState {
                 rows: Some(cell),
                 is_begun: false,
             }),
@@ -115,16 +117,16 @@ impl Relation {
     fn again(&self, py: Python<'_>) -> PyResult<ReaderCell> {
         let conversation = self.connection.get().conversation();
         if let Some(kept) = &self.kept {
-            return Ok(conversation.keep(Reader::of_batches(self.schema.clone(), kept.clone())));
+            return Ok(conversation.keep(RowReader::of_batches(self.schema.clone(), kept.clone())));
         }
         let parameters = self
             .parameters
             .as_ref()
             .map(|parameters| parameters.bind(py));
         match conversation.execute(py, &self.operation, parameters, &self.named)? {
-            Done::Rows(cell, _) => Ok(cell),
-            Done::Nothing(_) => {
-                Ok(conversation.keep(Reader::of_batches(self.schema.clone(), Vec::new())))
+            StatementDone::Rows(cell, _) => Ok(cell),
+            StatementDone::Nothing(_) => {
+                Ok(conversation.keep(RowReader::of_batches(self.schema.clone(), Vec::new())))
             }
         }
     }
@@ -132,7 +134,7 @@ impl Relation {
     fn read_whole<T>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Reader) -> PyResult<T>,
+        work: impl FnOnce(&mut RowReader) -> PyResult<T>,
     ) -> PyResult<T> {
         with_reader(py, &self.whole(py)?, work)
     }
@@ -253,12 +255,12 @@ impl Relation {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         self.read_whole(py, |reader| {
-            let empty = Reader::of_batches(reader.schema().clone(), Vec::new());
+            let empty = RowReader::of_batches(reader.schema().clone(), Vec::new());
             let mut rows = std::mem::replace(reader, empty);
             if !self.named.is_empty() {
                 // Whoever takes them may hold the interpreter's lock, which reading a frame may need.
                 let batches = rows.rest(py)?;
-                rows = Reader::of_batches(self.schema.clone(), batches);
+                rows = RowReader::of_batches(self.schema.clone(), batches);
             }
             capsule_of(py, rows, requested_schema)
         })

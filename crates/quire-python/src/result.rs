@@ -12,7 +12,7 @@ use quire::Rows;
 
 use crate::capsule::{Batches, schema_of, stream_capsule};
 use crate::errors;
-use crate::reader::Reader;
+use crate::reader::RowReader;
 use crate::to_python::tuples;
 
 /// Types that every library reads: views of texts become texts.
@@ -125,7 +125,7 @@ impl RecordBatchReader for Exported {
 /// What is left of a reader, as a stream that other libraries draw from.
 pub fn capsule_of<'py>(
     py: Python<'py>,
-    reader: Reader,
+    reader: RowReader,
     requested: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = requested_schema(reader.schema(), requested)?;
@@ -160,7 +160,7 @@ impl Stream {
 }
 
 /// What is left of a reader, all here: waiting for it can be interrupted, and needs no lock.
-fn collected<'py>(py: Python<'py>, reader: &mut Reader) -> PyResult<Bound<'py, Stream>> {
+fn collected<'py>(py: Python<'py>, reader: &mut RowReader) -> PyResult<Bound<'py, Stream>> {
     let exported = Exported {
         schema: exported_schema(reader.schema()),
         here: reader.rest(py)?.into_iter(),
@@ -180,19 +180,19 @@ fn module<'py>(py: Python<'py>, name: &str, method: &str) -> PyResult<Bound<'py,
 }
 
 /// A `pyarrow.Table`.
-pub fn arrow_table<'py>(py: Python<'py>, reader: &mut Reader) -> PyResult<Bound<'py, PyAny>> {
+pub fn arrow_table<'py>(py: Python<'py>, reader: &mut RowReader) -> PyResult<Bound<'py, PyAny>> {
     let pyarrow = module(py, "pyarrow", "arrow")?;
     pyarrow.call_method1("table", (collected(py, reader)?,))
 }
 
 /// A `polars.DataFrame`.
-pub fn polars_frame<'py>(py: Python<'py>, reader: &mut Reader) -> PyResult<Bound<'py, PyAny>> {
+pub fn polars_frame<'py>(py: Python<'py>, reader: &mut RowReader) -> PyResult<Bound<'py, PyAny>> {
     let polars = module(py, "polars", "pl")?;
     polars.call_method1("DataFrame", (collected(py, reader)?,))
 }
 
 /// A `pandas.DataFrame`; without pyarrow, by Python's objects.
-pub fn pandas_frame<'py>(py: Python<'py>, reader: &mut Reader) -> PyResult<Bound<'py, PyAny>> {
+pub fn pandas_frame<'py>(py: Python<'py>, reader: &mut RowReader) -> PyResult<Bound<'py, PyAny>> {
     let pandas = module(py, "pandas", "df")?;
     if let Ok(pyarrow) = py.import("pyarrow") {
         let table = pyarrow.call_method1("table", (collected(py, reader)?,))?;

@@ -14,7 +14,7 @@ use crate::errors;
 use crate::frames::Frames;
 use crate::from_python::{Parameters, parameters};
 use crate::opened::Share;
-use crate::reader::{Reader, ReaderCell};
+use crate::reader::{ReaderCell, RowReader};
 use crate::waiting::without_lock;
 
 /// Prepared statements that a connection keeps; when there are more it begins anew.
@@ -24,8 +24,8 @@ const PREPARED_MAX: usize = 128;
 pub type Named = Vec<(String, Py<PyAny>)>;
 
 /// One connection, for all threads that use it: statements follow one another.
-pub struct Conversation {
-    open: Mutex<Option<Open>>,
+pub struct SharedConnection {
+    open: Mutex<Option<OpenConnection>>,
     pub cancel: CancelHandle,
     pub frames: Arc<Frames>,
     pub autocommit: AtomicBool,
@@ -33,36 +33,36 @@ pub struct Conversation {
     /// Which thread runs a statement.
     owner: Mutex<Option<ThreadId>>,
     /// What is closed with the connection.
-    readers: Mutex<Vec<Weak<Mutex<Option<Reader>>>>>,
+    readers: Mutex<Vec<Weak<Mutex<Option<RowReader>>>>>,
 }
 
 /// An open connection. The file is closed behind what uses it.
-pub struct Open {
+pub struct OpenConnection {
     prepared: HashMap<String, Prepared>,
     pub connection: quire::Connection,
     pub share: Share,
 }
 
 /// What a statement did.
-pub enum Done {
+pub enum StatementDone {
     Rows(ReaderCell, Named),
     Nothing(Completion),
 }
 
 /// The right to run a statement.
-pub struct Locked<'c> {
-    open: MutexGuard<'c, Option<Open>>,
+pub struct StatementLock<'c> {
+    open: MutexGuard<'c, Option<OpenConnection>>,
     owner: &'c Mutex<Option<ThreadId>>,
 }
 
-impl Locked<'_> {
-    pub fn open(&mut self, py: Python<'_>) -> PyResult<&mut Open> {
+impl StatementLock<'_> {
+    pub fn open(&mut self, py: Python<'_>) -> PyResult<&mut OpenConnection> {
         let open = self.open.as_mut();
         open.ok_or_else(|| errors::interface(py, "the connection is closed"))
     }
 }
 
-impl Drop for Locked<'_> {
+impl Drop for StatementLock<'_> {
     fn drop(&mut self) {
         *locked(self.owner) = None;
     }
@@ -72,13 +72,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Conversation {
+impl SharedConnection {
     pub fn new(mut connection: quire::Connection, share: Share, autocommit: bool) -> Self {
         let frames = Arc::new(Frames::default());
         connection.set_external_tables(Some(frames.resolver()));
         Self {
             cancel: connection.cancel_handle(),
-            open: Mutex::new(Some(Open {
+            open: Mutex::new(Some(OpenConnection {
                 prepared: HashMap::new(),
                 connection,
                 share,
@@ -92,7 +92,7 @@ impl Conversation {
     }
 
     /// The connection, when no other thread runs a statement on it.
-    pub fn lock(&self, py: Python<'_>) -> PyResult<Locked<'_>> {
+    pub fn lock(&self, py: Python<'_>) -> PyResult<StatementLock<'_>> {
         if std::process::id() != self.process {
             let text = "this connection belongs to the process that forked this one: connect anew";
             return Err(errors::interface(py, text));
@@ -114,7 +114,7 @@ impl Conversation {
         }
         *locked(&self.owner) = Some(this);
         let owner = &self.owner;
-        Ok(Locked { open, owner })
+        Ok(StatementLock { open, owner })
     }
 
     /// Ends everything; what was not committed is lost.
@@ -144,7 +144,7 @@ impl Conversation {
     }
 
     /// Rows that are closed with the connection.
-    pub fn keep(&self, reader: Reader) -> ReaderCell {
+    pub fn keep(&self, reader: RowReader) -> ReaderCell {
         let cell = Arc::new(Mutex::new(Some(reader)));
         let mut readers = locked(&self.readers);
         readers.retain(|reader| reader.strong_count() > 0);
@@ -165,15 +165,17 @@ impl Conversation {
         sql: &str,
         objects: Option<&Bound<'_, PyAny>>,
         named: &[(String, Py<PyAny>)],
-    ) -> PyResult<Done> {
+    ) -> PyResult<StatementDone> {
         let mut guard = self.lock(py)?;
         let open = guard.open(py)?;
         self.frames.begin(py, named)?;
         let done = self.execute_on(py, open, sql, objects);
         let (named, cause) = self.frames.end(py);
         match done {
-            Ok(Outcome::Rows(rows)) => Ok(Done::Rows(self.keep(Reader::new(rows)), named)),
-            Ok(Outcome::Done(completion)) => Ok(Done::Nothing(completion)),
+            Ok(Outcome::Rows(rows)) => {
+                Ok(StatementDone::Rows(self.keep(RowReader::new(rows)), named))
+            }
+            Ok(Outcome::Done(completion)) => Ok(StatementDone::Nothing(completion)),
             Err(exception) => {
                 if cause.is_some() {
                     exception.set_cause(py, cause);
@@ -186,7 +188,7 @@ impl Conversation {
     fn execute_on(
         &self,
         py: Python<'_>,
-        open: &mut Open,
+        open: &mut OpenConnection,
         sql: &str,
         objects: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Outcome> {
@@ -217,7 +219,7 @@ impl Conversation {
     fn execute_with(
         &self,
         py: Python<'_>,
-        open: &mut Open,
+        open: &mut OpenConnection,
         sql: &str,
         objects: &Bound<'_, PyAny>,
     ) -> PyResult<Outcome> {
@@ -236,9 +238,9 @@ impl Conversation {
     pub fn run<T: Send>(
         &self,
         py: Python<'_>,
-        open: &mut Open,
+        open: &mut OpenConnection,
         sql: &str,
-        work: impl FnOnce(&mut Open) -> Result<T, Error> + Send,
+        work: impl FnOnce(&mut OpenConnection) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let begins = self.begins(&open.connection, sql);
         if is_definition(sql) {
@@ -267,7 +269,7 @@ pub fn finished<T>(py: Python<'_>, result: Result<T, Error>, raised: Option<PyEr
     }
 }
 
-impl Open {
+impl OpenConnection {
     /// The statement, prepared now or before.
     pub fn prepared(&mut self, sql: &str) -> Result<&mut Prepared, Error> {
         if self.prepared.len() >= PREPARED_MAX && !self.prepared.contains_key(sql) {

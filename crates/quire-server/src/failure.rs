@@ -19,7 +19,7 @@ pub(crate) enum Severity {
 
 /// An error or a notice, as the protocol tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub(crate) struct ServerFailure {
     pub(crate) severity: Severity,
     pub(crate) sqlstate: Cow<'static, str>,
     pub(crate) message: String,
@@ -29,7 +29,7 @@ pub(crate) struct Failure {
     pub(crate) position: Option<usize>,
 }
 
-impl Failure {
+impl ServerFailure {
     fn new(severity: Severity, sqlstate: &'static str, message: impl Into<String>) -> Self {
         Self {
             severity,
@@ -83,14 +83,14 @@ impl Failure {
     }
 }
 
-impl From<quire::Error> for Failure {
+impl From<quire::Error> for ServerFailure {
     fn from(error: quire::Error) -> Self {
         Self::of_statement(&error, "", 0)
     }
 }
 
 /// The bytes of the message are lost, but its bounds were right: the connection goes on.
-impl From<Malformed> for Failure {
+impl From<Malformed> for ServerFailure {
     fn from(malformed: Malformed) -> Self {
         Self::error("08P01", malformed.to_string())
     }

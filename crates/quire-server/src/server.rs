@@ -9,7 +9,7 @@ use quire::Database;
 use thiserror::Error;
 
 use crate::auth::{Authentication, Decoys, Tls, TlsError};
-use crate::net::{Log, Penalties, Registry};
+use crate::net::{Penalties, Registry, ServerLog};
 use crate::options::ServerOptions;
 use crate::serve::{Doorbell, Poller};
 use crate::server_state::ServerState;
@@ -85,7 +85,7 @@ pub struct Server {
     address: SocketAddr,
     doorbell: Arc<Doorbell>,
     poller: Option<JoinHandle<()>>,
-    log: Arc<Log>,
+    log: Arc<ServerLog>,
 }
 
 impl Server {
@@ -104,7 +104,7 @@ impl Server {
         let listen = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let log = Arc::new(Log::new(options.logs).map_err(ServerError::Start)?);
+        let log = Arc::new(ServerLog::new(options.logs).map_err(ServerError::Start)?);
         log.note(&format!("listening on {address}"));
         let shared = ServerState {
             database,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quire::Database;
 
 use crate::auth::{Authentication, Decoys, Login, Tls};
-use crate::net::{Log, Penalties, Registry};
+use crate::net::{Penalties, Registry, ServerLog};
 use crate::options::ServerOptions;
 
 /// See the module.
@@ -16,7 +16,7 @@ pub(crate) struct ServerState {
     pub(crate) tls: Option<Tls>,
     pub(crate) decoys: Decoys,
     pub(crate) penalties: Penalties,
-    pub(crate) log: Arc<Log>,
+    pub(crate) log: Arc<ServerLog>,
 }
 
 impl ServerState {

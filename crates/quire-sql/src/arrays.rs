@@ -224,17 +224,17 @@ fn spelled(elements: Vec<ArrayElement>, element_type: &DataType) -> Expr {
 
 /// See the module, 4: the numbers of the parameters that are arrays.
 pub fn array_parameters(statement: &mut Statement) -> Vec<usize> {
-    let mut finder = Finder::default();
+    let mut finder = ArrayQuantifierFinder::default();
     let _ = walk_mut(statement, &mut finder);
     finder.found
 }
 
 #[derive(Default)]
-struct Finder {
+struct ArrayQuantifierFinder {
     found: Vec<usize>,
 }
 
-impl VisitorMut for Finder {
+impl VisitorMut for ArrayQuantifierFinder {
     type Break = ();
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {

@@ -167,11 +167,11 @@ fn parse_older_options(parser: &mut Parser) -> Result<Vec<(String, Option<String
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::parse::{Command, parse};
+    use crate::parse::{ParsedCommand, parse};
 
     fn copy(sql: &str) -> CopyStatement {
         match parse(sql).unwrap() {
-            Command::Copy(copy) => *copy,
+            ParsedCommand::Copy(copy) => *copy,
             other => panic!("{other:?}"),
         }
     }

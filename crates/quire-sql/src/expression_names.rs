@@ -19,17 +19,17 @@ use super::walk::walk_mut;
 
 /// Marks what names leave out; says whether there is anything of the kind.
 pub fn mark(statement: &mut Statement) -> bool {
-    let mut marker = Marker { has_marked: false };
+    let mut marker = ExpressionNameMarker { has_marked: false };
     // The marker never breaks off.
     let _ = walk_mut(statement, &mut marker);
     marker.has_marked
 }
 
-struct Marker {
+struct ExpressionNameMarker {
     has_marked: bool,
 }
 
-impl VisitorMut for Marker {
+impl VisitorMut for ExpressionNameMarker {
     type Break = ();
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
@@ -54,7 +54,7 @@ impl VisitorMut for Marker {
     }
 }
 
-impl Marker {
+impl ExpressionNameMarker {
     fn put_around(&mut self, expr: &mut Expr, text: Option<String>) {
         let inner = std::mem::replace(expr, Expr::Value(Value::Null.into()));
         let text = text.map(|text| Expr::Value(Value::SingleQuotedString(text).into()));
@@ -192,11 +192,11 @@ fn own_name(arguments: impl Iterator<Item = Expr>) -> Expr {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::parse::{Command, parse};
+    use crate::parse::{ParsedCommand, parse};
 
     fn marked(expression: &str) -> String {
         match parse(&format!("SELECT {expression}")).unwrap() {
-            Command::Statement(mut statement, _) => {
+            ParsedCommand::Statement(mut statement, _) => {
                 mark(&mut statement);
                 let text = statement.to_string();
                 text.replace("\"\u{1f}own_name\"", "")

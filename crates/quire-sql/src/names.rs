@@ -210,11 +210,11 @@ mod tests {
     use datafusion::sql::sqlparser::ast::Statement;
 
     use super::*;
-    use crate::parse::{Command, parse};
+    use crate::parse::{ParsedCommand, parse};
 
     fn names(sql: &str) -> Vec<Option<String>> {
         match parse(sql).unwrap() {
-            Command::Statement(statement, _) => match *statement {
+            ParsedCommand::Statement(statement, _) => match *statement {
                 Statement::Query(query) => of_query(&query),
                 other => panic!("{other}"),
             },

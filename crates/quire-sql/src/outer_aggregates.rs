@@ -19,19 +19,19 @@ use super::walk::{walk, walk_mut};
 
 /// Marks the calls; says whether there are any.
 pub fn mark(statement: &mut Statement) -> bool {
-    let mut marker = Marker::default();
+    let mut marker = OuterAggregateMarker::default();
     // The marker never breaks off.
     let _ = walk_mut(statement, &mut marker);
     marker.has_marked
 }
 
 #[derive(Default)]
-struct Marker {
+struct OuterAggregateMarker {
     scopes: Scopes,
     has_marked: bool,
 }
 
-impl VisitorMut for Marker {
+impl VisitorMut for OuterAggregateMarker {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
@@ -84,7 +84,7 @@ fn marked_name(function: &Function) -> Option<String> {
     OuterAggregate::name_of(&called, is_distinct).filter(|_| is_plain)
 }
 
-impl Marker {
+impl OuterAggregateMarker {
     /// Takes columns of the queries around out of `ORDER BY`. They are the same for all rows, and the planner would look for them among the
     /// groups.
     fn drop_outer_keys(&self, query: &mut Query) {
@@ -111,7 +111,7 @@ impl Marker {
 
     /// Whether the arguments have columns, and none of the query that the call stands in.
     fn is_outer(&self, function: &Function) -> bool {
-        let mut columns = Columns {
+        let mut columns = ColumnOwners {
             around: &self.scopes,
             own: Scopes::default(),
             outer_count: 0,
@@ -124,14 +124,14 @@ impl Marker {
 }
 
 /// Counts the columns of arguments by whose they are. Those of subqueries within the arguments are nobody's.
-struct Columns<'s> {
+struct ColumnOwners<'s> {
     around: &'s Scopes,
     own: Scopes,
     outer_count: usize,
     other_count: usize,
 }
 
-impl Columns<'_> {
+impl ColumnOwners<'_> {
     /// Whether a column is one of a query around the one that the call stands in; nothing if it is of a subquery within the arguments.
     fn is_outer(&self, column: &[Ident]) -> Option<bool> {
         let is_within = !self.own.is_closed();
@@ -151,7 +151,7 @@ impl Columns<'_> {
     }
 }
 
-impl Visitor for Columns<'_> {
+impl Visitor for ColumnOwners<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {

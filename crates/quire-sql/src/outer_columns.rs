@@ -74,12 +74,12 @@ fn name_column(item: &mut SelectItem) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::parse::{Command, parse};
+    use crate::parse::{ParsedCommand, parse};
 
     #[test]
     fn columns_of_outer_queries_have_their_names() {
         let sql = "SELECT s.a FROM t, LATERAL (SELECT t.a, u.b, 1 FROM (u JOIN v ON true)) AS s";
-        let Command::Statement(mut statement, _) = parse(sql).unwrap() else {
+        let ParsedCommand::Statement(mut statement, _) = parse(sql).unwrap() else {
             panic!("no statement");
         };
         rewrite(&mut statement);

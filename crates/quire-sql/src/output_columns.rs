@@ -142,12 +142,12 @@ fn count_rows() -> Expr {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::parse::{Command, parse};
+    use crate::parse::{ParsedCommand, parse};
     use crate::rewrite::rewrite;
 
     fn rewritten(sql: &str) -> String {
         match parse(sql).unwrap() {
-            Command::Statement(mut statement, _) => {
+            ParsedCommand::Statement(mut statement, _) => {
                 rewrite(&mut statement);
                 statement.to_string().replace('\u{1f}', "~")
             }

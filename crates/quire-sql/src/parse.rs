@@ -24,7 +24,7 @@ use super::tokens::{position, word};
 
 /// One statement, parsed.
 #[derive(Debug)]
-pub enum Command {
+pub enum ParsedCommand {
     /// What `sqlparser` reads; the clauses are those taken out of a `CREATE TABLE`.
     Statement(Box<Statement>, TableClauses),
     /// `COPY … FROM` or `COPY … TO`.
@@ -47,7 +47,7 @@ pub enum Command {
     Empty,
 }
 
-impl Command {
+impl ParsedCommand {
     /// Whether it looks at definitions or settings, which takes no time.
     pub fn is_inspection(&self) -> bool {
         match self {
@@ -76,7 +76,7 @@ impl Command {
 }
 
 /// Parses exactly one statement; a semicolon may end it.
-pub fn parse(sql: &str) -> Result<Command, Error> {
+pub fn parse(sql: &str) -> Result<ParsedCommand, Error> {
     let dialect = QuireDialect::default();
     let mut tokens = Tokenizer::new(&dialect, sql)
         .tokenize_with_location()
@@ -91,7 +91,7 @@ pub fn parse(sql: &str) -> Result<Command, Error> {
         .with_tokens_with_locations(tokens);
     while parser.consume_token(&Token::SemiColon) {}
     let mut command = parse_command(&mut parser, clauses).map_err(Error::from)?;
-    if let Command::Statement(statement, _) = &mut command {
+    if let ParsedCommand::Statement(statement, _) = &mut command {
         if operators.may_have_chains() && !chains::balance(statement.as_mut()) {
             return Err(depth::too_deep());
         }
@@ -164,7 +164,7 @@ fn check_numbers(tokens: &[TokenWithSpan]) -> Result<(), Error> {
 
 /// Parses a query: one of our own, or one that the catalog keeps as text.
 pub fn parse_query(text: &str) -> Result<Box<Query>, Error> {
-    if let Command::Statement(statement, _) = parse(text)?
+    if let ParsedCommand::Statement(statement, _) = parse(text)?
         && let Statement::Query(query) = *statement
     {
         return Ok(query);
@@ -187,39 +187,41 @@ pub fn parse_expression(text: &str) -> Result<Expr, Error> {
     }
 }
 
-fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<Command, ParserError> {
+fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<ParsedCommand, ParserError> {
     let first = word(&parser.peek_token().token);
     let second = word(&parser.peek_nth_token(1).token);
     match (first.as_str(), second.as_str()) {
-        ("", _) if parser.peek_token().token == Token::EOF => Ok(Command::Empty),
-        ("copy", _) => copy_statement::parse(parser).map(|copy| Command::Copy(Box::new(copy))),
+        ("", _) if parser.peek_token().token == Token::EOF => Ok(ParsedCommand::Empty),
+        ("copy", _) => {
+            copy_statement::parse(parser).map(|copy| ParsedCommand::Copy(Box::new(copy)))
+        }
         ("calibrate", _) => {
             parser.next_token();
-            Ok(Command::Calibrate)
+            Ok(ParsedCommand::Calibrate)
         }
         ("checkpoint", _) => {
             parser.next_token();
-            Ok(Command::Checkpoint)
+            Ok(ParsedCommand::Checkpoint)
         }
         ("vacuum" | "analyze" | "analyse", _) => {
-            maintenance_statement::parse(parser).map(Command::Maintenance)
+            maintenance_statement::parse(parser).map(ParsedCommand::Maintenance)
         }
         ("show", "tables") => {
             parser.next_token();
             parser.next_token();
-            Ok(Command::ShowTables)
+            Ok(ParsedCommand::ShowTables)
         }
         ("create" | "alter", "sequence") => {
-            sequence_statement::parse(parser).map(|one| Command::Sequence(Box::new(one)))
+            sequence_statement::parse(parser).map(|one| ParsedCommand::Sequence(Box::new(one)))
         }
         ("create" | "alter" | "drop", "role" | "user" | "group") => {
-            role_statement::parse(parser).map(|one| Command::Role(Box::new(one)))
+            role_statement::parse(parser).map(|one| ParsedCommand::Role(Box::new(one)))
         }
         ("describe", _) => {
             parser.next_token();
-            parser.parse_object_name(false).map(Command::Describe)
+            parser.parse_object_name(false).map(ParsedCommand::Describe)
         }
-        _ => Ok(Command::Statement(
+        _ => Ok(ParsedCommand::Statement(
             Box::new(parser.parse_statement()?),
             clauses,
         )),
@@ -237,13 +239,19 @@ mod tests {
     fn one_statement_and_no_more() {
         assert!(matches!(
             parse("select 1;").unwrap(),
-            Command::Statement(..)
+            ParsedCommand::Statement(..)
         ));
-        assert!(matches!(parse(" -- nothing\n").unwrap(), Command::Empty));
-        assert!(matches!(parse("CHECKPOINT").unwrap(), Command::Checkpoint));
+        assert!(matches!(
+            parse(" -- nothing\n").unwrap(),
+            ParsedCommand::Empty
+        ));
+        assert!(matches!(
+            parse("CHECKPOINT").unwrap(),
+            ParsedCommand::Checkpoint
+        ));
         assert!(matches!(
             parse("show tables;").unwrap(),
-            Command::ShowTables
+            ParsedCommand::ShowTables
         ));
         let error = parse("select 1; select 2").unwrap_err();
         assert_eq!(

@@ -167,7 +167,7 @@ fn in_parentheses(key: &mut OrderByExpr) {
 
 /// The expression that a number stands for.
 pub(super) fn item_of<'s>(key: &Expr, items: &'s [SelectItem]) -> Option<&'s Expr> {
-    let Constant::Position(Some(position)) = constant(key)? else {
+    let PositionConstant::Position(Some(position)) = constant(key)? else {
         return None;
     };
     if items.iter().take(position).any(is_wildcard) {
@@ -211,13 +211,13 @@ fn members(key: &Expr) -> Vec<&Expr> {
     }
 }
 
-enum Constant {
+enum PositionConstant {
     /// A whole number, and the place that it is if it is positive.
     Position(Option<usize>),
     Other,
 }
 
-fn constant(key: &Expr) -> Option<Constant> {
+fn constant(key: &Expr) -> Option<PositionConstant> {
     let value = match key {
         Expr::Nested(inner) => return constant(inner),
         Expr::UnaryOp {
@@ -225,8 +225,8 @@ fn constant(key: &Expr) -> Option<Constant> {
             expr,
         } => {
             return match constant(expr)? {
-                Constant::Position(_) => Some(Constant::Position(None)),
-                Constant::Other => None,
+                PositionConstant::Position(_) => Some(PositionConstant::Position(None)),
+                PositionConstant::Other => None,
             };
         }
         Expr::Value(value) => &value.value,
@@ -235,21 +235,21 @@ fn constant(key: &Expr) -> Option<Constant> {
     match value {
         Value::Number(digits, _) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             let position = digits.parse().ok().filter(|position| *position > 0);
-            Some(Constant::Position(position))
+            Some(PositionConstant::Position(position))
         }
         Value::Placeholder(_) => None,
-        _ => Some(Constant::Other),
+        _ => Some(PositionConstant::Other),
     }
 }
 
 fn check(key: &Expr, clause: &str, items: Option<&[SelectItem]>) -> Result<(), Error> {
     let position = match constant(key) {
         None => return Ok(()),
-        Some(Constant::Other) => {
+        Some(PositionConstant::Other) => {
             let text = format!("non-integer constant in {clause}");
             return Err(Error::new("42601", text));
         }
-        Some(Constant::Position(position)) => position,
+        Some(PositionConstant::Position(position)) => position,
     };
     // How many columns a wildcard stands for is not known yet.
     let is_open = items.is_none_or(|items| items.iter().any(is_wildcard));

@@ -39,9 +39,9 @@ use crate::names::last_part;
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
 pub fn rewrite(statement: &mut Statement) -> Vec<String> {
-    let mut rewriter = Rewriter {
+    let mut rewriter = FileTableRewriter {
         is_for_columns: matches!(statement, Statement::Insert(_)),
-        ..Rewriter::default()
+        ..FileTableRewriter::default()
     };
     outer_columns::rewrite(statement);
     // The rewriter never breaks off.
@@ -51,11 +51,11 @@ pub fn rewrite(statement: &mut Statement) -> Vec<String> {
 
 /// Rewrites an expression that is planned by itself.
 pub fn rewrite_expression(expr: &mut Expr) {
-    let _ = walk_mut(expr, &mut Rewriter::default());
+    let _ = walk_mut(expr, &mut FileTableRewriter::default());
 }
 
 #[derive(Default)]
-struct Rewriter {
+struct FileTableRewriter {
     files: Vec<String>,
     /// Queries around the place.
     depth: usize,
@@ -63,7 +63,7 @@ struct Rewriter {
     is_for_columns: bool,
 }
 
-impl VisitorMut for Rewriter {
+impl VisitorMut for FileTableRewriter {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {

@@ -19,13 +19,13 @@ use super::walk::{walk, walk_mut};
 
 /// Renames every table that an inner query refers to, or whose name it gives to another one; says whether there is one.
 pub fn rename_outer_tables(statement: &mut Statement) -> bool {
-    let mut finder = Finder::default();
+    let mut finder = RenamedTableFinder::default();
     // Neither walk breaks off.
     let _ = walk(statement, &mut finder);
     if finder.found.is_empty() {
         return false;
     }
-    let mut renamer = Renamer {
+    let mut renamer = ScopeRenamer {
         scopes: Scopes::default(),
         found: finder.found,
     };
@@ -172,12 +172,12 @@ fn name_of(factor: &TableFactor) -> Option<String> {
 
 /// Finds the tables to rename, as number of the `SELECT` and name.
 #[derive(Default)]
-struct Finder {
+struct RenamedTableFinder {
     scopes: Scopes,
     found: Vec<(usize, String)>,
 }
 
-impl Visitor for Finder {
+impl Visitor for RenamedTableFinder {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -219,12 +219,12 @@ impl Visitor for Finder {
 }
 
 /// Renames what the finder has found.
-struct Renamer {
+struct ScopeRenamer {
     scopes: Scopes,
     found: Vec<(usize, String)>,
 }
 
-impl Renamer {
+impl ScopeRenamer {
     fn new_name(&self, qualifier: &str) -> Option<Ident> {
         let (_, (_, scope)) = self.scopes.find(qualifier)?;
         let name = scope
@@ -255,7 +255,7 @@ impl Renamer {
     }
 }
 
-impl VisitorMut for Renamer {
+impl VisitorMut for ScopeRenamer {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
@@ -321,11 +321,11 @@ impl VisitorMut for Renamer {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::parse::{Command, parse};
+    use crate::parse::{ParsedCommand, parse};
 
     fn renamed(sql: &str) -> Option<String> {
         match parse(sql).unwrap() {
-            Command::Statement(mut statement, _) => rename_outer_tables(&mut statement)
+            ParsedCommand::Statement(mut statement, _) => rename_outer_tables(&mut statement)
                 .then(|| statement.to_string().replace('\u{1f}', "~")),
             other => panic!("{other:?}"),
         }

@@ -11,7 +11,7 @@ use quire_error::{Error, Position};
 /// The statements of `script`, each without its semicolon and without surrounding blanks.
 /// Statements that are only comments are left out.
 pub fn split(script: &str) -> Result<Vec<String>, Error> {
-    let mut scanner = Scanner {
+    let mut scanner = SplitScanner {
         text: script,
         at: 0,
     };
@@ -36,7 +36,7 @@ pub fn split(script: &str) -> Result<Vec<String>, Error> {
 
 /// The parameters in a statement: where each stands, and its number. `$1` says its number; each `?` has the next.
 pub fn parameters(statement: &str) -> Result<Vec<(Range<usize>, usize)>, Error> {
-    let mut scanner = Scanner {
+    let mut scanner = SplitScanner {
         text: statement,
         at: 0,
     };
@@ -62,12 +62,12 @@ pub fn parameters(statement: &str) -> Result<Vec<(Range<usize>, usize)>, Error> 
     Ok(found)
 }
 
-struct Scanner<'a> {
+struct SplitScanner<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> SplitScanner<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }

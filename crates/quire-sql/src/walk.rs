@@ -25,7 +25,7 @@ pub fn walk_mut(
 
 /// Shows every expression, an outer one before those within it.
 pub fn for_each_expression(tree: &impl Visit, look: impl FnMut(&Expr)) {
-    let _ = walk(tree, &mut Expressions(look));
+    let _ = walk(tree, &mut ExpressionVisitor(look));
 }
 
 /// Shows every expression but those of subqueries, which have tables, aggregates and windows of their own; breaks when `look` does.
@@ -55,7 +55,7 @@ pub fn change_own_expressions(tree: &mut impl VisitMut, change: impl FnMut(&mut 
 
 /// Shows every name of a relation.
 pub fn for_each_relation(tree: &impl Visit, look: impl FnMut(&ObjectName)) {
-    let _ = walk(tree, &mut Relations(look));
+    let _ = walk(tree, &mut RelationVisitor(look));
 }
 
 struct Looking<'v>(&'v mut dyn Visitor<Break = ()>);
@@ -94,9 +94,9 @@ pass_on!(VisitorMut for Changing:
     pre_visit_value(&mut ValueWithSpan), post_visit_value(&mut ValueWithSpan),
 );
 
-struct Expressions<F>(F);
+struct ExpressionVisitor<F>(F);
 
-impl<F: FnMut(&Expr)> Visitor for Expressions<F> {
+impl<F: FnMut(&Expr)> Visitor for ExpressionVisitor<F> {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
@@ -154,9 +154,9 @@ impl<F: FnMut(&mut Expr)> VisitorMut for OwnExpressions<F> {
     }
 }
 
-struct Relations<F>(F);
+struct RelationVisitor<F>(F);
 
-impl<F: FnMut(&ObjectName)> Visitor for Relations<F> {
+impl<F: FnMut(&ObjectName)> Visitor for RelationVisitor<F> {
     type Break = ();
 
     fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {

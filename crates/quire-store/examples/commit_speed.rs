@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use quire_store::log::{Log, LogOptions};
+use quire_store::log::{LogOptions, VolumeLog};
 use quire_store::{
     CATALOG_PAGE, Disk, Durability, FileDisk, MemDisk, PageKind, Volume, VolumeOptions,
 };
@@ -122,7 +122,7 @@ fn in_memory() -> Result<(), AnyError> {
             live_bytes >> 20
         );
         measured(&what, &disk, batches)?;
-        let log = Log::open(&volume, LogOptions::default())?;
+        let log = VolumeLog::open(&volume, LogOptions::default())?;
         for durability in [Durability::Synced, Durability::Unsynced] {
             let commits = || -> Result<(), AnyError> {
                 for at in 0..COMMITS_IN_MEMORY {
@@ -151,7 +151,7 @@ fn fill(volume: &Volume, bytes: usize) -> Result<(), AnyError> {
     Ok(())
 }
 
-fn truncate_now_and_then(volume: &Volume, log: &Log, at: u64) -> Result<(), AnyError> {
+fn truncate_now_and_then(volume: &Volume, log: &VolumeLog, at: u64) -> Result<(), AnyError> {
     if (at + 1).is_multiple_of(COMMITS_PER_TRUNCATION) {
         let batch = volume.begin()?;
         log.truncate(&batch, log.last_sequence())?;
@@ -201,7 +201,7 @@ fn measured<D: Disk>(
 fn on_file(path: &Path, thread_count: u64) -> Result<(), AnyError> {
     let disk = Counting::new(FileDisk::open_or_create(path)?);
     let volume = Volume::open_or_create(disk.clone(), VolumeOptions::default())?;
-    let log = Log::open(&volume, LogOptions::default())?;
+    let log = VolumeLog::open(&volume, LogOptions::default())?;
     log.commit(b"the first", Durability::Synced)?;
     let before = disk.counts();
     let start = Instant::now();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use quire_codec::block::BlockCodecId;
 use quire_format::row_page::{PAGE_BYTES_DEFAULT, PageOp, PageSetup, RowPageMut};
-use quire_store::pool::{Frame, PageCodec, Pool, PoolOptions};
+use quire_store::pool::{PageCodec, PageFrame, Pool, PoolOptions};
 use quire_store::{Durability, FileDisk, PageId, Volume, VolumeOptions};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -142,7 +142,7 @@ fn get_all(
 }
 
 fn read_all(pool: &Pool, pages: &[PageId], codec: PageCodec) -> Result<f64, Failure> {
-    let frames: Vec<Arc<Frame>> = pages
+    let frames: Vec<Arc<PageFrame>> = pages
         .iter()
         .map(|page| pool.get(*page, codec))
         .collect::<Result<_, _>>()?;

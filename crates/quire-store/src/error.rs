@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Why a volume could not be created, opened or rebuilt.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum VolumeOpenError {
     /// The file holds something else.
     #[error("{file} is not a Quire database: it starts with {found}; check the path")]
     NotQuire {
@@ -127,7 +127,7 @@ pub enum OpenError {
 /// Why a page could not be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum ReadError {
+pub enum PageReadError {
     /// No such page in this snapshot.
     #[error("{file} has no page {page}; run `quire check` on it")]
     NotFound {
@@ -168,7 +168,7 @@ pub enum ReadError {
 /// Why a batch could not be begun or written to.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum WriteError {
+pub enum BatchWriteError {
     /// Opened with `OpenMode::ReadOnly`.
     #[error("{file} is open read-only; open it for writing")]
     ReadOnly {
@@ -232,7 +232,7 @@ pub enum WriteError {
 pub enum CommitError {
     /// The batch could not be written; the volume is as if it had never been begun.
     #[error(transparent)]
-    Write(#[from] WriteError),
+    Write(#[from] BatchWriteError),
     /// The sync failed: the batch is in the file entirely or not at all, and only opening the
     /// file again tells which.
     #[error(
@@ -260,7 +260,7 @@ impl CommitError {
     }
 }
 
-impl WriteError {
+impl BatchWriteError {
     fn duplicate(&self) -> Self {
         match self {
             Self::ReadOnly { file } => Self::ReadOnly { file: file.clone() },
@@ -304,7 +304,7 @@ fn duplicate(error: &io::Error) -> io::Error {
 pub enum CheckpointError {
     /// The volume takes no writes.
     #[error(transparent)]
-    Write(#[from] WriteError),
+    Write(#[from] BatchWriteError),
 }
 
 /// Why cleaning stopped. Committed data is safe in every case.
@@ -313,7 +313,7 @@ pub enum CheckpointError {
 pub enum CleanError {
     /// The copies could not be written.
     #[error(transparent)]
-    Write(#[from] WriteError),
+    Write(#[from] BatchWriteError),
     /// The copies could not be committed.
     #[error(transparent)]
     Commit(#[from] CommitError),
@@ -325,13 +325,13 @@ pub enum CleanError {
 pub enum DuplicateError {
     /// The copy could not be created.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Open(#[from] VolumeOpenError),
     /// A page could not be read.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] PageReadError),
     /// A page could not be written.
     #[error(transparent)]
-    Write(#[from] WriteError),
+    Write(#[from] BatchWriteError),
     /// The copy could not be committed.
     #[error(transparent)]
     Commit(#[from] CommitError),

@@ -25,7 +25,8 @@ mod volume;
 
 pub use disk::{Disk, FileDisk, MemDisk, OpenMode, SimDisk};
 pub use error::{
-    CheckpointError, CleanError, CommitError, DuplicateError, OpenError, ReadError, WriteError,
+    BatchWriteError, CheckpointError, CleanError, CommitError, DuplicateError, PageReadError,
+    VolumeOpenError,
 };
 pub use quire_format::volume::{
     CATALOG_PAGE, DICTIONARY_LIST_PAGE, LOG_ROOT_PAGE, MAX_PAYLOAD_BYTES, PageId, PageKind,

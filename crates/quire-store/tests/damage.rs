@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use quire_store::disk::CrashImages;
 use quire_store::{
-    CATALOG_PAGE, MemDisk, OpenError, OpenMode, PageKind, Pin, ReadError, SimDisk, Volume,
-    VolumeOptions,
+    CATALOG_PAGE, MemDisk, OpenMode, PageKind, PageReadError, Pin, SimDisk, Volume,
+    VolumeOpenError, VolumeOptions,
 };
 
 type Pages = BTreeMap<u64, Vec<u8>>;
@@ -43,7 +43,7 @@ fn sample() -> (Vec<u8>, Pages) {
     (disk.to_bytes(), read_all(&volume.pin()))
 }
 
-fn open(bytes: &[u8]) -> Result<Volume, OpenError> {
+fn open(bytes: &[u8]) -> Result<Volume, VolumeOpenError> {
     Volume::open(
         Arc::new(MemDisk::from_bytes(bytes.to_vec())),
         OpenMode::ReadWrite,
@@ -66,9 +66,9 @@ fn other_files_are_told_apart() {
     );
     let notes = Arc::new(MemDisk::from_bytes(b"my notes".to_vec()));
     let refused = Volume::open_or_create(notes.clone(), VolumeOptions::default());
-    assert!(matches!(refused, Err(OpenError::NotQuire { .. })));
+    assert!(matches!(refused, Err(VolumeOpenError::NotQuire { .. })));
     let refused = Volume::create(notes.clone(), VolumeOptions::default());
-    assert!(matches!(refused, Err(OpenError::NotEmpty { .. })));
+    assert!(matches!(refused, Err(VolumeOpenError::NotEmpty { .. })));
     assert_eq!(notes.to_bytes(), b"my notes");
 }
 
@@ -105,7 +105,7 @@ fn every_truncation_is_an_error_or_harmless() {
                 assert_eq!(read_all(&volume.pin()), pages, "cut to {length}");
                 harmless += 1;
             }
-            Err(OpenError::Truncated { .. } | OpenError::Unfinished { .. }) => {}
+            Err(VolumeOpenError::Truncated { .. } | VolumeOpenError::Unfinished { .. }) => {}
             Err(error) => panic!("cut to {length}: {error}"),
         }
     }
@@ -214,7 +214,7 @@ fn a_file_without_superblocks_is_rebuilt() {
     bytes[4096 + 8..4096 + 500].fill(1);
     assert!(matches!(
         open(&bytes),
-        Err(OpenError::CorruptSuperblocks { .. })
+        Err(VolumeOpenError::CorruptSuperblocks { .. })
     ));
     let disk = Arc::new(MemDisk::from_bytes(bytes));
     let (volume, report) = Volume::rebuild(disk.clone(), VolumeOptions::default()).unwrap();
@@ -250,7 +250,10 @@ fn a_damaged_map_is_rebuilt_without_asking_or_reported() {
                 assert_eq!(read_all(&volume.pin()), pages);
                 rebuilt += 1;
             }
-            Err(error) => assert!(matches!(error, OpenError::CorruptMap { .. }), "{error}"),
+            Err(error) => assert!(
+                matches!(error, VolumeOpenError::CorruptMap { .. }),
+                "{error}"
+            ),
         }
     }
     assert!(rebuilt <= 1, "only one chunk is in use");
@@ -277,7 +280,7 @@ fn a_damaged_page_is_named() {
     assert_eq!(&*volume.read(sound).unwrap(), b"sound");
     let error = volume.read(page).unwrap_err();
     assert!(
-        matches!(error, ReadError::Corrupt { page: found, .. } if found == page),
+        matches!(error, PageReadError::Corrupt { page: found, .. } if found == page),
         "{error}"
     );
     let finding = volume.check().findings.remove(0);

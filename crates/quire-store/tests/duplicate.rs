@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use quire_store::log::{Log, LogOptions};
+use quire_store::log::{LogOptions, VolumeLog};
 use quire_store::{
     CATALOG_PAGE, DuplicateError, Durability, MemDisk, OpenMode, PageId, PageKind, Pin, Volume,
     VolumeOptions,
@@ -102,14 +102,14 @@ fn an_empty_volume_has_an_empty_copy() {
 #[test]
 fn the_log_goes_with_the_pages_and_goes_on() {
     let volume = create();
-    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
     for number in 1..=5_u8 {
         log.commit(&[number; 9], Durability::Synced).unwrap();
     }
     let pin = volume.pin();
     log.commit(b"too late", Durability::Synced).unwrap();
     let copy = copy_of(&pin);
-    let log = Log::open(&copy, LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&copy, LogOptions::default()).unwrap();
     let mut found = Vec::new();
     log.replay(|sequence, records| {
         found.push((sequence.get(), records.to_vec()));

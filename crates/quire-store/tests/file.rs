@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quire_store::{CATALOG_PAGE, FileDisk, OpenError, OpenMode, PageKind, Volume, VolumeOptions};
+use quire_store::{
+    CATALOG_PAGE, FileDisk, OpenMode, PageKind, Volume, VolumeOpenError, VolumeOptions,
+};
 
 /// A path that is removed in the end.
 struct Scratch(PathBuf);
@@ -22,7 +24,7 @@ impl Drop for Scratch {
     }
 }
 
-fn open_or_create(path: &Scratch) -> Result<Volume, OpenError> {
+fn open_or_create(path: &Scratch) -> Result<Volume, VolumeOpenError> {
     let disk = Arc::new(FileDisk::open_or_create(&path.0)?);
     Volume::open_or_create(disk, VolumeOptions::default())
 }
@@ -51,16 +53,16 @@ fn a_second_writer_is_turned_away_and_readers_share() {
     let volume = open_or_create(&path).unwrap();
     assert!(matches!(
         open_or_create(&path),
-        Err(OpenError::Locked { .. })
+        Err(VolumeOpenError::Locked { .. })
     ));
     let reader = FileDisk::open(&path.0, OpenMode::ReadOnly);
-    assert!(matches!(reader, Err(OpenError::Locked { .. })));
+    assert!(matches!(reader, Err(VolumeOpenError::Locked { .. })));
     volume.close().unwrap();
     let first = FileDisk::open(&path.0, OpenMode::ReadOnly).unwrap();
     let second = FileDisk::open(&path.0, OpenMode::ReadOnly).unwrap();
     assert!(matches!(
         open_or_create(&path),
-        Err(OpenError::Locked { .. })
+        Err(VolumeOpenError::Locked { .. })
     ));
     drop((first, second));
     open_or_create(&path).unwrap();

@@ -5,34 +5,36 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quire_store::log::{Log, LogError, LogOptions, LogSequence, RECORDS_BYTES_MAX, ReplayError};
+use quire_store::log::{
+    LogError, LogOptions, LogSequence, RECORDS_BYTES_MAX, ReplayError, VolumeLog,
+};
 use quire_store::{
-    CommitError, Disk, Durability, FileDisk, MemDisk, OpenMode, PageKind, SimDisk, Volume,
-    VolumeOptions, WriteError,
+    BatchWriteError, CommitError, Disk, Durability, FileDisk, MemDisk, OpenMode, PageKind, SimDisk,
+    Volume, VolumeOptions,
 };
 
 use Durability::{Synced, Unsynced};
 
-fn create() -> (Arc<MemDisk>, Volume, Log) {
+fn create() -> (Arc<MemDisk>, Volume, VolumeLog) {
     let disk = Arc::new(MemDisk::new());
     let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
-    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
     (disk, volume, log)
 }
 
 /// The log as a process finds it that starts after this one was killed.
-fn reopen(disk: &MemDisk) -> (Arc<MemDisk>, Volume, Log) {
+fn reopen(disk: &MemDisk) -> (Arc<MemDisk>, Volume, VolumeLog) {
     reopen_bytes(disk.to_bytes())
 }
 
-fn reopen_bytes(bytes: Vec<u8>) -> (Arc<MemDisk>, Volume, Log) {
+fn reopen_bytes(bytes: Vec<u8>) -> (Arc<MemDisk>, Volume, VolumeLog) {
     let disk = Arc::new(MemDisk::from_bytes(bytes));
     let volume = Volume::open(disk.clone(), OpenMode::ReadWrite).unwrap();
-    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
     (disk, volume, log)
 }
 
-fn replayed(log: &Log) -> Vec<(u64, Vec<u8>)> {
+fn replayed(log: &VolumeLog) -> Vec<(u64, Vec<u8>)> {
     let mut found = Vec::new();
     log.replay(|sequence, records| {
         found.push((sequence.get(), records.to_vec()));
@@ -42,7 +44,7 @@ fn replayed(log: &Log) -> Vec<(u64, Vec<u8>)> {
     found
 }
 
-fn numbers(log: &Log) -> Vec<u64> {
+fn numbers(log: &VolumeLog) -> Vec<u64> {
     replayed(log)
         .into_iter()
         .map(|(sequence, _)| sequence)
@@ -167,7 +169,7 @@ fn records_of_any_allowed_length_come_back() {
     let refused = log.commit(&vec![0; RECORDS_BYTES_MAX + 1], Synced);
     assert!(matches!(
         refused,
-        Err(CommitError::Write(WriteError::TooLarge { .. }))
+        Err(CommitError::Write(BatchWriteError::TooLarge { .. }))
     ));
     let refused = log.begin_large().append(&vec![0; RECORDS_BYTES_MAX + 1]);
     assert!(refused.is_err());
@@ -182,7 +184,7 @@ fn commit_from_threads(delay_us: u32) {
     let options = LogOptions {
         commit_delay_us: delay_us,
     };
-    let log = Log::open(&volume, options).unwrap();
+    let log = VolumeLog::open(&volume, options).unwrap();
     let mut told: Vec<(u64, Vec<u8>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..THREADS)
             .map(|thread| {
@@ -261,7 +263,7 @@ fn a_group_is_synced_once() {
     // The name is gone with the process, whatever happens.
     std::fs::remove_file(&path).unwrap();
     let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
-    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
@@ -317,7 +319,7 @@ fn a_log_with_a_gap_is_refused() {
     batch.commit().unwrap();
     drop((log, volume, pin));
     let volume = Volume::open(disk, OpenMode::ReadWrite).unwrap();
-    let refused = Log::open(&volume, LogOptions::default()).map(drop);
+    let refused = VolumeLog::open(&volume, LogOptions::default()).map(drop);
     assert!(
         matches!(&refused, Err(LogError::Corrupt { page, .. }) if *page == log_pages[2]),
         "{refused:?}"
@@ -330,7 +332,7 @@ fn a_log_with_a_gap_is_refused() {
 fn on_a_full_disk_a_deletion_can_be_logged() {
     let disk = Arc::new(SimDisk::new(Vec::new()));
     let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
-    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
     log.commit(b"first", Synced).unwrap();
     let mut state = 1_u64;
     let mut noise = |bytes: usize| -> Vec<u8> {
@@ -353,7 +355,7 @@ fn on_a_full_disk_a_deletion_can_be_logged() {
             }
         };
         assert!(
-            matches!(refused, CommitError::Write(WriteError::Full { .. })),
+            matches!(refused, CommitError::Write(BatchWriteError::Full { .. })),
             "round {round}: {refused}"
         );
         assert_eq!(log.last_sequence(), last, "nothing of it was committed");
@@ -410,14 +412,14 @@ fn a_batch_and_a_commit_of_the_log_count_together() {
 fn a_batch_that_fails_leaves_the_log_as_it_was() {
     let disk = Arc::new(SimDisk::new(Vec::new()));
     let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
-    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
     log.commit(b"1", Synced).unwrap();
     let batch = volume.begin().unwrap();
     let too_long = vec![0; RECORDS_BYTES_MAX + 1];
     let refused = log.commit_batch(batch, &too_long, Synced);
     assert!(matches!(
         refused,
-        Err(CommitError::Write(WriteError::TooLarge { .. }))
+        Err(CommitError::Write(BatchWriteError::TooLarge { .. }))
     ));
     disk.set_quota(Some(disk.len().unwrap()));
     let batch = volume.begin().unwrap();
@@ -526,7 +528,7 @@ fn both_kinds_of_commits_side_by_side() {
 fn commits_that_nobody_waits_for_survive_a_full_disk() {
     let disk = Arc::new(SimDisk::new(Vec::new()));
     let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
-    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
     let noise = |seed: u64, bytes: usize| -> Vec<u8> {
         let mut state = seed;
         let step = |_| {
@@ -560,18 +562,18 @@ fn commits_that_nobody_waits_for_survive_a_full_disk() {
     let refused = log.commit_later(&noise(9, 60_000));
     assert!(matches!(
         refused,
-        Err(CommitError::Write(WriteError::Full { .. }))
+        Err(CommitError::Write(BatchWriteError::Full { .. }))
     ));
     let error = log.commit(b"waits", Synced);
     assert!(matches!(
         error,
-        Err(CommitError::Write(WriteError::Full { .. }))
+        Err(CommitError::Write(BatchWriteError::Full { .. }))
     ));
     let last = log.last_sequence().get();
     assert_eq!(last, numbered);
     disk.set_quota(None);
     assert_eq!(log.commit(b"last", Synced).unwrap().get(), last + 1);
     let volume = Volume::open(Arc::new(SimDisk::new(disk.to_bytes())), OpenMode::ReadWrite);
-    let log = Log::open(&volume.unwrap(), LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&volume.unwrap(), LogOptions::default()).unwrap();
     assert_eq!(numbers(&log), Vec::from_iter(1..=last + 1));
 }

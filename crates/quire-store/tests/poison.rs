@@ -5,7 +5,9 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use quire_store::disk::{Fault, FaultKind};
-use quire_store::{CommitError, OpenMode, PageKind, SimDisk, Volume, VolumeOptions, WriteError};
+use quire_store::{
+    BatchWriteError, CommitError, OpenMode, PageKind, SimDisk, Volume, VolumeOptions,
+};
 
 fn fail_next(disk: &SimDisk, kind: FaultKind) {
     let nth = disk.call_count(kind);
@@ -33,12 +35,15 @@ fn nothing_is_written_after_a_failure() {
         match kind {
             FaultKind::Sync => assert!(matches!(error, CommitError::Unknown { .. }), "{error}"),
             _ => assert!(
-                matches!(error, CommitError::Write(WriteError::Io { .. })),
+                matches!(error, CommitError::Write(BatchWriteError::Io { .. })),
                 "{error}"
             ),
         }
         let operations = disk.journal_len();
-        assert!(matches!(volume.begin(), Err(WriteError::Poisoned { .. })));
+        assert!(matches!(
+            volume.begin(),
+            Err(BatchWriteError::Poisoned { .. })
+        ));
         assert!(volume.checkpoint().is_err() && volume.clean().is_err());
         assert_eq!(&*volume.read(page).unwrap(), b"kept");
         assert!(volume.clone().close().is_err());
@@ -67,7 +72,7 @@ fn a_batch_whose_run_failed_cannot_be_committed() {
     batch.write(PageKind::Segment, &[1; 5_000]).unwrap();
     fail_next(&disk, FaultKind::Write);
     let error = batch.write(PageKind::Segment, &[2; 5_000]).unwrap_err();
-    assert!(matches!(error, WriteError::Io { .. }), "{error}");
+    assert!(matches!(error, BatchWriteError::Io { .. }), "{error}");
     assert!(batch.write(PageKind::Segment, &[3; 10]).is_err());
     assert!(batch.commit().is_err());
     assert_eq!(volume.stats().page_count, 0);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use quire_store::disk::{Clock, DeviceProfile, Fault, FaultKind, RealClock, ThrottledDisk};
+use quire_store::disk::{DeviceClock, DeviceProfile, Fault, FaultKind, RealClock, ThrottledDisk};
 use quire_store::{Disk, MemDisk, OpenMode, PageKind, SimDisk, Volume, VolumeOptions};
 
 /// Time passes when somebody waits, and when the test says so.
@@ -21,7 +21,7 @@ impl TestClock {
     }
 }
 
-impl Clock for TestClock {
+impl DeviceClock for TestClock {
     fn now(&self) -> Duration {
         Duration::from_nanos(self.ns.load(Ordering::SeqCst))
     }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use quire_store::{
-    CATALOG_PAGE, Disk, MAX_PAYLOAD_BYTES, MemDisk, OpenMode, PageId, PageKind, ReadError, Volume,
-    VolumeOptions, WriteError,
+    BatchWriteError, CATALOG_PAGE, Disk, MAX_PAYLOAD_BYTES, MemDisk, OpenMode, PageId, PageKind,
+    PageReadError, Volume, VolumeOptions,
 };
 
 fn new_volume() -> (Arc<MemDisk>, Volume) {
@@ -39,7 +39,10 @@ fn a_batch_is_visible_after_its_commit_only() {
         .replace(CATALOG_PAGE, PageKind::Catalog, b"root")
         .unwrap();
     assert_eq!(&*batch.read(page).unwrap(), b"one");
-    assert!(matches!(volume.read(page), Err(ReadError::NotFound { .. })));
+    assert!(matches!(
+        volume.read(page),
+        Err(PageReadError::NotFound { .. })
+    ));
     let sequence = batch.commit().unwrap();
     assert_eq!(sequence, volume.commit_sequence());
     assert_eq!(&*volume.read(page).unwrap(), b"one");
@@ -93,11 +96,11 @@ fn a_batch_sees_its_own_writes_wherever_they_are() {
     batch.free(pages[1].0).unwrap();
     assert!(matches!(
         batch.read(pages[1].0),
-        Err(ReadError::NotFound { .. })
+        Err(PageReadError::NotFound { .. })
     ));
     assert!(matches!(
         batch.free(pages[1].0),
-        Err(WriteError::NotFound { .. })
+        Err(BatchWriteError::NotFound { .. })
     ));
     batch.commit().unwrap();
     assert_eq!(&*volume.read(first).unwrap(), b"newer");
@@ -127,7 +130,7 @@ fn payloads_of_every_length_come_back() {
     };
     let pages: Vec<PageId> = lengths.iter().map(write).collect();
     let too_large = batch.write(PageKind::Segment, &vec![0; MAX_PAYLOAD_BYTES + 1]);
-    assert!(matches!(too_large, Err(WriteError::TooLarge { .. })));
+    assert!(matches!(too_large, Err(BatchWriteError::TooLarge { .. })));
     batch.commit().unwrap();
     for volume in [
         volume,
@@ -435,7 +438,10 @@ fn read_only_means_read_only() {
     let copy = Arc::new(MemDisk::from_bytes(before.clone()));
     let reader = Volume::open(copy.clone(), OpenMode::ReadOnly).unwrap();
     assert_eq!(&*reader.read(page).unwrap(), b"x");
-    assert!(matches!(reader.begin(), Err(WriteError::ReadOnly { .. })));
+    assert!(matches!(
+        reader.begin(),
+        Err(BatchWriteError::ReadOnly { .. })
+    ));
     assert!(reader.checkpoint().is_err());
     assert!(reader.clean().is_err());
     no_findings(&reader);
@@ -458,14 +464,14 @@ fn pages_named_before_they_are_written() {
     let unknown = PageId::new(later.get() + 1).unwrap();
     for wrong in [unknown, CATALOG_PAGE] {
         let result = batch.put(wrong, PageKind::Row, b"wrong");
-        assert!(matches!(result, Err(WriteError::NotFound { page, .. }) if page == wrong));
+        assert!(matches!(result, Err(BatchWriteError::NotFound { page, .. }) if page == wrong));
     }
     batch.commit().unwrap();
     let batch = volume.begin().unwrap();
     batch.put(second, PageKind::Row, b"second again").unwrap();
     batch.free(later).unwrap();
     let result = batch.put(later, PageKind::Row, b"freed");
-    assert!(matches!(result, Err(WriteError::NotFound { .. })));
+    assert!(matches!(result, Err(BatchWriteError::NotFound { .. })));
     batch.commit().unwrap();
     no_findings(&volume);
     drop(volume);

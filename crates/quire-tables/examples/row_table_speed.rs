@@ -11,8 +11,8 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use quire_codec::Corrupt;
 use quire_tables::SqlType;
 use quire_tables::row_table::{
-    BatchBuilder, EncodedRow, FieldStorage, KeyPart, RowBuffer, RowColumn, RowError, RowLayout,
-    RowLayoutSpec, RowSection,
+    BatchBuilder, EncodedRow, FieldStorage, PrimaryKeyPart, RowBuffer, RowColumn, RowError,
+    RowLayout, RowLayoutSpec, RowSection,
 };
 use tpchgen::generators::LineItemGenerator;
 use tpchgen_arrow::LineItemArrow;
@@ -72,7 +72,7 @@ impl Lineitem {
             })
         };
         let columns = schema.fields().iter().map(column);
-        let key = |ordinal| KeyPart {
+        let key = |ordinal| PrimaryKeyPart {
             ordinal,
             descending: false,
         };

@@ -27,18 +27,18 @@ use arrow_array::RecordBatch;
 use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
 use quire_format::segment::Beneath;
 use quire_format::table_root::{ROW_GROUP_NUMBERS, RowGroupPointer, TableRoot};
-use quire_format::zone::Zone;
+use quire_format::zone::ZoneBounds;
 
 use crate::catalog::{RowGroupEntry, TableEntry, TableState};
-use crate::error::AppendError;
-use crate::scan::{Scan, ScanOptions};
+use crate::error::TableAppendError;
+use crate::scan::{ScanOptions, SharedTableScan};
 use crate::table::ColumnTable;
 use crate::transaction::WriteTransaction;
 use crate::types::SqlType;
 use column_values::ColumnValues;
 use cutter::{Cutter, RowGroupRows};
 use encode::{EncodedRowGroup, Encoder};
-use pipeline::Pipeline;
+use pipeline::AppendPipeline;
 
 /// Raw bytes at which a row group is closed before it has all its rows.
 pub(crate) const ROW_GROUP_BYTES: usize = 128 << 20;
@@ -83,7 +83,7 @@ pub struct Appender<'txn> {
     held_bytes: usize,
     cutter: Cutter,
     encoder: Arc<Encoder>,
-    pipeline: Option<Pipeline>,
+    pipeline: Option<AppendPipeline>,
     row_groups_cut: usize,
     row_count: u64,
     /// Row groups at the end of the table that are written again.
@@ -129,16 +129,16 @@ impl<'txn> Appender<'txn> {
     ///
     /// # Errors
     /// A value that the table cannot hold, with its row and column; or the volume fails.
-    pub fn append(&mut self, batch: &RecordBatch) -> Result<(), AppendError> {
+    pub fn append(&mut self, batch: &RecordBatch) -> Result<(), TableAppendError> {
         if self.failed {
-            return Err(AppendError::Failed);
+            return Err(TableAppendError::Failed);
         }
         let result = self.append_checked(batch);
         self.failed = result.is_err();
         result
     }
 
-    fn append_checked(&mut self, batch: &RecordBatch) -> Result<(), AppendError> {
+    fn append_checked(&mut self, batch: &RecordBatch) -> Result<(), TableAppendError> {
         let batch = validate::validate(&self.entry, batch, self.row_count)?;
         self.row_count += batch.num_rows() as u64;
         let Some(held) = &mut self.held else {
@@ -158,9 +158,9 @@ impl<'txn> Appender<'txn> {
     ///
     /// # Errors
     /// The volume fails, or a worker did.
-    pub fn finish(mut self) -> Result<u64, AppendError> {
+    pub fn finish(mut self) -> Result<u64, TableAppendError> {
         if self.failed {
-            return Err(AppendError::Failed);
+            return Err(TableAppendError::Failed);
         }
         if self.row_count == 0 {
             self.transaction.append_was_empty();
@@ -184,7 +184,7 @@ impl<'txn> Appender<'txn> {
     }
 
     /// Hands the first rows on, behind those of small row groups at the end of the table.
-    fn release_held(&mut self) -> Result<(), AppendError> {
+    fn release_held(&mut self) -> Result<(), TableAppendError> {
         let Some(held) = self.held.take() else {
             return Ok(());
         };
@@ -194,7 +194,7 @@ impl<'txn> Appender<'txn> {
         held.into_iter().try_for_each(|batch| self.cut(batch))
     }
 
-    fn absorb_small_row_groups(&mut self) -> Result<Vec<RecordBatch>, AppendError> {
+    fn absorb_small_row_groups(&mut self) -> Result<Vec<RecordBatch>, TableAppendError> {
         let source = Arc::clone(self.transaction.source());
         let (entry, state) = (Arc::clone(&self.entry), Arc::clone(&self.state));
         // Rows of row groups may be deleted at any time if there is a tree for that.
@@ -221,7 +221,7 @@ impl<'txn> Appender<'txn> {
             projection,
             ..ScanOptions::default()
         };
-        let scan = Scan::start(
+        let scan = SharedTableScan::start(
             Arc::clone(&table),
             options,
             first..table.row_group_count(),
@@ -243,19 +243,19 @@ impl<'txn> Appender<'txn> {
         Ok(batches)
     }
 
-    fn cut(&mut self, batch: RecordBatch) -> Result<(), AppendError> {
+    fn cut(&mut self, batch: RecordBatch) -> Result<(), TableAppendError> {
         for rows in self.cutter.push(batch) {
             self.submit(rows)?;
         }
         Ok(())
     }
 
-    fn submit(&mut self, rows: RowGroupRows) -> Result<(), AppendError> {
+    fn submit(&mut self, rows: RowGroupRows) -> Result<(), TableAppendError> {
         let sequence = self.row_groups_cut;
         self.row_groups_cut += 1;
         let pipeline = match self.pipeline.take() {
             Some(pipeline) => pipeline,
-            None => Pipeline::start(Arc::clone(&self.encoder), self.workers)?,
+            None => AppendPipeline::start(Arc::clone(&self.encoder), self.workers)?,
         };
         self.pipeline.insert(pipeline).submit(sequence, rows)
     }
@@ -308,7 +308,10 @@ impl<'txn> Appender<'txn> {
 
 /// Zones of the values of one column, given as batches of that column alone: of all rows and of
 /// every vector group. `None` when its text passes 4 GiB.
-pub(crate) fn chunk_zones(sql_type: SqlType, batches: &[RecordBatch]) -> Option<(Zone, Vec<Zone>)> {
+pub(crate) fn chunk_zones(
+    sql_type: SqlType,
+    batches: &[RecordBatch],
+) -> Option<(ZoneBounds, Vec<ZoneBounds>)> {
     let values = ColumnValues::collect(sql_type, batches, 0)?;
     let statistics = statistics::statistics(&values, sql_type.is_text());
     Some((statistics.zone, statistics.group_zones))

@@ -14,8 +14,8 @@ use quire_store::PageId;
 use quire_store::pool::PageCodec;
 
 use crate::definition::{
-    ForeignKeyDefinition, RoleDefinition, SequenceDefinition, Storage, TableDefinition,
-    TableOptions, TreeRecord, TreeRole, ViewDefinition,
+    ForeignKeyDefinition, RoleDefinition, SequenceDefinition, TableDefinition, TableOptions,
+    TableStorage, TreeRecord, TreeRole, ViewDefinition,
 };
 use crate::delta::has_change_trees;
 use crate::error::{DefinitionError, EngineError};
@@ -131,11 +131,11 @@ impl Catalog {
         for table in &record.tables {
             let name = table.name.clone();
             match table.storage {
-                Storage::Column => {
+                TableStorage::Column => {
                     let entry = Arc::new(TableEntry::from_record(table)?);
                     catalog.tables.insert(name, entry);
                 }
-                Storage::Row => {
+                TableStorage::Row => {
                     let entry = Arc::new(RowTableEntry::from_record(table)?);
                     catalog.row_tables.insert(name, entry);
                 }

@@ -6,11 +6,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use quire_codec::block::Dictionary;
+use quire_codec::block::ZstdDictionary;
 use quire_format::page_dictionary::decode_dictionary;
 use quire_format::row_group::{ColumnChunk, RowGroup};
 use quire_format::staging_mark::StagingMark;
-use quire_format::zone::{Zone, compare};
+use quire_format::zone::{ZoneBounds, compare};
 use quire_store::{
     CATALOG_PAGE, DICTIONARY_LIST_PAGE, LOG_ROOT_PAGE, PageId, PageKind, Pin, STAGING_PAGE, Volume,
 };
@@ -18,7 +18,7 @@ use quire_store::{
 use crate::append::chunk_zones;
 use crate::catalog::{TableEntry, TableState};
 use crate::error::{EngineError, ScanError};
-use crate::scan::{Scan, ScanOptions};
+use crate::scan::{ScanOptions, SharedTableScan};
 use crate::snapshot::Snapshot;
 use crate::stagings::staging_mark;
 use crate::table::ColumnTable;
@@ -28,7 +28,7 @@ pub(crate) use rows::check_rows;
 
 /// Something that is not as it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct TableFinding {
     /// Which invariant does not hold.
     pub invariant: &'static str,
     /// The table, when it is about one.
@@ -39,7 +39,7 @@ pub struct Finding {
     pub what: String,
 }
 
-impl std::fmt::Display for Finding {
+impl std::fmt::Display for TableFinding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: ", self.invariant)?;
         if let Some(table) = &self.table {
@@ -53,8 +53,8 @@ impl std::fmt::Display for Finding {
 }
 
 /// Checks all tables of a volume as they are now, one column of one row group at a time in memory.
-pub(crate) fn check(volume: &Volume) -> Vec<Finding> {
-    let mut checker = Checker {
+pub(crate) fn check(volume: &Volume) -> Vec<TableFinding> {
+    let mut checker = TableChecker {
         findings: Vec::new(),
         owners: HashMap::new(),
     };
@@ -73,30 +73,30 @@ pub(crate) fn check(volume: &Volume) -> Vec<Finding> {
     checker.findings
 }
 
-struct Checker {
-    findings: Vec<Finding>,
+struct TableChecker {
+    findings: Vec<TableFinding>,
     /// Every page referenced so far, and by what.
     owners: HashMap<PageId, String>,
 }
 
 /// A column of a row group, for findings to name.
-struct Place<'a> {
+struct ColumnChunkName<'a> {
     table: &'a Arc<ColumnTable>,
     row_group: usize,
     column: usize,
 }
 
-impl Place<'_> {
+impl ColumnChunkName<'_> {
     fn describe(&self) -> String {
         let name = &self.table.definition().columns[self.column].name;
         format!("row group {}, column {name:?}", self.row_group)
     }
 }
 
-impl Checker {
+impl TableChecker {
     fn find(&mut self, invariant: &'static str, table: &str, page: Option<PageId>, what: String) {
         let table = (!table.is_empty()).then(|| table.to_owned());
-        self.findings.push(Finding {
+        self.findings.push(TableFinding {
             invariant,
             table,
             page,
@@ -140,7 +140,7 @@ impl Checker {
                 continue;
             };
             for (column, chunk) in row_group.columns.iter().enumerate() {
-                let place = Place {
+                let place = ColumnChunkName {
                     table: &table,
                     row_group: index,
                     column,
@@ -212,7 +212,7 @@ impl Checker {
     /// its values.
     fn segment_matches_its_row_group(
         &mut self,
-        place: &Place<'_>,
+        place: &ColumnChunkName<'_>,
         row_group: &RowGroup,
         chunk: &ColumnChunk,
     ) {
@@ -282,7 +282,7 @@ impl Checker {
                 .collect();
             for (row_group, chunk) in row_groups.iter().zip(chunks()) {
                 let empty = chunk.zone.null_count == row_group.row_count;
-                let widened = Zone {
+                let widened = ZoneBounds {
                     null_count: summary.zone.null_count,
                     ..chunk.zone.clone()
                 };
@@ -328,7 +328,7 @@ impl Checker {
         let payload = pin.read(page).map_err(|error| error.to_string());
         let content = payload.and_then(|payload| {
             let content = decode_dictionary(&payload).map_err(|error| error.to_string())?;
-            Dictionary::from_bytes(content).map_err(|error| error.to_string())
+            ZstdDictionary::from_bytes(content).map_err(|error| error.to_string())
         });
         if let Err(what) = content {
             let what = format!("dictionary of tree {tree}: {what}");
@@ -362,13 +362,13 @@ impl Checker {
 }
 
 /// All rows of one column of one row group, as batches of that column alone.
-fn decode_column(place: &Place<'_>) -> Result<Vec<RecordBatch>, ScanError> {
+fn decode_column(place: &ColumnChunkName<'_>) -> Result<Vec<RecordBatch>, ScanError> {
     let options = ScanOptions {
         projection: vec![place.column],
         ..ScanOptions::default()
     };
     let row_groups = place.row_group..place.row_group + 1;
-    let scan = Scan::start(Arc::clone(place.table), options, row_groups, false)?;
+    let scan = SharedTableScan::start(Arc::clone(place.table), options, row_groups, false)?;
     let mut reader = scan.reader();
     let mut batches = Vec::new();
     while let Some(batch) = reader.next()? {
@@ -378,7 +378,7 @@ fn decode_column(place: &Place<'_>) -> Result<Vec<RecordBatch>, ScanError> {
 }
 
 /// How a stored zone fails to bound what an actual zone bounds, if it does.
-fn zone_error(stored: &Zone, actual: &Zone) -> Option<String> {
+fn zone_error(stored: &ZoneBounds, actual: &ZoneBounds) -> Option<String> {
     if stored.null_count != actual.null_count {
         return Some(format!(
             "{} NULLs, expected {}",

@@ -6,13 +6,13 @@ use quire_kv::mvcc::{
     self, DefinitionLocks, LockError, LockReport, LockWait, Mvcc, MvccOptions, ReadView,
     RowLockMode, TransactionOptions, TreeId,
 };
-use quire_kv::progress::{Phase, Work};
+use quire_kv::progress::{Phase, StatementWork};
 use quire_store::log::LogOptions;
 use quire_store::pool::PoolOptions;
 use quire_store::{CleanReport, Volume};
 
 use crate::catalog::Catalog;
-use crate::check::{self, Finding};
+use crate::check::{self, TableFinding};
 use crate::definition::TreeRecord;
 use crate::error::{EngineError, MaintenanceError, TransactionError};
 use crate::published::Published;
@@ -51,10 +51,10 @@ impl Default for EngineOptions {
 /// The tables of one volume. Clones are the same engine.
 #[derive(Clone)]
 pub struct Engine {
-    shared: Arc<Shared>,
+    shared: Arc<SharedEngine>,
 }
 
-struct Shared {
+struct SharedEngine {
     volume: Volume,
     options: EngineOptions,
     rows: Arc<RowHalf>,
@@ -101,7 +101,7 @@ impl Engine {
         let newest = Arc::clone(&published);
         rows.mvcc
             .unpin_with(Box::new(move || drop(newest.newest())));
-        let shared = Shared {
+        let shared = SharedEngine {
             volume,
             options,
             rows,
@@ -145,7 +145,7 @@ impl Engine {
     }
 
     /// What a statement of a transaction sees.
-    pub(crate) fn view_of(&self, rows: &mut mvcc::Transaction) -> (ReadView, Snapshot) {
+    pub(crate) fn view_of(&self, rows: &mut mvcc::KvTransaction) -> (ReadView, Snapshot) {
         let shared = &self.shared;
         let _no_joint_commit = shared
             .joint_commits
@@ -155,7 +155,7 @@ impl Engine {
     }
 
     /// The newest rows and tables with what a transaction has changed, whatever its isolation.
-    pub(crate) fn latest_view_of(&self, rows: &mut mvcc::Transaction) -> (ReadView, Snapshot) {
+    pub(crate) fn latest_view_of(&self, rows: &mut mvcc::KvTransaction) -> (ReadView, Snapshot) {
         let _no_joint_commit = self
             .joint_commits()
             .read()
@@ -380,7 +380,7 @@ impl Engine {
     fn clean_step(
         &self,
         options: &TransactionOptions,
-        work: &Work,
+        work: &StatementWork,
     ) -> Result<CleanReport, MaintenanceError> {
         let is_cancelled = || options.cancel.as_ref().is_some_and(|cancel| cancel());
         let mut known_bytes = 0;
@@ -403,12 +403,12 @@ impl Engine {
 
     /// Checks the invariants of the tables of a volume, reading all of them, as they are without the log. The pages below
     /// are [`Volume::check`]'s business. Of a volume that is read only, rows are checked too, as [`Engine::check_rows`] does.
-    pub fn check(volume: &Volume) -> Vec<Finding> {
+    pub fn check(volume: &Volume) -> Vec<TableFinding> {
         let mut findings = check::check(volume);
         if findings.is_empty() && volume.is_read_only() {
             match Engine::open(volume.clone()) {
                 Ok(engine) => findings = engine.check_rows(),
-                Err(error) => findings.push(Finding {
+                Err(error) => findings.push(TableFinding {
                     invariant: "tables_can_be_opened",
                     table: None,
                     page: None,
@@ -421,7 +421,7 @@ impl Engine {
 
     /// Checks the newest committed rows: trees, indexes and long values against the rows they belong to. Rows can be changed
     /// meanwhile.
-    pub fn check_rows(&self) -> Vec<Finding> {
+    pub fn check_rows(&self) -> Vec<TableFinding> {
         check::check_rows(&self.snapshot(), self.mvcc())
     }
 }

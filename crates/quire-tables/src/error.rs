@@ -2,7 +2,7 @@
 
 use quire_codec::Corrupt;
 use quire_kv::btree::StoredTreeError;
-use quire_store::{CheckpointError, CleanError, CommitError, ReadError, WriteError};
+use quire_store::{BatchWriteError, CheckpointError, CleanError, CommitError, PageReadError};
 
 use crate::types::SqlType;
 
@@ -136,10 +136,10 @@ pub enum DefinitionError {
 pub enum EngineError {
     /// The volume could not hand out a page.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] PageReadError),
     /// The volume could not take a page.
     #[error(transparent)]
-    Write(#[from] WriteError),
+    Write(#[from] BatchWriteError),
     /// A metadata page does not mean anything.
     #[error("{what}: {source}; run `quire check` on the file, and restore it from a copy")]
     Corrupt {
@@ -163,7 +163,7 @@ pub enum EngineError {
     Log(#[from] quire_store::log::LogError),
     /// The row tables cannot be opened.
     #[error(transparent)]
-    Rows(#[from] quire_kv::mvcc::OpenError),
+    Rows(#[from] quire_kv::mvcc::TreesOpenError),
     /// The write transaction whose view this was has ended.
     #[error(
         "the transaction that this view of the tables belongs to has ended; take a new snapshot"
@@ -182,7 +182,7 @@ pub enum MaintenanceError {
     Checkpoint(#[from] CheckpointError),
     /// Storing the changed pages of row tables failed.
     #[error(transparent)]
-    Rows(#[from] quire_kv::mvcc::CheckpointError),
+    Rows(#[from] quire_kv::mvcc::TreeCheckpointError),
     /// The wait for who changes definitions has ended otherwise, or the statement was cancelled.
     #[error(transparent)]
     Lock(#[from] quire_kv::mvcc::LockError),
@@ -217,16 +217,16 @@ pub enum SequenceError {
     },
     /// It cannot be read.
     #[error(transparent)]
-    Read(#[from] quire_kv::mvcc::ReadError),
+    Read(#[from] quire_kv::mvcc::TreeReadError),
     /// It cannot be locked.
     #[error(transparent)]
     Lock(#[from] quire_kv::mvcc::LockError),
     /// It cannot be written.
     #[error(transparent)]
-    Write(#[from] quire_kv::mvcc::WriteError),
+    Write(#[from] quire_kv::mvcc::KeyWriteError),
     /// What was taken of it cannot be logged.
     #[error(transparent)]
-    Commit(#[from] quire_kv::mvcc::CommitError),
+    Commit(#[from] quire_kv::mvcc::KvCommitError),
 }
 
 /// A transaction over rows and tables was not committed.
@@ -234,7 +234,7 @@ pub enum SequenceError {
 pub enum TransactionCommitError {
     /// The half with the rows, or the log.
     #[error(transparent)]
-    Rows(#[from] quire_kv::mvcc::CommitError),
+    Rows(#[from] quire_kv::mvcc::KvCommitError),
     /// The half with definitions and column tables.
     #[error(transparent)]
     Tables(#[from] TransactionError),
@@ -320,7 +320,7 @@ pub enum TransactionError {
     Scan(#[from] ScanError),
     /// Rows of a column table could not be written.
     #[error(transparent)]
-    Append(#[from] Box<AppendError>),
+    Append(#[from] Box<TableAppendError>),
     /// A tree could not be made.
     #[error(transparent)]
     Tree(#[from] quire_kv::btree::TreeError),
@@ -335,15 +335,15 @@ impl From<StoredTreeError> for EngineError {
     }
 }
 
-impl From<AppendError> for TransactionError {
-    fn from(error: AppendError) -> Self {
+impl From<TableAppendError> for TransactionError {
+    fn from(error: TableAppendError) -> Self {
         Self::Append(Box::new(error))
     }
 }
 
 /// Appending to a table failed; its transaction cannot commit any more.
 #[derive(Debug, thiserror::Error)]
-pub enum AppendError {
+pub enum TableAppendError {
     /// The batch's columns are not the table's.
     #[error("batch does not fit the table: {0}")]
     Schema(String),

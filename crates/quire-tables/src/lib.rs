@@ -30,17 +30,18 @@ mod zone_table;
 
 pub use append::{AppendOptions, Appender};
 pub use catalog::RowTableEntry;
-pub use check::Finding;
+pub use check::TableFinding;
 pub use definition::{
-    AddedColumn, CheckDefinition, ColumnDefinition, ColumnDictionary, ColumnSequence,
-    ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition, KeyPart, PageTarget,
-    ReferentialAction, RoleDefinition, SequenceDefinition, SequenceOwner, Storage, StorageFormat,
-    TableDefinition, TableOptions, TreeRecord, TreeRole, ViewDefinition, default_name,
+    AddedColumn, CatalogKeyPart, CheckDefinition, ColumnDefinition, ColumnDictionary,
+    ColumnSequence, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition,
+    PageTarget, ReferentialAction, RoleDefinition, SequenceDefinition, SequenceOwner,
+    StorageFormat, TableDefinition, TableOptions, TableStorage, TreeRecord, TreeRole,
+    ViewDefinition, default_name,
 };
 pub use delta::{MergeOptions, MergeReport};
 pub use engine::{Engine, EngineOptions};
 pub use error::{
-    AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, SequenceError,
+    DefinitionError, EngineError, MaintenanceError, ScanError, SequenceError, TableAppendError,
     TransactionCommitError, TransactionError,
 };
 pub use predicate::Predicate;
@@ -49,14 +50,14 @@ pub use quire_format::{
     column_sample::ColumnSample,
     row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup},
     segment::Beneath,
-    zone::Zone,
+    zone::ZoneBounds,
 };
 pub use rows::{
-    Conflict, Insertion, ReferenceChecks, RowColumnStatistics, RowFill, RowKeys, RowParts, RowScan,
-    RowScanError, RowScanOptions, RowSource, RowStatistics, RowTable, RowWriteError, RowWriter,
-    TableIndex, TreeSize, choose_dictionaries, distinct_drawn,
+    Insertion, KeyConflict, ReferenceChecks, RowColumnStatistics, RowFill, RowKeys, RowParts,
+    RowScan, RowScanError, RowScanOptions, RowStatistics, RowTable, RowWriteError, ScanRowSource,
+    TableIndex, TableRowWriter, TreeSize, choose_dictionaries, distinct_drawn,
 };
-pub use scan::{Scan, ScanOptions, ScanReader, ScanStatistics};
+pub use scan::{ScanOptions, ScanReader, ScanStatistics, SharedTableScan};
 pub use snapshot::Snapshot;
 pub use table::{ColumnStatistics, ColumnTable};
 pub use transaction::{Savepoint, Transaction, WriteTransaction};

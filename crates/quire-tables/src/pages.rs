@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use quire_format::volume::MAX_PAYLOAD_BYTES;
-use quire_store::{PageId, PageKind, Pin, Volume, WriteError};
+use quire_store::{BatchWriteError, PageId, PageKind, Pin, Volume};
 
 use crate::error::EngineError;
 use crate::staging::{Staging, StagingPoint};
@@ -94,7 +94,7 @@ impl TransactionPages {
         self.with(|staging| {
             let payloads = bytes.chunks(MAX_PAYLOAD_BYTES);
             let pages = payloads.map(|payload| staging.write(kind, payload));
-            pages.collect::<Result<_, WriteError>>()
+            pages.collect::<Result<_, BatchWriteError>>()
         })
     }
 

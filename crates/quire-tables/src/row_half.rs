@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quire_codec::Corrupt;
-use quire_format::row_page::{PageShape, PageTransform};
+use quire_format::row_page::{PageTransform, RowPageShape};
 use quire_kv::btree::Direction;
-use quire_kv::mvcc::{Mvcc, ReadError, TreeId, TreeSpec};
+use quire_kv::mvcc::{Mvcc, TreeId, TreeReadError, TreeSpec};
 use quire_store::Volume;
-use quire_store::log::Log;
+use quire_store::log::VolumeLog;
 use quire_store::pool::Pool;
 
 use crate::catalog::{Catalog, RowTableEntry};
@@ -81,7 +81,7 @@ fn give(next: &AtomicU64, of_catalog: &mut u64) -> u64 {
     number
 }
 
-fn damaged_sequences(error: ReadError) -> EngineError {
+fn damaged_sequences(error: TreeReadError) -> EngineError {
     EngineError::Corrupt {
         what: "the tree of sequences".to_owned(),
         source: Corrupt::new(error.to_string(), 0),
@@ -96,7 +96,7 @@ impl RowHalf {
         catalog: &Catalog,
     ) -> Result<Self, EngineError> {
         let pool = Pool::new(volume, options.pool.clone());
-        let log = Log::open(volume, options.log.clone())?;
+        let log = VolumeLog::open(volume, options.log.clone())?;
         let trees = catalog.live_trees().chain(&catalog.dropped_trees);
         let specs = trees
             .map(|tree| tree_spec(&pool, catalog, tree))
@@ -151,7 +151,7 @@ fn tree_spec(pool: &Pool, catalog: &Catalog, tree: &TreeRecord) -> Result<TreeSp
 fn columns_of_leaves(
     catalog: &Catalog,
     tree: &TreeRecord,
-) -> Option<(PageShape, Option<PageTransform>)> {
+) -> Option<(RowPageShape, Option<PageTransform>)> {
     let definition = catalog.definition_of_rows(tree)?;
     let transform = match definition.options.storage_format {
         StorageFormat::Fixed(PageTransform::ROWS) => return None,

@@ -8,18 +8,18 @@
 use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
-use quire_codec::Values;
+use quire_codec::RowGroupValues;
 use quire_format::column_sample::ColumnSample;
 use quire_format::distinct_sketch::{hash_bytes, hash_f64, hash_u64, hash_u128};
-use quire_format::zone::Zone;
+use quire_format::zone::ZoneBounds;
 use quire_kv::btree::Direction;
 use quire_kv::mvcc::{ReadView, TreeId};
-use quire_kv::progress::Work;
+use quire_kv::progress::StatementWork;
 
 use crate::append::column_values::ColumnValues;
 use crate::append::statistics::statistics;
 use crate::row_table::KeyRange;
-use crate::rows::{RowScanError, RowScanOptions, RowSource, RowTable};
+use crate::rows::{RowScanError, RowScanOptions, RowTable, ScanRowSource};
 use crate::types::SqlType;
 
 /// Leaves that are read of a table that has many.
@@ -78,20 +78,20 @@ pub(crate) fn row_count(
 /// Reads some rows, or all of a small table, and says what they say. `work` is told of its pages.
 pub(crate) fn take(
     table: &RowTable,
-    work: Option<&Work>,
+    work: Option<&StatementWork>,
 ) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
     let mut reading = Reading::new(work);
     let leaves = table.leaves_by(SAMPLE_LEAVES, &mut |leaf_bytes, all_bytes| {
         reading.note_counted(leaf_bytes, all_bytes);
     })?;
     let row_count = leaves.entries.round() as u64;
-    let mut sample = Sample::new(table);
+    let mut sample = TableSample::new(table);
     let is_whole = row_count <= WHOLE_ROWS;
     if is_whole {
         reading.begin_rows(row_count, reading.counted_bytes);
         sample.read_all(table, &mut reading)?;
     } else {
-        let parts = table.divided(&RowSource::Range(KeyRange::all()), SAMPLE_LEAVES)?;
+        let parts = table.divided(&ScanRowSource::Range(KeyRange::all()), SAMPLE_LEAVES)?;
         let part_count = parts.len() as u64;
         reading.begin_rows(part_count, part_count * leaves.page_bytes as u64);
         sample.read_parts(table, parts, &mut reading)?;
@@ -102,20 +102,20 @@ pub(crate) fn take(
     } else {
         row_count.max(read_row_count)
     };
-    let finish = |column: Column| (column.ordinal, column.finish(row_count, read_row_count));
+    let finish = |column: SampledColumn| (column.ordinal, column.finish(row_count, read_row_count));
     Ok(sample.columns.into_iter().map(finish).collect())
 }
 
 /// What was read of a table.
-struct Sample {
-    columns: Vec<Column>,
+struct TableSample {
+    columns: Vec<SampledColumn>,
     row_count: u64,
 }
 
-impl Sample {
+impl TableSample {
     fn new(table: &RowTable) -> Self {
         let columns = table.definition().visible_columns();
-        let columns = columns.map(|(ordinal, column)| Column::new(ordinal, column.sql_type));
+        let columns = columns.map(|(ordinal, column)| SampledColumn::new(ordinal, column.sql_type));
         Self {
             columns: columns.collect(),
             row_count: 0,
@@ -127,7 +127,7 @@ impl Sample {
         table: &RowTable,
         reading: &mut Reading<'_>,
     ) -> Result<(), RowScanError> {
-        let all = RowSource::Range(KeyRange::all());
+        let all = ScanRowSource::Range(KeyRange::all());
         let mut scan = table.scan(&options(table, all, BATCH_ROWS))?;
         while let Some(batch) = scan.next_batch()? {
             self.add(&batch, 1);
@@ -141,7 +141,7 @@ impl Sample {
     fn read_parts(
         &mut self,
         table: &RowTable,
-        parts: Vec<RowSource>,
+        parts: Vec<ScanRowSource>,
         reading: &mut Reading<'_>,
     ) -> Result<(), RowScanError> {
         for part in parts {
@@ -165,7 +165,7 @@ impl Sample {
 
 /// Tells how far the reading of samples has come. Leaves are read twice: first to count the rows of the table, then for their values.
 struct Reading<'w> {
-    work: Option<&'w Work>,
+    work: Option<&'w StatementWork>,
     counted_bytes: u64,
     /// What is left of the second time: steps, and bytes.
     steps_left: u64,
@@ -173,7 +173,7 @@ struct Reading<'w> {
 }
 
 impl<'w> Reading<'w> {
-    fn new(work: Option<&'w Work>) -> Self {
+    fn new(work: Option<&'w StatementWork>) -> Self {
         Self {
             work,
             counted_bytes: 0,
@@ -212,7 +212,7 @@ impl<'w> Reading<'w> {
     }
 }
 
-fn options(table: &RowTable, source: RowSource, batch_rows: usize) -> RowScanOptions {
+fn options(table: &RowTable, source: ScanRowSource, batch_rows: usize) -> RowScanOptions {
     RowScanOptions {
         projection: (0..table.arrow_schema().fields().len()).collect(),
         with_row_key: false,
@@ -223,10 +223,10 @@ fn options(table: &RowTable, source: RowSource, batch_rows: usize) -> RowScanOpt
 }
 
 /// What was read of a column.
-struct Column {
+struct SampledColumn {
     ordinal: usize,
     sql_type: SqlType,
-    zone: Zone,
+    zone: ZoneBounds,
     /// Values that are not NULL, of those in `zone`.
     value_count: u64,
     value_bytes: u64,
@@ -235,12 +235,12 @@ struct Column {
     met_count: u64,
 }
 
-impl Column {
+impl SampledColumn {
     fn new(ordinal: usize, sql_type: SqlType) -> Self {
         Self {
             ordinal,
             sql_type,
-            zone: Zone::default(),
+            zone: ZoneBounds::default(),
             value_count: 0,
             value_bytes: 0,
             met: HashMap::new(),
@@ -267,7 +267,7 @@ impl Column {
         }
         let width_bytes = self.sql_type.physical_type().value_bytes();
         self.value_bytes += match (column.values(), width_bytes) {
-            (Values::Bytes(values), _) => values.data.len() as u64,
+            (RowGroupValues::Bytes(values), _) => values.data.len() as u64,
             (values, width_bytes) => (values.len() * width_bytes.unwrap_or(0)) as u64,
         };
     }
@@ -304,16 +304,16 @@ fn distinct_estimate(distinct: u64, once: u64, drawn: u64, all: u64) -> u64 {
     (estimate as u64).clamp(distinct as u64, all)
 }
 
-fn hash_of(values: &Values<'_>, row: usize) -> u64 {
+fn hash_of(values: &RowGroupValues<'_>, row: usize) -> u64 {
     match values {
-        Values::Bool(values) => hash_u64(u64::from(values[row])),
-        Values::Int16(values) => hash_u64(values[row] as u64),
-        Values::Int32(values) => hash_u64(values[row] as u64),
-        Values::Int64(values) => hash_u64(values[row] as u64),
-        Values::Int128(values) => hash_u128(values[row] as u128),
-        Values::Float32(values) => hash_f64(f64::from(values[row])),
-        Values::Float64(values) => hash_f64(values[row]),
-        Values::Bytes(values) => hash_bytes(values.get(row)),
+        RowGroupValues::Bool(values) => hash_u64(u64::from(values[row])),
+        RowGroupValues::Int16(values) => hash_u64(values[row] as u64),
+        RowGroupValues::Int32(values) => hash_u64(values[row] as u64),
+        RowGroupValues::Int64(values) => hash_u64(values[row] as u64),
+        RowGroupValues::Int128(values) => hash_u128(values[row] as u128),
+        RowGroupValues::Float32(values) => hash_f64(f64::from(values[row])),
+        RowGroupValues::Float64(values) => hash_f64(values[row]),
+        RowGroupValues::Bytes(values) => hash_bytes(values.get(row)),
     }
 }
 

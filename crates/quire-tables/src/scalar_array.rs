@@ -7,20 +7,20 @@ use arrow_array::types::{
     Int64Type, TimestampMicrosecondType,
 };
 use arrow_array::{ArrayRef, BinaryViewArray, BooleanArray, PrimitiveArray, StringViewArray};
-use quire_codec::Scalar;
+use quire_codec::CodecScalar;
 
 use crate::types::SqlType;
 
 /// One element per scalar; NULL for `None` and for scalars that are no value of the type.
 pub(crate) fn scalar_array<'a>(
     sql_type: SqlType,
-    scalars: impl IntoIterator<Item = Option<&'a Scalar>>,
+    scalars: impl IntoIterator<Item = Option<&'a CodecScalar>>,
 ) -> ArrayRef {
     let scalars = scalars.into_iter();
     match sql_type {
         SqlType::Boolean => {
-            let value = |scalar: &Scalar| match scalar {
-                Scalar::Bool(value) => Some(*value),
+            let value = |scalar: &CodecScalar| match scalar {
+                CodecScalar::Bool(value) => Some(*value),
                 _ => None,
             };
             Arc::new(
@@ -30,7 +30,7 @@ pub(crate) fn scalar_array<'a>(
             )
         }
         SqlType::SmallInt => primitive::<Int16Type>(sql_type, scalars, |scalar| match *scalar {
-            Scalar::Int16(value) => Some(value),
+            CodecScalar::Int16(value) => Some(value),
             _ => None,
         }),
         SqlType::Integer => primitive::<Int32Type>(sql_type, scalars, int32),
@@ -40,17 +40,17 @@ pub(crate) fn scalar_array<'a>(
             primitive::<TimestampMicrosecondType>(sql_type, scalars, int64)
         }
         SqlType::Real => primitive::<Float32Type>(sql_type, scalars, |scalar| match *scalar {
-            Scalar::Float32(value) => Some(value),
+            CodecScalar::Float32(value) => Some(value),
             _ => None,
         }),
         SqlType::Double => primitive::<Float64Type>(sql_type, scalars, |scalar| match *scalar {
-            Scalar::Float64(value) => Some(value),
+            CodecScalar::Float64(value) => Some(value),
             _ => None,
         }),
         SqlType::Decimal { .. } => {
             primitive::<Decimal128Type>(sql_type, scalars, |scalar| match *scalar {
-                Scalar::Int64(value) => Some(i128::from(value)),
-                Scalar::Int128(value) => Some(value),
+                CodecScalar::Int64(value) => Some(i128::from(value)),
+                CodecScalar::Int128(value) => Some(value),
                 _ => None,
             })
         }
@@ -72,30 +72,30 @@ pub(crate) fn scalar_array<'a>(
 
 fn primitive<'a, T: ArrowPrimitiveType>(
     sql_type: SqlType,
-    scalars: impl Iterator<Item = Option<&'a Scalar>>,
-    value: impl Fn(&Scalar) -> Option<T::Native>,
+    scalars: impl Iterator<Item = Option<&'a CodecScalar>>,
+    value: impl Fn(&CodecScalar) -> Option<T::Native>,
 ) -> ArrayRef {
     let array: PrimitiveArray<T> = scalars.map(|scalar| scalar.and_then(&value)).collect();
     Arc::new(array.with_data_type(sql_type.arrow_type()))
 }
 
-fn int32(scalar: &Scalar) -> Option<i32> {
+fn int32(scalar: &CodecScalar) -> Option<i32> {
     match *scalar {
-        Scalar::Int32(value) => Some(value),
+        CodecScalar::Int32(value) => Some(value),
         _ => None,
     }
 }
 
-fn int64(scalar: &Scalar) -> Option<i64> {
+fn int64(scalar: &CodecScalar) -> Option<i64> {
     match *scalar {
-        Scalar::Int64(value) => Some(value),
+        CodecScalar::Int64(value) => Some(value),
         _ => None,
     }
 }
 
-fn bytes(scalar: &Scalar) -> Option<&[u8]> {
+fn bytes(scalar: &CodecScalar) -> Option<&[u8]> {
     match scalar {
-        Scalar::Bytes(value) => Some(value),
+        CodecScalar::Bytes(value) => Some(value),
         _ => None,
     }
 }

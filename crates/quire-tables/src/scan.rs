@@ -25,8 +25,8 @@ use crate::error::ScanError;
 use crate::predicate::Predicate;
 use crate::rows::row_key_field;
 use crate::table::ColumnTable;
-use cursor::Cursor;
-use quire_kv::progress::Work;
+use cursor::ScanCursor;
+use quire_kv::progress::StatementWork;
 pub use reader::ScanReader;
 
 /// What a scan reads.
@@ -45,7 +45,7 @@ pub struct ScanOptions {
     /// Number of readers that will share the scan; decides how finely the work is cut.
     pub readers: usize,
     /// Where the rows that it goes over and the bytes that it reads are counted.
-    pub work: Option<Arc<Work>>,
+    pub work: Option<Arc<StatementWork>>,
 }
 
 impl Default for ScanOptions {
@@ -62,18 +62,18 @@ impl Default for ScanOptions {
 }
 
 /// A running scan, shared by its readers: each row comes out of exactly one of them.
-pub struct Scan {
+pub struct SharedTableScan {
     table: Arc<ColumnTable>,
     options: ScanOptions,
     schema: SchemaRef,
     /// Schemas of the batches that the predicates see.
     predicate_schemas: Vec<SchemaRef>,
-    cursor: Mutex<Cursor>,
+    cursor: Mutex<ScanCursor>,
     /// Whether rows of row groups are deleted.
     has_deletions: bool,
     /// Rows that may still come out.
     rows_left: AtomicU64,
-    counters: Counters,
+    counters: ScanCounters,
 }
 
 /// What a scan did so far, all readers together.
@@ -92,7 +92,7 @@ pub struct ScanStatistics {
 }
 
 #[derive(Default)]
-struct Counters {
+struct ScanCounters {
     bytes_read: AtomicU64,
     vectors_decoded: AtomicU64,
     groups_scanned: AtomicU64,
@@ -101,22 +101,22 @@ struct Counters {
 }
 
 impl ColumnTable {
-    /// Starts a scan, to be read through [`Scan::reader`].
+    /// Starts a scan, to be read through [`SharedTableScan::reader`].
     ///
     /// # Errors
     /// A column index is out of range; or pages with changes cannot be read or are damaged.
-    pub fn scan(self: &Arc<Self>, options: ScanOptions) -> Result<Arc<Scan>, ScanError> {
-        Scan::start(Arc::clone(self), options, 0..self.row_group_count(), true)
+    pub fn scan(self: &Arc<Self>, options: ScanOptions) -> Result<Arc<SharedTableScan>, ScanError> {
+        SharedTableScan::start(Arc::clone(self), options, 0..self.row_group_count(), true)
     }
 }
 
-impl Scan {
+impl SharedTableScan {
     pub(crate) fn start(
         table: Arc<ColumnTable>,
         options: ScanOptions,
         row_groups: impl IntoIterator<Item = usize>,
         with_delta: bool,
-    ) -> Result<Arc<Scan>, ScanError> {
+    ) -> Result<Arc<SharedTableScan>, ScanError> {
         let schema = project(&table, &options.projection)?;
         let schemas = options
             .predicates
@@ -131,14 +131,14 @@ impl Scan {
                 delta = delta::parts(changes.delta(), readers)?;
             }
         }
-        let cursor = Cursor::new(row_groups.into_iter().collect(), delta, readers);
-        Ok(Arc::new(Scan {
+        let cursor = ScanCursor::new(row_groups.into_iter().collect(), delta, readers);
+        Ok(Arc::new(SharedTableScan {
             schema,
             predicate_schemas,
             cursor: Mutex::new(cursor),
             has_deletions,
             rows_left: AtomicU64::new(options.limit.unwrap_or(u64::MAX)),
-            counters: Counters::default(),
+            counters: ScanCounters::default(),
             table,
             options,
         }))

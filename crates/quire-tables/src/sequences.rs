@@ -21,11 +21,11 @@ const EXHAUSTED: &[u8] = b"";
 /// The values of all sequences of a database.
 #[derive(Default)]
 pub(crate) struct Sequences {
-    taken: Mutex<HashMap<u64, Taken>>,
+    taken: Mutex<HashMap<u64, TakenValues>>,
 }
 
 /// Values that were taken and not given out.
-struct Taken {
+struct TakenValues {
     next: i64,
     count: u64,
 }
@@ -47,7 +47,7 @@ impl Sequences {
         // The last of a block may have no successor.
         let next = value.saturating_add(sequence.increment);
         let count = block.count - 1;
-        taken.insert(sequence.id, Taken { next, count });
+        taken.insert(sequence.id, TakenValues { next, count });
         Ok(value)
     }
 
@@ -134,7 +134,7 @@ fn take_block(
     mvcc: &Mvcc,
     tree: TreeId,
     sequence: &SequenceDefinition,
-) -> Result<Taken, SequenceError> {
+) -> Result<TakenValues, SequenceError> {
     let key = sequence.id.to_be_bytes();
     let mut transaction = begin(mvcc);
     transaction.lock_row(tree, &key, RowLockMode::Exclusive, LockWait::Wait)?;
@@ -158,7 +158,7 @@ fn take_block(
     let value = bytes.as_ref().map_or(EXHAUSTED, <[u8; 8]>::as_slice);
     transaction.put(tree, &key, value)?;
     transaction.commit()?;
-    Ok(Taken { next, count })
+    Ok(TakenValues { next, count })
 }
 
 fn write(
@@ -175,7 +175,7 @@ fn write(
     Ok(())
 }
 
-fn begin(mvcc: &Mvcc) -> quire_kv::mvcc::Transaction {
+fn begin(mvcc: &Mvcc) -> quire_kv::mvcc::KvTransaction {
     mvcc.begin(TransactionOptions {
         synchronous: Synchronous::Normal,
         ..TransactionOptions::default()

@@ -14,8 +14,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use quire_format::staging_mark::StagingMark;
 use quire_store::{
-    CATALOG_PAGE, CommitError, Durability, PageId, PageKind, Pin, STAGING_PAGE, Volume, WriteBatch,
-    WriteError,
+    BatchWriteError, CATALOG_PAGE, CommitError, Durability, PageId, PageKind, Pin, STAGING_PAGE,
+    Volume, WriteBatch,
 };
 
 use crate::error::{EngineError, TransactionError};
@@ -28,7 +28,7 @@ pub(crate) struct Staging {
     first_page: PageId,
     registered: Registered,
     buffer_bytes: usize,
-    state: Mutex<State>,
+    state: Mutex<StagingState>,
     /// Signalled when a full buffer has been written.
     written: Condvar,
     /// Its end has left the mark to a batch of its own.
@@ -36,10 +36,10 @@ pub(crate) struct Staging {
 }
 
 #[derive(Default)]
-struct State {
-    filling: Buffer,
+struct StagingState {
+    filling: StagingBuffer,
     /// The buffer that a thread is writing.
-    writing: Option<Arc<Buffer>>,
+    writing: Option<Arc<StagingBuffer>>,
     /// Pages of this transaction that are in the volume.
     staged: Vec<PageId>,
     /// Pages that the last batch frees: of the state before, or staged.
@@ -61,12 +61,12 @@ pub(crate) struct StagingPoint {
 
 /// Pages that are not in the volume yet.
 #[derive(Default)]
-struct Buffer {
+struct StagingBuffer {
     pages: BTreeMap<PageId, (PageKind, Arc<[u8]>)>,
     bytes: usize,
 }
 
-impl Buffer {
+impl StagingBuffer {
     fn get(&self, page: PageId) -> Option<Arc<[u8]>> {
         let (_, payload) = self.pages.get(&page)?;
         Some(Arc::clone(payload))
@@ -78,7 +78,7 @@ impl Buffer {
         removed.is_some()
     }
 
-    fn put_into(&self, batch: &WriteBatch) -> Result<(), WriteError> {
+    fn put_into(&self, batch: &WriteBatch) -> Result<(), BatchWriteError> {
         self.pages
             .iter()
             .try_for_each(|(page, (kind, payload))| batch.put(*page, *kind, payload))
@@ -91,9 +91,9 @@ impl Staging {
         volume: &Volume,
         buffer_bytes: usize,
         others: &Arc<Stagings>,
-    ) -> Result<Self, WriteError> {
+    ) -> Result<Self, BatchWriteError> {
         volume.check_writable()?;
-        let first_page = volume.next_page().ok_or(WriteError::BatchFailed)?;
+        let first_page = volume.next_page().ok_or(BatchWriteError::BatchFailed)?;
         Ok(Self {
             first_page,
             registered: others.register(first_page),
@@ -127,15 +127,17 @@ impl Staging {
     }
 
     /// Writes a new page.
-    pub(crate) fn write(&self, kind: PageKind, payload: &[u8]) -> Result<PageId, WriteError> {
+    pub(crate) fn write(&self, kind: PageKind, payload: &[u8]) -> Result<PageId, BatchWriteError> {
         let page = self.name_page()?;
         self.write_at(page, kind, payload.into())?;
         Ok(page)
     }
 
     /// Names a page that [`Staging::write_at`] is to write.
-    pub(crate) fn name_page(&self) -> Result<PageId, WriteError> {
-        self.volume.allocate_page().ok_or(WriteError::BatchFailed)
+    pub(crate) fn name_page(&self) -> Result<PageId, BatchWriteError> {
+        self.volume
+            .allocate_page()
+            .ok_or(BatchWriteError::BatchFailed)
     }
 
     /// Writes a new page that this transaction has named.
@@ -144,40 +146,40 @@ impl Staging {
         page: PageId,
         kind: PageKind,
         payload: Arc<[u8]>,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), BatchWriteError> {
         let mut state = self.lock();
         state.filling.bytes += payload.len();
         state.filling.pages.insert(page, (kind, payload));
         match state.filling.bytes >= self.buffer_bytes {
             true => self.stage(state)?,
-            false if state.failed => return Err(WriteError::BatchFailed),
+            false if state.failed => return Err(BatchWriteError::BatchFailed),
             false => {}
         }
         Ok(())
     }
 
     /// Writes what is in the buffer, so that all pages are in the volume.
-    pub(crate) fn write_buffer(&self) -> Result<(), WriteError> {
+    pub(crate) fn write_buffer(&self) -> Result<(), BatchWriteError> {
         let mut state = self.lock();
         while state.writing.is_some() {
             let woken = self.written.wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
         }
         match (state.failed, state.filling.pages.is_empty()) {
-            (true, _) => Err(WriteError::BatchFailed),
+            (true, _) => Err(BatchWriteError::BatchFailed),
             (false, true) => Ok(()),
             (false, false) => self.write_out(state),
         }
     }
 
     /// Frees a page: one of this transaction at once, unless a savepoint has it, others when it commits.
-    pub(crate) fn free(&self, page: PageId) -> Result<(), WriteError> {
+    pub(crate) fn free(&self, page: PageId) -> Result<(), BatchWriteError> {
         let mut state = self.lock();
         let is_kept = state.kept_below.is_some_and(|kept| page < kept);
         if !is_kept && state.filling.remove(page) {
             return Ok(());
         }
-        let is_written = |buffer: &Arc<Buffer>| buffer.pages.contains_key(&page);
+        let is_written = |buffer: &Arc<StagingBuffer>| buffer.pages.contains_key(&page);
         let exists = state.filling.pages.contains_key(&page)
             || state.writing.as_ref().is_some_and(is_written)
             || self.volume.pin().contains(page);
@@ -185,7 +187,7 @@ impl Staging {
             return Ok(());
         }
         let file = self.volume.file();
-        Err(WriteError::NotFound { file, page })
+        Err(BatchWriteError::NotFound { file, page })
     }
 
     /// What has been written and freed until now. It can be gone back to.
@@ -230,7 +232,7 @@ impl Staging {
     }
 
     /// Writes the staging mark, unless it is there.
-    pub(crate) fn mark(&self) -> Result<(), WriteError> {
+    pub(crate) fn mark(&self) -> Result<(), BatchWriteError> {
         let state = self.lock();
         if self.registered.is_marked() {
             Ok(())
@@ -240,13 +242,13 @@ impl Staging {
     }
 
     /// Writes the buffer while other threads fill a new one.
-    fn stage(&self, mut state: MutexGuard<'_, State>) -> Result<(), WriteError> {
+    fn stage(&self, mut state: MutexGuard<'_, StagingState>) -> Result<(), BatchWriteError> {
         while state.writing.is_some() {
             let woken = self.written.wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
         }
         if state.failed {
-            return Err(WriteError::BatchFailed);
+            return Err(BatchWriteError::BatchFailed);
         }
         if self.registered.is_marked() && state.filling.bytes < self.buffer_bytes {
             // Another thread was here meanwhile.
@@ -256,7 +258,7 @@ impl Staging {
     }
 
     /// The same, when no other thread does.
-    fn write_out(&self, mut state: MutexGuard<'_, State>) -> Result<(), WriteError> {
+    fn write_out(&self, mut state: MutexGuard<'_, StagingState>) -> Result<(), BatchWriteError> {
         let buffer = Arc::new(std::mem::take(&mut state.filling));
         state.writing = Some(Arc::clone(&buffer));
         let makes_room = state.makes_room;
@@ -270,7 +272,11 @@ impl Staging {
         Ok(())
     }
 
-    fn write_staged(&self, buffer: &Buffer, makes_room: bool) -> Result<(), WriteError> {
+    fn write_staged(
+        &self,
+        buffer: &StagingBuffer,
+        makes_room: bool,
+    ) -> Result<(), BatchWriteError> {
         let batch = self.volume.begin()?;
         // Nobody has the turn but this batch.
         let marks = !self.registered.is_marked();
@@ -289,7 +295,7 @@ impl Staging {
                 Ok(())
             }
             Err(CommitError::Write(error)) => Err(error),
-            Err(_) => Err(WriteError::BatchFailed),
+            Err(_) => Err(BatchWriteError::BatchFailed),
         }
     }
 
@@ -304,7 +310,7 @@ impl Staging {
     ) -> Result<R, TransactionError> {
         let state = self.lock();
         if state.failed {
-            return Err(EngineError::from(WriteError::BatchFailed).into());
+            return Err(EngineError::from(BatchWriteError::BatchFailed).into());
         }
         let mut batch = self.volume.begin().map_err(EngineError::from)?;
         batch.tidy_up_later();
@@ -343,11 +349,11 @@ impl Staging {
 
     fn prepare(
         &self,
-        state: &State,
+        state: &StagingState,
         catalog: Option<&[u8]>,
         batch: &WriteBatch,
         frees_mark: bool,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), BatchWriteError> {
         for (page, (kind, payload)) in &state.filling.pages {
             if !state.freed.contains(page) {
                 batch.put(*page, *kind, payload)?;
@@ -390,7 +396,7 @@ impl Staging {
         freed.map(|_| true)
     }
 
-    fn free_staged(&self, state: &State) -> Result<u64, CommitError> {
+    fn free_staged(&self, state: &StagingState) -> Result<u64, CommitError> {
         let batch = self.volume.begin()?;
         batch.use_reserve();
         state.staged.iter().try_for_each(|page| batch.free(*page))?;
@@ -404,7 +410,7 @@ impl Staging {
         committed
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StagingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;
-use quire_codec::Scalar;
+use quire_codec::CodecScalar;
 use quire_format::row_group::RowGroup;
 
 use crate::catalog::{TableEntry, TableState};
@@ -28,9 +28,9 @@ pub struct ColumnTable {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnStatistics {
     /// Lower bound of the values; `None` when there are none or it is unknown (NaN).
-    pub min: Option<Scalar>,
+    pub min: Option<CodecScalar>,
     /// Upper bound of the values; `None` when there are none or it is unknown (NaN, some long text).
-    pub max: Option<Scalar>,
+    pub max: Option<CodecScalar>,
     /// Whether a row holds `min`.
     pub min_exact: bool,
     /// Whether a row holds `max`.
@@ -208,7 +208,7 @@ impl ColumnTable {
 
     /// A value of a column's statistics or zones as an Arrow array of one element of the column's type;
     /// `None` when there is no such column or the value is not of its type.
-    pub fn scalar_array(&self, column: usize, value: &Scalar) -> Option<ArrayRef> {
+    pub fn scalar_array(&self, column: usize, value: &CodecScalar) -> Option<ArrayRef> {
         let column = self.entry.definition.columns.get(column)?;
         let array = scalar_array(column.sql_type, [Some(value)]);
         array.is_valid(0).then_some(array)

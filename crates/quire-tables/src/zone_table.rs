@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, UInt64Array};
-use quire_codec::Scalar;
+use quire_codec::CodecScalar;
 use quire_format::row_group::{ColumnChunk, RowGroup};
-use quire_format::zone::Zone;
+use quire_format::zone::ZoneBounds;
 
 use crate::definition::TableDefinition;
 use crate::scalar_array::scalar_array;
@@ -76,7 +76,11 @@ impl ZoneTable {
         self.row_group.columns.get(column)
     }
 
-    fn bounds(&self, column: usize, bound: fn(&Zone) -> Option<&Scalar>) -> Option<ArrayRef> {
+    fn bounds(
+        &self,
+        column: usize,
+        bound: fn(&ZoneBounds) -> Option<&CodecScalar>,
+    ) -> Option<ArrayRef> {
         let sql_type = self.definition.columns.get(column)?.sql_type;
         let zones = &self.chunk(column)?.group_zones;
         Some(scalar_array(sql_type, zones.iter().map(bound)))

@@ -10,8 +10,8 @@ use arrow::array::{
 use arrow::compute::concat_batches;
 use quire_store::{MemDisk, Volume, VolumeOptions};
 use quire_tables::{
-    AppendError, AppendOptions, ColumnDefinition, ColumnTable, DefinitionError, Engine,
-    EngineError, ROW_GROUP_ROWS, ScanOptions, SqlType, TableDefinition, TransactionError,
+    AppendOptions, ColumnDefinition, ColumnTable, DefinitionError, Engine, EngineError,
+    ROW_GROUP_ROWS, ScanOptions, SqlType, TableAppendError, TableDefinition, TransactionError,
 };
 
 fn engine() -> Engine {
@@ -66,9 +66,9 @@ fn refused(sql_type: SqlType, good: ArrayRef, bad: ArrayRef) -> String {
     let error = appender.append(&batch(&open, bad)).unwrap_err().to_string();
     assert!(matches!(
         appender.append(&batch(&open, good)),
-        Err(AppendError::Failed)
+        Err(TableAppendError::Failed)
     ));
-    assert!(matches!(appender.finish(), Err(AppendError::Failed)));
+    assert!(matches!(appender.finish(), Err(TableAppendError::Failed)));
     assert!(matches!(
         transaction.commit(),
         Err(TransactionError::AppendUnfinished(_))

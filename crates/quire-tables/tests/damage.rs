@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringViewAr
 use arrow::compute::concat_batches;
 use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
 use quire_tables::{
-    ColumnDefinition, Engine, Scan, ScanError, ScanOptions, SqlType, TableDefinition,
+    ColumnDefinition, Engine, ScanError, ScanOptions, SharedTableScan, SqlType, TableDefinition,
 };
 
 fn definition() -> TableDefinition {
@@ -95,7 +95,7 @@ fn read(bytes: Vec<u8>) -> Result<Vec<(String, RecordBatch)>, String> {
     Ok(contents)
 }
 
-fn collect(scan: &Arc<Scan>) -> Result<RecordBatch, ScanError> {
+fn collect(scan: &Arc<SharedTableScan>) -> Result<RecordBatch, ScanError> {
     let mut reader = scan.reader();
     let mut batches = Vec::new();
     while let Some(batch) = reader.next()? {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringViewArray};
-use quire_codec::{BytesVector, CodecId, Values};
+use quire_codec::{BytesVector, CodecId, RowGroupValues};
 use quire_format::segment::{ChooseOptions, SegmentInput, choose_and_encode};
 use quire_store::{MemDisk, Volume, VolumeOptions};
 use quire_tables::{
@@ -111,8 +111,8 @@ fn analysed_bytes(rows: &Rows, column: usize) -> u64 {
         texts.push(text.as_bytes()).unwrap();
     }
     let values = match column {
-        0 => Values::Int64(&rows.numbers),
-        _ => Values::Bytes(texts.as_slice()),
+        0 => RowGroupValues::Int64(&rows.numbers),
+        _ => RowGroupValues::Bytes(texts.as_slice()),
     };
     let input = SegmentInput {
         values,

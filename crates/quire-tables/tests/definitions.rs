@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use quire_codec::Scalar;
+use quire_codec::CodecScalar;
 use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
 use quire_tables::{
-    AddedColumn, BlockCodecId, CheckDefinition, ColumnDefinition, ColumnSequence, DefinitionError,
-    Engine, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition, KeyPart,
-    PageTarget, ReferentialAction, SequenceDefinition, Snapshot, SqlType, Storage, StorageFormat,
-    TableDefinition, TableOptions, TransactionError, TreeRole, ViewDefinition, WriteTransaction,
+    AddedColumn, BlockCodecId, CatalogKeyPart, CheckDefinition, ColumnDefinition, ColumnSequence,
+    DefinitionError, Engine, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition,
+    PageTarget, ReferentialAction, SequenceDefinition, Snapshot, SqlType, StorageFormat,
+    TableDefinition, TableOptions, TableStorage, TransactionError, TreeRole, ViewDefinition,
+    WriteTransaction,
 };
 
 struct Fixture {
@@ -48,7 +49,7 @@ fn column(name: &str, sql_type: SqlType) -> ColumnDefinition {
 }
 
 fn key(name: &str, columns: &[usize]) -> KeyDefinition {
-    let part = |&column: &usize| KeyPart {
+    let part = |&column: &usize| CatalogKeyPart {
         column,
         is_descending: column == 2,
     };
@@ -85,7 +86,7 @@ fn rows(name: &str) -> TableDefinition {
         column("c", SqlType::BigInt),
     ];
     TableDefinition {
-        storage: Storage::Row,
+        storage: TableStorage::Row,
         primary_key: Some(key(&format!("{name}_pkey"), &[0])),
         ..TableDefinition::new(name, columns)
     }
@@ -242,7 +243,7 @@ fn refused(change: impl FnOnce(&mut TableDefinition)) -> DefinitionError {
 #[test]
 fn impossible_tables_are_refused() {
     use DefinitionError as E;
-    let column_table = refused(|table| table.storage = Storage::Column);
+    let column_table = refused(|table| table.storage = TableStorage::Column);
     assert!(matches!(column_table, E::NeedsRowTable { .. }));
     let error = refused(|table| table.primary_key = Some(key("p", &[])));
     assert!(matches!(error, E::KeyColumnCount { columns: 0, .. }));
@@ -266,7 +267,7 @@ fn impossible_tables_are_refused() {
     assert!(matches!(error, E::Type { column, .. } if column == "b"));
     let error = refused(|table| {
         table.columns[1].added = Some(AddedColumn {
-            missing: Some(Scalar::Int32(1)),
+            missing: Some(CodecScalar::Int32(1)),
         });
     });
     assert!(matches!(error, E::Missing { column } if column == "b"));
@@ -445,7 +446,7 @@ fn a_table_can_be_defined_differently_with_its_rows_as_they_are() {
     new.columns.push(ColumnDefinition {
         nullable: false,
         added: Some(AddedColumn {
-            missing: Some(Scalar::Bool(true)),
+            missing: Some(CodecScalar::Bool(true)),
         }),
         stores_null: false,
         ..column("c", SqlType::Boolean)
@@ -502,7 +503,7 @@ fn a_definition_that_needs_other_rows_is_refused() {
         refused(|new| new.indexes.push(index("i", &[1], false)));
         refused(|new| new.options.page_bytes = 4096);
         refused(|new| {
-            new.storage = Storage::Column;
+            new.storage = TableStorage::Column;
             new.primary_key = None;
         });
         // Rows of a column that was NOT NULL have no place for NULL.

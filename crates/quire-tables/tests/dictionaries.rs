@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringViewArray};
-use quire_codec::{CodecId, Scalar};
-use quire_tables::{ColumnDefinition, SqlType, Storage, TableDefinition, choose_dictionaries};
+use quire_codec::{CodecId, CodecScalar};
+use quire_tables::{ColumnDefinition, SqlType, TableDefinition, TableStorage, choose_dictionaries};
 
 fn definition() -> TableDefinition {
     let column = |name: &str, sql_type| ColumnDefinition::new(name, sql_type);
@@ -75,7 +75,7 @@ fn frequent_values_get_codes_and_others_do_not() {
     assert_eq!(chosen(&definition), [None, flag, mode, None, None, far]);
     let entries = definition.columns[1].dictionary.as_ref().unwrap();
     for value in ["A", "N", "R"] {
-        let value = Scalar::Bytes(value.as_bytes().to_vec());
+        let value = CodecScalar::Bytes(value.as_bytes().to_vec());
         assert!(entries.entries.contains(&value), "{value:?}");
     }
 }
@@ -97,7 +97,7 @@ fn what_is_demanded_is_done_and_few_rows_decide_nothing() {
         chosen(&definition),
         [None, Some((2, 3)), None, None, None, None]
     );
-    definition.storage = Storage::Column;
+    definition.storage = TableStorage::Column;
     choose_dictionaries(&mut definition, &[sample(20_000)]);
     assert_eq!(chosen(&definition), [None; 6]);
 }

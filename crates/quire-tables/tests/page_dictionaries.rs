@@ -11,7 +11,7 @@ use quire_store::{
 use quire_tables::row_table::{KeyRange, TupleValue};
 use quire_tables::{
     AppendOptions, BlockCodecId, ColumnDefinition, Engine, EngineOptions, RowScanOptions,
-    RowSource, SqlType, TableDefinition, Transaction,
+    ScanRowSource, SqlType, TableDefinition, Transaction,
 };
 
 /// Nothing happens in the background: whoever compresses a leaf trains.
@@ -78,7 +78,7 @@ fn remarks(engine: &Engine) -> Vec<String> {
     let options = RowScanOptions {
         projection: vec![1],
         with_row_key: false,
-        source: RowSource::Range(KeyRange::all()),
+        source: ScanRowSource::Range(KeyRange::all()),
         direction: Direction::Forward,
         batch_rows: 1_000,
     };

@@ -12,7 +12,7 @@ use arrow::array::{
 use arrow::compute::{concat_batches, filter_record_batch};
 use arrow::datatypes::Int64Type;
 use quire_codec::CodecId;
-use quire_format::relation::Relation;
+use quire_format::relation::ColumnRelation;
 use quire_store::{MemDisk, Volume, VolumeOptions};
 use quire_tables::{
     ColumnDefinition, ColumnTable, Engine, Predicate, ScanOptions, SqlType, TableDefinition,
@@ -104,7 +104,7 @@ fn what_follows_is_small_and_unchanged() {
             .iter()
             .map(|column| column.relation)
             .collect();
-        let (id, shipped) = (Some(Relation::Same(0)), Some(Relation::Same(1)));
+        let (id, shipped) = (Some(ColumnRelation::Same(0)), Some(ColumnRelation::Same(1)));
         assert_eq!(references, [None, None, id, shipped, None]);
         assert_eq!(row_group.columns[2].codec, CodecId::Constant);
         // 30 differences are 5 bits, alone it would be 12; what is NULL takes a bit more.
@@ -164,7 +164,7 @@ fn selected_rows_are_those_of_the_column() {
     assert_eq!(read(&table, options), expected);
 }
 
-fn relations(table: &ColumnTable, row_group: usize) -> Vec<Option<Relation>> {
+fn relations(table: &ColumnTable, row_group: usize) -> Vec<Option<ColumnRelation>> {
     let row_group = table.row_group(row_group).unwrap();
     let columns = row_group.columns.iter();
     columns.map(|column| column.relation).collect()
@@ -191,7 +191,7 @@ fn a_column_with_nulls_is_followed_and_a_forced_codec_is_kept() {
         let relations = relations(&table, row_group);
         // One of two columns that are equal but for NULLs follows the other; the forced one follows none.
         assert_eq!(relations.iter().flatten().count(), 1, "{relations:?}");
-        assert!(relations[0].is_some() || relations[2] == Some(Relation::Same(0)));
+        assert!(relations[0].is_some() || relations[2] == Some(ColumnRelation::Same(0)));
         assert_eq!(relations[3], None);
     }
     assert_eq!(read(&table, reading(vec![0, 1, 2, 3, 4])), rows);
@@ -271,7 +271,7 @@ fn totals_and_products_follow_two_columns() {
     assert_eq!(first.len(), 1, "{relations:?}");
     let (_, second) = first[0].references();
     assert!(second.is_some(), "{relations:?}");
-    let product = Relation::Product {
+    let product = ColumnRelation::Product {
         columns: (3, 4),
         divisor_digits: 2,
     };
@@ -347,7 +347,7 @@ fn what_a_code_tells_is_a_map() {
             relations
                 .iter()
                 .flatten()
-                .all(|one| matches!(one, Relation::Map(_)))
+                .all(|one| matches!(one, ColumnRelation::Map(_)))
         );
         assert!(found.iter().all(|one| *one == found[0]), "{relations:?}");
         (found[0], relations)

@@ -9,8 +9,8 @@ use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode, mvcc::Transa
 use quire_store::{MemDisk, OpenMode, Volume};
 use quire_tables::row_table::{KeyRange, TupleValue};
 use quire_tables::{
-    ColumnDefinition, Engine, Insertion, RowScanOptions, RowSource, SqlType, Storage,
-    TableDefinition, Transaction,
+    ColumnDefinition, Engine, Insertion, RowScanOptions, ScanRowSource, SqlType, TableDefinition,
+    TableStorage, Transaction,
 };
 
 fn open(disk: &Arc<MemDisk>) -> Engine {
@@ -30,7 +30,7 @@ fn rows(transaction: &Transaction) -> Vec<(Vec<u8>, i64)> {
     let options = RowScanOptions {
         projection: vec![0],
         with_row_key: true,
-        source: RowSource::Range(KeyRange::all()),
+        source: ScanRowSource::Range(KeyRange::all()),
         direction: Direction::Forward,
         batch_rows: 100,
     };
@@ -54,7 +54,7 @@ fn numbers_of_rows_that_a_transaction_has_deleted_are_taken() {
         let engine = open(&disk);
         let mut definition =
             TableDefinition::new("t", vec![ColumnDefinition::new("value", SqlType::BigInt)]);
-        definition.storage = Storage::Row;
+        definition.storage = TableStorage::Row;
         let mut transaction = engine.transaction(TransactionOptions::default());
         transaction
             .define(|tables| tables.create_table(definition))

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use quire_codec::Scalar;
+use quire_codec::CodecScalar;
 use quire_kv::mvcc::TransactionOptions;
 use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
 use quire_tables::row_table::TupleValue;
@@ -97,13 +97,16 @@ fn of_a_small_table_everything_is_counted_and_kept() {
     assert!(found.iter().all(|one| one.read_row_count == 3_000));
     let nulls: Vec<u64> = found.iter().map(|one| one.zone.null_count).collect();
     assert_eq!(nulls, [0, 0, 0, 2_250]);
-    assert_eq!(found[0].zone.min, Some(Scalar::Int32(0)));
-    assert_eq!(found[0].zone.max, Some(Scalar::Int32(2_999)));
+    assert_eq!(found[0].zone.min, Some(CodecScalar::Int32(0)));
+    assert_eq!(found[0].zone.max, Some(CodecScalar::Int32(2_999)));
     assert_eq!(
         found[2].zone.max,
-        middling.last().copied().map(Scalar::Int64)
+        middling.last().copied().map(CodecScalar::Int64)
     );
-    assert_eq!(found[1].zone.min, Some(Scalar::Bytes(b"kind 00".to_vec())));
+    assert_eq!(
+        found[1].zone.min,
+        Some(CodecScalar::Bytes(b"kind 00".to_vec()))
+    );
     assert_eq!(found[1].value_bytes, 3_000 * 7);
     drop(engine);
     let volume = Volume::open(disk, OpenMode::ReadWrite).unwrap();

@@ -7,14 +7,14 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
 use quire_kv::{btree::Direction, mvcc::Synchronous, mvcc::TransactionOptions};
 use quire_store::{
-    CATALOG_PAGE, CommitError, Disk, LOG_ROOT_PAGE, MemDisk, OpenMode, PageKind, STAGING_PAGE,
-    SimDisk, Volume, VolumeOptions, WriteError,
+    BatchWriteError, CATALOG_PAGE, CommitError, Disk, LOG_ROOT_PAGE, MemDisk, OpenMode, PageKind,
+    STAGING_PAGE, SimDisk, Volume, VolumeOptions,
 };
 use quire_tables::row_table::{KeyRange, TupleValue};
 use quire_tables::{
-    AppendError, AppendOptions, ColumnDefinition, Engine, EngineError, EngineOptions, Insertion,
-    RowScanOptions, RowSource, ScanOptions, SequenceDefinition, Snapshot, SqlType, TableDefinition,
-    Transaction, TransactionError, WriteTransaction,
+    AppendOptions, ColumnDefinition, Engine, EngineError, EngineOptions, Insertion, RowScanOptions,
+    ScanOptions, ScanRowSource, SequenceDefinition, Snapshot, SqlType, TableAppendError,
+    TableDefinition, Transaction, TransactionError, WriteTransaction,
 };
 
 /// A page is written when this much is waiting: there are many staged batches.
@@ -52,7 +52,7 @@ fn try_load(
     transaction: &mut WriteTransaction,
     name: &str,
     values: &[i64],
-) -> Result<(), AppendError> {
+) -> Result<(), TableAppendError> {
     let options = AppendOptions {
         workers: Some(3),
         row_group_rows: 1_000,
@@ -120,7 +120,7 @@ fn read_rows(engine: &Engine) -> Vec<i64> {
     let options = RowScanOptions {
         projection: vec![0],
         with_row_key: false,
-        source: RowSource::Range(KeyRange::all()),
+        source: ScanRowSource::Range(KeyRange::all()),
         direction: Direction::Forward,
         batch_rows: 100,
     };
@@ -382,9 +382,9 @@ fn a_failure_of_who_ends_the_commit_aborts() {
     let engine = engine_on(Arc::new(MemDisk::new()));
     let transaction = load(&engine, "t", &numbers(2, 30_000));
     let error = transaction
-        .commit_by(|_| -> Result<(), _> { Err(CommitError::Write(WriteError::BatchFailed)) })
+        .commit_by(|_| -> Result<(), _> { Err(CommitError::Write(BatchWriteError::BatchFailed)) })
         .unwrap_err();
-    let TransactionError::Commit(CommitError::Write(WriteError::BatchFailed)) = error else {
+    let TransactionError::Commit(CommitError::Write(BatchWriteError::BatchFailed)) = error else {
         panic!("{error}");
     };
     assert_eq!(page_count(&engine), 0);
@@ -444,7 +444,8 @@ fn a_volume_that_takes_no_writes_begins_no_transaction() {
     let volume = Volume::open(disk, OpenMode::ReadOnly).unwrap();
     let engine = Engine::open(volume).unwrap();
     let error = engine.begin().err().unwrap();
-    let TransactionError::Engine(EngineError::Write(WriteError::ReadOnly { .. })) = error else {
+    let TransactionError::Engine(EngineError::Write(BatchWriteError::ReadOnly { .. })) = error
+    else {
         panic!("{error}");
     };
 }

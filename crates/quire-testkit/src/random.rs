@@ -2,9 +2,9 @@
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct TestRandom(u64);
 
-impl Random {
+impl TestRandom {
     /// The same seed gives the same numbers.
     #[must_use]
     pub fn new(seed: u64) -> Self {

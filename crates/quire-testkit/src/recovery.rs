@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quire_store::disk::CrashImages;
 use quire_store::{Disk, OpenMode, SimDisk, Volume, VolumeOptions};
 
-use crate::random::Random;
+use crate::random::TestRandom;
 
 /// What a recovery found.
 pub(crate) struct Recovered {
@@ -34,7 +34,7 @@ pub(crate) fn open_volume(
 /// Crashes after each operation of a recovery, and verifies what each crash leaves. Returns how many there were.
 pub(crate) fn crash_again(
     image: &[u8],
-    random: &mut Random,
+    random: &mut TestRandom,
     recover: impl FnOnce(Arc<SimDisk>) -> Result<(), String>,
     verify: impl Fn(Vec<u8>) -> Result<Recovered, String>,
 ) -> Result<u64, String> {

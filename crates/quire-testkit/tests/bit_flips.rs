@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quire_store::{CATALOG_PAGE, MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
-use quire_testkit::random::{Random, environment_number};
+use quire_testkit::random::{TestRandom, environment_number};
 
 type Pages = BTreeMap<u64, Arc<[u8]>>;
 
@@ -30,7 +30,7 @@ fn read_all(volume: &Volume) -> Result<Pages, ()> {
 
 /// A session of writes; with `close` the file is complete, without it the log is not yet stored.
 fn work(disk: &Arc<MemDisk>, seed: u64, close: bool) -> Pages {
-    let mut random = Random::new(seed);
+    let mut random = TestRandom::new(seed);
     let volume = Volume::open_or_create(disk.clone(), options()).unwrap();
     for round in 0..4 {
         let batch = volume.begin().unwrap();

@@ -5,19 +5,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quire_store::{
-    CATALOG_PAGE, CommitError, Disk, PageId, PageKind, SimDisk, Volume, VolumeOptions, WriteError,
+    BatchWriteError, CATALOG_PAGE, CommitError, Disk, PageId, PageKind, SimDisk, Volume,
+    VolumeOptions,
 };
-use quire_testkit::random::Random;
+use quire_testkit::random::TestRandom;
 use quire_testkit::store::read_all;
 
 type Pages = BTreeMap<u64, Arc<Vec<u8>>>;
 
-fn is_full(error: &WriteError) -> bool {
-    matches!(error, WriteError::Full { .. } | WriteError::BatchFailed)
+fn is_full(error: &BatchWriteError) -> bool {
+    matches!(
+        error,
+        BatchWriteError::Full { .. } | BatchWriteError::BatchFailed
+    )
 }
 
 /// Writes one table: some segments, and the catalog that names them.
-fn load(volume: &Volume, pages: &Pages, random: &mut Random) -> Result<Pages, CommitError> {
+fn load(volume: &Volume, pages: &Pages, random: &mut TestRandom) -> Result<Pages, CommitError> {
     let batch = volume.begin()?;
     let mut pages = pages.clone();
     for _ in 0..5 {
@@ -72,7 +76,7 @@ fn fill_and_drop(quota_bytes: u64) {
         ..VolumeOptions::default()
     };
     let volume = Volume::open_or_create(disk.clone(), options.clone()).unwrap();
-    let mut random = Random::new(quota_bytes);
+    let mut random = TestRandom::new(quota_bytes);
     let mut pages = load(&volume, &Pages::new(), &mut random).unwrap();
     disk.set_quota(Some(quota_bytes));
     for round in 0..3 {
@@ -101,7 +105,7 @@ fn fill_and_drop(quota_bytes: u64) {
 }
 
 /// Loads until the disk is full. Returns the number of loads.
-fn fill(volume: &Volume, pages: &mut Pages, random: &mut Random) -> u32 {
+fn fill(volume: &Volume, pages: &mut Pages, random: &mut TestRandom) -> u32 {
     for count in 0..200 {
         match load(volume, pages, random) {
             Ok(loaded) => *pages = loaded,
@@ -128,7 +132,7 @@ fn a_full_disk_at_any_write_leaves_nothing_of_the_batch() {
             ..VolumeOptions::default()
         };
         let volume = Volume::open_or_create(disk.clone(), options).unwrap();
-        let mut random = Random::new(spare_bytes);
+        let mut random = TestRandom::new(spare_bytes);
         let mut pages = load(&volume, &Pages::new(), &mut random).unwrap();
         let length = disk.len().unwrap();
         disk.set_quota(Some(length + spare_bytes));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quire_store::{MemDisk, OpenError, OpenMode, PageKind, Volume};
+use quire_store::{MemDisk, OpenMode, PageKind, Volume, VolumeOpenError};
 use quire_testkit::store::{GOLDEN_NAMES, golden_pages};
 
 fn golden(version: &str, name: &str) -> Vec<u8> {
@@ -28,7 +28,7 @@ fn version_1_is_refused_by_name() {
         let disk = Arc::new(MemDisk::from_bytes(golden("v1", name)));
         let refused = Volume::open(disk, OpenMode::ReadWrite).map(drop);
         assert!(
-            matches!(refused, Err(OpenError::OlderVersion { found: 1, .. })),
+            matches!(refused, Err(VolumeOpenError::OlderVersion { found: 1, .. })),
             "{name}: {refused:?}"
         );
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use child::Scratch;
 use quire_store::{CATALOG_PAGE, FileDisk, PageId, PageKind, Volume, VolumeOptions};
-use quire_testkit::random::{Random, environment_number};
+use quire_testkit::random::{TestRandom, environment_number};
 
 const CHILD_FILE: &str = "QUIRE_KILLED_CHILD_FILE";
 const SEGMENTS: u64 = 6;
@@ -29,7 +29,7 @@ fn open(path: &Path) -> Volume {
 
 /// The content of segment `at` of table version `version`.
 fn segment(version: u64, at: u64) -> Vec<u8> {
-    let mut random = Random::new(version * SEGMENTS + at);
+    let mut random = TestRandom::new(version * SEGMENTS + at);
     let length = random.below(60_000) as usize;
     random.bytes(length)
 }
@@ -119,7 +119,7 @@ fn run_and_kill(path: &Path, life: Duration) -> u64 {
 #[test]
 fn nothing_committed_is_lost_when_the_process_is_killed() {
     let path = Scratch::new("quire-killed");
-    let mut random = Random::new(environment_number("QUIRE_SEED", 1));
+    let mut random = TestRandom::new(environment_number("QUIRE_SEED", 1));
     let mut committed = 0;
     for _ in 0..environment_number("QUIRE_KILLS", 25) {
         let life = Duration::from_millis(10 + random.below(150));

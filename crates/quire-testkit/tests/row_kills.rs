@@ -18,7 +18,7 @@ use numbered::Step;
 use quire_kv::mvcc::Synchronous;
 use quire_store::FileDisk;
 use quire_tables::Engine;
-use quire_testkit::random::{Random, environment_number};
+use quire_testkit::random::{TestRandom, environment_number};
 use quire_testkit::rows::verify_engine;
 
 const CHILD_FILE: &str = "QUIRE_ROWS_CHILD_FILE";
@@ -45,7 +45,7 @@ impl Contents {
     }
 
     /// Does something that leaves one row at least.
-    fn random_step(&self, random: &mut Random) -> (Step, Self) {
+    fn random_step(&self, random: &mut TestRandom) -> (Step, Self) {
         let step = Step {
             inserted: self.next..self.next + 1 + random.below(5),
             deleted: self.first..self.first + random.below((self.next - self.first + 1).min(6)),
@@ -95,7 +95,7 @@ fn child_commits_rows_until_it_is_killed() {
     };
     let engine = open(Path::new(&path), u64::from(std::process::id()));
     let mut contents = Contents::read(&engine);
-    let mut random = Random::new(contents.next);
+    let mut random = TestRandom::new(contents.next);
     loop {
         let synchronous = [Synchronous::Full, Synchronous::Normal, Synchronous::Off];
         let synchronous = synchronous[random.below(3) as usize];
@@ -154,7 +154,7 @@ fn run_and_kill(path: &Path, life: Duration, waits: bool) -> Said {
 #[test]
 fn no_committed_row_is_lost_when_the_process_is_killed() {
     let path = Scratch::new("quire-row-kills");
-    let mut random = Random::new(environment_number("QUIRE_SEED", 1));
+    let mut random = TestRandom::new(environment_number("QUIRE_SEED", 1));
     let mut contents = Contents::default();
     let mut commits = 0;
     for round in 0..environment_number("QUIRE_KILLS", 30) {

@@ -1,9 +1,9 @@
 //! Text to booleans, by the rules of PostgreSQL's input function.
 
-use crate::number_in::Reason;
+use crate::number_in::NumberInError;
 
 /// A prefix of `true`, `false`, `yes`, `no`, at least two letters of `on` and `off`, `1` or `0`.
-pub fn parse_bool(text: &[u8]) -> Result<bool, Reason> {
+pub fn parse_bool(text: &[u8]) -> Result<bool, NumberInError> {
     match text {
         b"t" | b"true" => return Ok(true),
         b"f" | b"false" => return Ok(false),
@@ -16,6 +16,6 @@ pub fn parse_bool(text: &[u8]) -> Result<bool, Reason> {
     } else if starts(b"false", 1) || starts(b"no", 1) || starts(b"off", 2) || text == b"0" {
         Ok(false)
     } else {
-        Err(Reason::Invalid)
+        Err(NumberInError::Invalid)
     }
 }

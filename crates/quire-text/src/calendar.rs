@@ -7,8 +7,8 @@
 use std::ops::RangeInclusive;
 
 pub use crate::gregorian::{civil_from_days, days_from_civil, month_days};
-use crate::number_in::Reason;
-use crate::zone::Zone;
+use crate::number_in::NumberInError;
+use crate::zone::TimeZoneRules;
 
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
 const LAST_YEAR: i64 = 294_276;
@@ -19,14 +19,14 @@ pub const DATES: RangeInclusive<i32> = -2_440_588..=2_145_042_905;
 pub const FIRST_MOMENT: i64 = -2_440_588 * DAY_MICROSECONDS;
 
 /// Days that are a date.
-fn in_range(days: i64) -> Result<i32, Reason> {
+fn in_range(days: i64) -> Result<i32, NumberInError> {
     let days = i32::try_from(days).ok().filter(|days| DATES.contains(days));
-    days.ok_or(Reason::OutOfRange)
+    days.ok_or(NumberInError::OutOfRange)
 }
 
 /// Days since 1970-01-01.
 #[inline]
-pub fn parse_date(text: &[u8]) -> Result<i32, Reason> {
+pub fn parse_date(text: &[u8]) -> Result<i32, NumberInError> {
     if let Some(date) = text.as_array::<10>() {
         let [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = *date else {
             return parse_date_any(text);
@@ -43,13 +43,13 @@ pub fn parse_date(text: &[u8]) -> Result<i32, Reason> {
 
 /// Days of a date in the years 1 to 9999: [`days_from_civil`] without negative numbers.
 #[inline]
-fn common_date(year: u32, month: u32, day: u32) -> Result<i32, Reason> {
+fn common_date(year: u32, month: u32, day: u32) -> Result<i32, NumberInError> {
     if !(1..=12).contains(&month)
         || day == 0
         || year == 0
         || (day > 28 && day > month_days(i64::from(year), month))
     {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     let (year, month_from_march) = if month > 2 {
         (year, month - 3)
@@ -62,19 +62,19 @@ fn common_date(year: u32, month: u32, day: u32) -> Result<i32, Reason> {
 }
 
 #[cold]
-fn civil(year: i64, month: u32, day: u32) -> Result<i32, Reason> {
+fn civil(year: i64, month: u32, day: u32) -> Result<i32, NumberInError> {
     if !(1..=12).contains(&month) || day == 0 || (day > 28 && day > month_days(year, month)) {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     if year == 0 {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     in_range(days_from_civil(year, month, day))
 }
 
 #[cold]
-fn parse_date_any(text: &[u8]) -> Result<i32, Reason> {
-    let mut scanner = Scanner {
+fn parse_date_any(text: &[u8]) -> Result<i32, NumberInError> {
+    let mut scanner = CalendarScanner {
         rest: text.trim_ascii(),
     };
     let date = scanner.date()?;
@@ -88,7 +88,7 @@ fn parse_date_any(text: &[u8]) -> Result<i32, Reason> {
     }
     let before_christ = scanner.era();
     if !scanner.rest.is_empty() {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     date.days(before_christ)
 }
@@ -96,7 +96,7 @@ fn parse_date_any(text: &[u8]) -> Result<i32, Reason> {
 /// Microseconds since 1970-01-01 00:00. With a zone it is an instant: the clock is that of the text's zone, or of this one if it
 /// names none. Without, a zone is read and ignored, as PostgreSQL does for a value without time zone.
 #[inline]
-pub fn parse_timestamp(text: &[u8], zone: Option<&Zone>) -> Result<i64, Reason> {
+pub fn parse_timestamp(text: &[u8], zone: Option<&TimeZoneRules>) -> Result<i64, NumberInError> {
     if let Some(simple) = text.as_array::<19>() {
         let [date @ .., b' ' | b'T', h0, h1, b':', m0, m1, b':', s0, s1] = simple else {
             return parse_timestamp_any(text, zone);
@@ -111,15 +111,15 @@ pub fn parse_timestamp(text: &[u8], zone: Option<&Zone>) -> Result<i64, Reason> 
         let local = i64::from(parse_date(date)?) * DAY_MICROSECONDS + seconds * 1_000_000;
         return match zone {
             None => Ok(local),
-            Some(zone) => zone.to_instant(local).ok_or(Reason::OutOfRange),
+            Some(zone) => zone.to_instant(local).ok_or(NumberInError::OutOfRange),
         };
     }
     parse_timestamp_any(text, zone)
 }
 
 #[cold]
-fn parse_timestamp_any(text: &[u8], zone: Option<&Zone>) -> Result<i64, Reason> {
-    let mut scanner = Scanner {
+fn parse_timestamp_any(text: &[u8], zone: Option<&TimeZoneRules>) -> Result<i64, NumberInError> {
+    let mut scanner = CalendarScanner {
         rest: text.trim_ascii(),
     };
     let date = scanner.date()?;
@@ -134,35 +134,37 @@ fn parse_timestamp_any(text: &[u8], zone: Option<&Zone>) -> Result<i64, Reason> 
     }
     let before_christ = scanner.era();
     if !scanner.rest.is_empty() {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     if date.year > LAST_YEAR {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     let days = i64::from(date.days(before_christ)?);
     let local = days
         .checked_mul(DAY_MICROSECONDS)
         .and_then(|d| d.checked_add(microseconds));
-    let local = local.ok_or(Reason::OutOfRange)?;
+    let local = local.ok_or(NumberInError::OutOfRange)?;
     match (zone, own_zone) {
         (None, _) => Ok(local),
         (Some(_), Some(OwnZone::Offset(seconds))) => local
             .checked_sub(seconds * 1_000_000)
-            .ok_or(Reason::OutOfRange),
-        (Some(_), Some(OwnZone::Named(own))) => own.to_instant(local).ok_or(Reason::OutOfRange),
-        (Some(zone), None) => zone.to_instant(local).ok_or(Reason::OutOfRange),
+            .ok_or(NumberInError::OutOfRange),
+        (Some(_), Some(OwnZone::Named(own))) => {
+            own.to_instant(local).ok_or(NumberInError::OutOfRange)
+        }
+        (Some(zone), None) => zone.to_instant(local).ok_or(NumberInError::OutOfRange),
     }
 }
 
 /// Microseconds since midnight. A date before it and a zone behind it are read and ignored.
-pub fn parse_time(text: &[u8]) -> Result<i64, Reason> {
-    let mut scanner = Scanner {
+pub fn parse_time(text: &[u8]) -> Result<i64, NumberInError> {
+    let mut scanner = CalendarScanner {
         rest: text.trim_ascii(),
     };
     let before = scanner.rest;
     if scanner.date().is_ok() {
         if !scanner.begins_time() {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         scanner.skip(1);
     } else {
@@ -173,7 +175,7 @@ pub fn parse_time(text: &[u8]) -> Result<i64, Reason> {
     if scanner.rest.is_empty() {
         Ok(time)
     } else {
-        Err(Reason::Invalid)
+        Err(NumberInError::Invalid)
     }
 }
 
@@ -181,7 +183,7 @@ pub fn parse_time(text: &[u8]) -> Result<i64, Reason> {
 enum OwnZone {
     /// Seconds east of Greenwich.
     Offset(i64),
-    Named(Zone),
+    Named(TimeZoneRules),
 }
 
 struct CivilDate {
@@ -191,9 +193,9 @@ struct CivilDate {
 }
 
 impl CivilDate {
-    fn days(&self, before_christ: bool) -> Result<i32, Reason> {
+    fn days(&self, before_christ: bool) -> Result<i32, NumberInError> {
         if self.year == 0 {
-            return Err(Reason::OutOfRange);
+            return Err(NumberInError::OutOfRange);
         }
         if !before_christ {
             return civil(self.year, self.month, self.day);
@@ -204,17 +206,17 @@ impl CivilDate {
             || self.day == 0
             || self.day > month_days(year, self.month)
         {
-            return Err(Reason::OutOfRange);
+            return Err(NumberInError::OutOfRange);
         }
         in_range(days_from_civil(year, self.month, self.day))
     }
 }
 
-struct Scanner<'a> {
+struct CalendarScanner<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> CalendarScanner<'a> {
     fn skip(&mut self, bytes: usize) {
         self.rest = &self.rest[bytes.min(self.rest.len())..];
     }
@@ -225,10 +227,10 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    fn number(&mut self, digits_min: usize, digits_max: usize) -> Result<i64, Reason> {
+    fn number(&mut self, digits_min: usize, digits_max: usize) -> Result<i64, NumberInError> {
         let digits = self.rest.iter().take_while(|b| b.is_ascii_digit()).count();
         if digits < digits_min || digits > digits_max {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         let value = self.rest[..digits]
             .iter()
@@ -237,17 +239,17 @@ impl<'a> Scanner<'a> {
         Ok(value)
     }
 
-    fn date(&mut self) -> Result<CivilDate, Reason> {
+    fn date(&mut self) -> Result<CivilDate, NumberInError> {
         let year = self.number(4, 7)?;
         let dash = self.take(b'-');
         let month = self.number(1, 2)? as u32;
         if !dash || !self.take(b'-') {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         let day = self.number(1, 2)? as u32;
         // A fourth number behind a dash is no zone.
         if self.rest.first() == Some(&b'-') {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         Ok(CivilDate { year, month, day })
     }
@@ -260,10 +262,10 @@ impl<'a> Scanner<'a> {
         before_christ
     }
 
-    fn time_of_day(&mut self) -> Result<i64, Reason> {
+    fn time_of_day(&mut self) -> Result<i64, NumberInError> {
         let hour = self.number(1, 2)?;
         if !self.take(b':') {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         let minute = self.number(2, 2)?;
         let mut second = 0;
@@ -277,13 +279,13 @@ impl<'a> Scanner<'a> {
         let total = ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction;
         // 24:00 and second 60 are the first moment of what follows.
         if hour > 24 || minute > 59 || second > 60 || total > DAY_MICROSECONDS {
-            return Err(Reason::OutOfRange);
+            return Err(NumberInError::OutOfRange);
         }
         Ok(total)
     }
 
     /// Microseconds of the digits after the point, rounded to the nearest.
-    fn fraction(&mut self) -> Result<i64, Reason> {
+    fn fraction(&mut self) -> Result<i64, NumberInError> {
         let digits = self.rest.iter().take_while(|b| b.is_ascii_digit()).count();
         let value = (0..6).fold(0, |value, position| {
             let digit = self.rest[..digits]
@@ -311,7 +313,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A zone, if there is one.
-    fn zone(&mut self) -> Result<Option<OwnZone>, Reason> {
+    fn zone(&mut self) -> Result<Option<OwnZone>, NumberInError> {
         let text = self.rest.trim_ascii_start();
         match text.first() {
             Some(b'+' | b'-') => Ok(Some(OwnZone::Offset(self.offset(text)?))),
@@ -320,7 +322,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn named_zone(&mut self, text: &'a [u8]) -> Result<OwnZone, Reason> {
+    fn named_zone(&mut self, text: &'a [u8]) -> Result<OwnZone, NumberInError> {
         let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'_' | b'-' | b'+');
         let end = text.iter().take_while(|b| is_part(b)).count();
         let (name, rest) = text.split_at(end);
@@ -328,13 +330,13 @@ impl<'a> Scanner<'a> {
         if name.eq_ignore_ascii_case(b"Z") {
             return Ok(OwnZone::Offset(0));
         }
-        let name = std::str::from_utf8(name).map_err(|_| Reason::Invalid)?;
-        let zone = Zone::of_time(name).ok_or(Reason::Invalid)?;
+        let name = std::str::from_utf8(name).map_err(|_| NumberInError::Invalid)?;
+        let zone = TimeZoneRules::of_time(name).ok_or(NumberInError::Invalid)?;
         Ok(OwnZone::Named(zone))
     }
 
     /// Seconds east of Greenwich, written as `±HH[[:]MM[[:]SS]]`.
-    fn offset(&mut self, text: &'a [u8]) -> Result<i64, Reason> {
+    fn offset(&mut self, text: &'a [u8]) -> Result<i64, NumberInError> {
         let sign = text.first();
         self.rest = &text[1..];
         let digits = self.rest.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -358,7 +360,7 @@ impl<'a> Scanner<'a> {
             0
         };
         if hour > 15 || minute > 59 || second > 59 {
-            return Err(Reason::OutOfRange);
+            return Err(NumberInError::OutOfRange);
         }
         let seconds = hour * 3600 + minute * 60 + second;
         Ok(if sign == Some(&b'-') {

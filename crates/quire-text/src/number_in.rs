@@ -5,7 +5,7 @@
 
 /// Why a text is no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum NumberInError {
     Invalid,
     OutOfRange,
 }
@@ -23,7 +23,7 @@ const POWERS: [u64; 19] = {
 
 /// A whole number.
 #[inline]
-pub fn parse_i64(text: &[u8]) -> Result<i64, Reason> {
+pub fn parse_i64(text: &[u8]) -> Result<i64, NumberInError> {
     let (negative, digits) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),
@@ -45,15 +45,15 @@ pub fn parse_i64(text: &[u8]) -> Result<i64, Reason> {
 
 /// A whole number that a smaller type must hold.
 #[inline]
-pub fn parse_integer<T: TryFrom<i64>>(text: &[u8]) -> Result<T, Reason> {
-    T::try_from(parse_i64(text)?).map_err(|_| Reason::OutOfRange)
+pub fn parse_integer<T: TryFrom<i64>>(text: &[u8]) -> Result<T, NumberInError> {
+    T::try_from(parse_i64(text)?).map_err(|_| NumberInError::OutOfRange)
 }
 
 #[cold]
-fn parse_i64_any(text: &[u8]) -> Result<i64, Reason> {
+fn parse_i64_any(text: &[u8]) -> Result<i64, NumberInError> {
     let (negative, digits) = split_sign(text.trim_ascii());
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     let mut value = 0i64;
     for &byte in digits {
@@ -62,12 +62,12 @@ fn parse_i64_any(text: &[u8]) -> Result<i64, Reason> {
         value = value
             .checked_mul(10)
             .and_then(|v| v.checked_sub(digit))
-            .ok_or(Reason::OutOfRange)?;
+            .ok_or(NumberInError::OutOfRange)?;
     }
     if negative {
         Ok(value)
     } else {
-        value.checked_neg().ok_or(Reason::OutOfRange)
+        value.checked_neg().ok_or(NumberInError::OutOfRange)
     }
 }
 
@@ -81,7 +81,7 @@ fn split_sign(text: &[u8]) -> (bool, &[u8]) {
 
 /// A decimal in units of 10^-scale, with at most `precision` digits.
 #[inline]
-pub fn parse_decimal(text: &[u8], precision: u8, scale: u8) -> Result<i128, Reason> {
+pub fn parse_decimal(text: &[u8], precision: u8, scale: u8) -> Result<i128, NumberInError> {
     let (negative, body) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),
@@ -112,7 +112,7 @@ pub fn parse_decimal(text: &[u8], precision: u8, scale: u8) -> Result<i128, Reas
     }
     let value = mantissa * POWERS[missing];
     if precision < 18 && value >= POWERS[usize::from(precision)] {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     Ok(if negative {
         -i128::from(value)
@@ -122,7 +122,7 @@ pub fn parse_decimal(text: &[u8], precision: u8, scale: u8) -> Result<i128, Reas
 }
 
 #[cold]
-fn parse_decimal_any(text: &[u8], precision: u8, scale: u8) -> Result<i128, Reason> {
+fn parse_decimal_any(text: &[u8], precision: u8, scale: u8) -> Result<i128, NumberInError> {
     let (negative, body) = split_sign(text.trim_ascii());
     let (mantissa, exponent) = split_exponent(body)?;
     let point = mantissa
@@ -133,7 +133,7 @@ fn parse_decimal_any(text: &[u8], precision: u8, scale: u8) -> Result<i128, Reas
     let digits = mantissa[..point].iter().chain(fraction);
     let digit_count = point + fraction.len();
     if digit_count == 0 || !digits.clone().all(u8::is_ascii_digit) {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     // Digits before the rounding position.
     let kept = point as i64 + exponent + i64::from(scale);
@@ -153,25 +153,25 @@ fn parse_decimal_any(text: &[u8], precision: u8, scale: u8) -> Result<i128, Reas
         value = append_digit(value, 0)?;
     }
     if value >= 10i128.pow(u32::from(precision.min(38))) {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     Ok(if negative { -value } else { value })
 }
 
-fn append_digit(value: i128, digit: u8) -> Result<i128, Reason> {
+fn append_digit(value: i128, digit: u8) -> Result<i128, NumberInError> {
     let value = value
         .checked_mul(10)
         .and_then(|v| v.checked_add(i128::from(digit)));
-    value.ok_or(Reason::OutOfRange)
+    value.ok_or(NumberInError::OutOfRange)
 }
 
-fn split_exponent(body: &[u8]) -> Result<(&[u8], i64), Reason> {
+fn split_exponent(body: &[u8]) -> Result<(&[u8], i64), NumberInError> {
     let Some(at) = body.iter().position(|b| b.eq_ignore_ascii_case(&b'e')) else {
         return Ok((body, 0));
     };
     let (negative, digits) = split_sign(&body[at + 1..]);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     // Larger exponents change nothing: the value is out of range or zero.
     let magnitude = digits.iter().fold(0i64, |value, &b| {
@@ -182,32 +182,32 @@ fn split_exponent(body: &[u8]) -> Result<(&[u8], i64), Reason> {
 
 /// A floating-point number; `Infinity` and `NaN` by name.
 #[inline]
-pub fn parse_f64(text: &[u8]) -> Result<f64, Reason> {
-    let text = std::str::from_utf8(text.trim_ascii()).map_err(|_| Reason::Invalid)?;
-    let value: f64 = text.parse().map_err(|_| Reason::Invalid)?;
+pub fn parse_f64(text: &[u8]) -> Result<f64, NumberInError> {
+    let text = std::str::from_utf8(text.trim_ascii()).map_err(|_| NumberInError::Invalid)?;
+    let value: f64 = text.parse().map_err(|_| NumberInError::Invalid)?;
     check_float(text, value.is_infinite(), value == 0.0)?;
     Ok(value)
 }
 
 /// A single-precision number, rounded once.
 #[inline]
-pub fn parse_f32(text: &[u8]) -> Result<f32, Reason> {
-    let text = std::str::from_utf8(text.trim_ascii()).map_err(|_| Reason::Invalid)?;
-    let value: f32 = text.parse().map_err(|_| Reason::Invalid)?;
+pub fn parse_f32(text: &[u8]) -> Result<f32, NumberInError> {
+    let text = std::str::from_utf8(text.trim_ascii()).map_err(|_| NumberInError::Invalid)?;
+    let value: f32 = text.parse().map_err(|_| NumberInError::Invalid)?;
     check_float(text, value.is_infinite(), value == 0.0)?;
     Ok(value)
 }
 
 /// An infinity that was not asked for, or a zero made of digits that are not, is out of range.
 #[inline]
-fn check_float(text: &str, infinite: bool, zero: bool) -> Result<(), Reason> {
+fn check_float(text: &str, infinite: bool, zero: bool) -> Result<(), NumberInError> {
     if infinite && !text.contains(['i', 'I']) {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     if zero {
         let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
         if mantissa.bytes().any(|b| matches!(b, b'1'..=b'9')) {
-            return Err(Reason::OutOfRange);
+            return Err(NumberInError::OutOfRange);
         }
     }
     Ok(())

@@ -11,24 +11,25 @@ mod interval;
 mod interval_fields;
 mod interval_text;
 mod pattern;
+mod pattern_field;
 mod pattern_reading;
 mod truncate;
 
-pub use fields::{Field, Part};
+pub use fields::{ScaledFieldValue, TemporalField};
 pub use free_text::{DateOrder, FreeText, read_free_text};
 pub use interval::Interval;
 pub use interval_fields::{DIGITS_MAX, IntervalFields};
 pub use interval_text::{parse_interval, parse_interval_in};
-pub use pattern::{PatternError, Written, write_by_pattern};
+pub use pattern::{PatternError, WrittenPattern, write_by_pattern};
 pub use pattern_reading::read_by_pattern;
 pub use truncate::{bin, truncate, truncate_instant, truncate_interval};
 
 use std::fmt::Write as _;
 
 use crate::gregorian::civil_from_days;
-pub use crate::number_in::Reason;
+pub use crate::number_in::NumberInError;
 use crate::zone::write_offset;
-pub use crate::zone::{DAY, SECOND, Zone};
+pub use crate::zone::{DAY, SECOND, TimeZoneRules};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
@@ -49,7 +50,7 @@ pub fn write_timestamp(ticks: i64, ticks_per_second: i64, offset: Option<i32>, o
 }
 
 /// Appends an instant, microseconds after 1970-01-01 00:00:00 in Greenwich, as clocks of the zone show it.
-pub fn write_instant(micros: i64, zone: &Zone, out: &mut String) {
+pub fn write_instant(micros: i64, zone: &TimeZoneRules, out: &mut String) {
     write_moment(micros, SECOND, Some(zone.offset_at(micros)), out);
 }
 
@@ -120,7 +121,7 @@ pub fn parse_date(text: &str) -> Option<i32> {
 
 /// Microseconds since 1970-01-01 00:00 of a date and a time of day, `2024-03-01 04:05:06.789+01`, where `T` may stand for the
 /// blank. With a zone it is an instant, whose text may name its own. `None` when it is no such text.
-pub fn parse_timestamp(text: &str, zone: Option<&Zone>) -> Option<i64> {
+pub fn parse_timestamp(text: &str, zone: Option<&TimeZoneRules>) -> Option<i64> {
     crate::calendar::parse_timestamp(text.as_bytes(), zone).ok()
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn back_up(
         let text = "a backup cannot be made inside a transaction block";
         return Err(Error::new("25001", text).with_hint("COMMIT or ROLLBACK before it."));
     }
-    let target = Target::new(path, replaces)?;
+    let target = BackupTarget::new(path, replaces)?;
     let engine = &session.database.engine;
     if !engine.volume().is_read_only() {
         // So that the copy has commits that nobody waits for, and no log. Where the disk is full, it has a log.
@@ -49,14 +49,14 @@ pub(crate) fn back_up(
 }
 
 /// The file, which appears when it is complete. Dropped before that, nothing is left.
-struct Target<'p> {
+struct BackupTarget<'p> {
     path: &'p Path,
     partial: PathBuf,
     /// The file that will be replaced. As long as it is locked, nobody has it open.
     replaced: Option<FileDisk>,
 }
 
-impl<'p> Target<'p> {
+impl<'p> BackupTarget<'p> {
     fn new(path: &'p Path, replaces: bool) -> Result<Self, Error> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let Some(name) = path.file_name() else {
@@ -106,7 +106,7 @@ impl<'p> Target<'p> {
     }
 }
 
-impl Drop for Target<'_> {
+impl Drop for BackupTarget<'_> {
     fn drop(&mut self) {
         // It has another name if all went well; otherwise its name says what it is.
         let _ = fs::remove_file(&self.partial);

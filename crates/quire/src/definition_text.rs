@@ -5,8 +5,8 @@ use std::fmt::Write;
 use quire_sql::names::quoted;
 use quire_tables::{
     ColumnDefinition, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition,
-    ReferentialAction, SequenceDefinition, Snapshot, SqlType, Storage, TableDefinition,
-    TableOptions, ViewDefinition,
+    ReferentialAction, SequenceDefinition, Snapshot, SqlType, TableDefinition, TableOptions,
+    TableStorage, ViewDefinition,
 };
 
 /// The statements that make a table without rows, a view or a sequence like the one of that name.
@@ -39,7 +39,7 @@ pub(crate) fn create_sequence(sequence: &SequenceDefinition) -> String {
 
 /// What the text of a table is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum DefinitionPurpose {
     /// To be read, and to make the table again.
     Show,
     /// To make the table again before it is filled: foreign keys come later.
@@ -49,7 +49,7 @@ pub(super) enum Purpose {
 }
 
 fn create_table(snapshot: &Snapshot, definition: &TableDefinition) -> String {
-    let mut text = table_text(snapshot, definition, Purpose::Show);
+    let mut text = table_text(snapshot, definition, DefinitionPurpose::Show);
     for index in index_texts(definition) {
         text.push('\n');
         text.push_str(&index);
@@ -60,14 +60,14 @@ fn create_table(snapshot: &Snapshot, definition: &TableDefinition) -> String {
 pub(crate) fn table_text(
     snapshot: &Snapshot,
     definition: &TableDefinition,
-    purpose: Purpose,
+    purpose: DefinitionPurpose,
 ) -> String {
     let columns = definition.visible_columns();
     let mut lines: Vec<String> = columns
         .map(|(_, column)| column_text(snapshot, column, purpose))
         .collect();
     lines.extend(constraint_texts(definition));
-    if purpose == Purpose::Show {
+    if purpose == DefinitionPurpose::Show {
         let keys = foreign_key_texts(snapshot, definition);
         lines.extend(keys);
     }
@@ -75,9 +75,9 @@ pub(crate) fn table_text(
     let name = quoted(&definition.name);
     let mut text = format!("CREATE TABLE {name} (\n{}\n)", lines.join(",\n"));
     match (definition.storage, purpose) {
-        (_, Purpose::Portable) | (Storage::Column, Purpose::Show) => {}
-        (Storage::Column, Purpose::Dump) => text.push_str(" USING column"),
-        (Storage::Row, _) => {
+        (_, DefinitionPurpose::Portable) | (TableStorage::Column, DefinitionPurpose::Show) => {}
+        (TableStorage::Column, DefinitionPurpose::Dump) => text.push_str(" USING column"),
+        (TableStorage::Row, _) => {
             text.push_str(" USING row");
             let options = spelled_options(&definition.options);
             if !options.is_empty() {
@@ -101,7 +101,11 @@ pub(crate) fn index_texts(definition: &TableDefinition) -> Vec<String> {
     indexes.map(text).collect()
 }
 
-fn column_text(snapshot: &Snapshot, column: &ColumnDefinition, purpose: Purpose) -> String {
+fn column_text(
+    snapshot: &Snapshot,
+    column: &ColumnDefinition,
+    purpose: DefinitionPurpose,
+) -> String {
     let kind = column.sequence.map(|sequence| sequence.kind);
     let mut text = quoted(&column.name);
     match (kind, column.sql_type) {
@@ -113,7 +117,7 @@ fn column_text(snapshot: &Snapshot, column: &ColumnDefinition, purpose: Purpose)
         }
     }
     if let Some(codec) = column.compression
-        && purpose != Purpose::Portable
+        && purpose != DefinitionPurpose::Portable
     {
         let _ = write!(text, " COMPRESSION {}", codec.name());
     }
@@ -295,7 +299,7 @@ pub(crate) fn table_details(snapshot: &Snapshot, definition: &TableDefinition) -
         })
     });
     section("Referenced by", referring.collect());
-    if definition.storage == Storage::Row {
+    if definition.storage == TableStorage::Row {
         section("Options", spelled_options(&definition.options));
     }
     lines

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, thread};
 
-use quire_exec::costs::{Costs, calibrate};
+use quire_exec::costs::{CostModel, calibrate};
 
 use quire_error::Error;
 
@@ -39,18 +39,18 @@ fn folder() -> Option<PathBuf> {
 }
 
 /// What was measured here, if it was.
-pub(crate) fn stored() -> Option<Costs> {
+pub(crate) fn stored() -> Option<CostModel> {
     read(&folder()?.join(FILE_NAME), &machine())
 }
 
-fn read(path: &Path, machine: &str) -> Option<Costs> {
+fn read(path: &Path, machine: &str) -> Option<CostModel> {
     let is_short = fs::metadata(path).ok()?.len() <= FILE_BYTES_MAX;
     let text = is_short.then(|| fs::read_to_string(path).ok())??;
-    Costs::from_text(&text, machine)
+    CostModel::from_text(&text, machine)
 }
 
 /// Measures, and keeps what was found for everybody who asks for it later.
-pub(crate) fn measure() -> Result<Costs, Error> {
+pub(crate) fn measure() -> Result<CostModel, Error> {
     let costs = calibrate(None);
     let folder = folder().ok_or_else(|| {
         Error::new("58P01", "there is no cache folder to keep the costs in")
@@ -84,7 +84,7 @@ mod tests {
         let folder = env::temp_dir().join(format!("quire-costs-{}", std::process::id()));
         let path = folder.join(FILE_NAME);
         assert_eq!(read(&path, "m"), None);
-        let mut costs = Costs::default();
+        let mut costs = CostModel::default();
         costs.set("lookup", "123.25").unwrap();
         write(&folder, &costs.to_text("m")).unwrap();
         let found = read(&path, "m").unwrap();

@@ -32,11 +32,11 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 /// What is known of changes that are not merged.
 #[derive(Default)]
 pub(crate) struct Merging {
-    state: Arc<State>,
+    state: Arc<MergingState>,
 }
 
 #[derive(Default)]
-struct State {
+struct MergingState {
     /// By table: rows changed since somebody looked; `None` while somebody does.
     changed: Mutex<HashMap<String, Option<u64>>>,
     is_closing: AtomicBool,
@@ -62,7 +62,7 @@ impl Merging {
     }
 }
 
-impl State {
+impl MergingState {
     fn changed(&self) -> MutexGuard<'_, HashMap<String, Option<u64>>> {
         self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -59,14 +59,14 @@ const QUERY: &str = "SELECT";
 pub struct Rows {
     schema: SchemaRef,
     command: &'static str,
-    source: Source,
+    source: RowsSource,
 }
 
 /// What happens when the reader of rows is told that they have failed. The task that makes them is ahead of the reader: what it meets on its
 /// way is of no concern to whoever fetches no more rows.
 pub(crate) type OnFailure = Box<dyn Fn() + Send + Sync>;
 
-enum Source {
+enum RowsSource {
     /// Rows that a task produces; the database stays open while it does.
     Task {
         batches: mpsc::Receiver<Result<RecordBatch, Error>>,
@@ -92,7 +92,7 @@ impl Rows {
         Self {
             schema,
             command: QUERY,
-            source: Source::Task {
+            source: RowsSource::Task {
                 batches,
                 task,
                 token,
@@ -106,7 +106,7 @@ impl Rows {
         Self {
             schema: batch.schema(),
             command: QUERY,
-            source: Source::Ready(vec![batch].into_iter()),
+            source: RowsSource::Ready(vec![batch].into_iter()),
         }
     }
 
@@ -114,7 +114,7 @@ impl Rows {
         Self {
             schema,
             command: QUERY,
-            source: Source::Ready(batches.into_iter()),
+            source: RowsSource::Ready(batches.into_iter()),
         }
     }
 
@@ -138,8 +138,8 @@ impl Rows {
     /// A handle that cancels these rows, also when their connection runs another statement already.
     pub fn cancel_handle(&self) -> CancelHandle {
         match &self.source {
-            Source::Task { token, .. } => CancelHandle::of(token.clone()),
-            Source::Ready(_) => CancelHandle::default(),
+            RowsSource::Task { token, .. } => CancelHandle::of(token.clone()),
+            RowsSource::Ready(_) => CancelHandle::default(),
         }
     }
 
@@ -149,8 +149,8 @@ impl Rows {
     /// Whatever the query meets while running, such as a division by zero; no rows follow.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         match &mut self.source {
-            Source::Ready(batches) => Ok(batches.next()),
-            Source::Task {
+            RowsSource::Ready(batches) => Ok(batches.next()),
+            RowsSource::Task {
                 batches,
                 token,
                 fails,
@@ -178,20 +178,20 @@ impl Rows {
 
     /// The rows that follow may take all the time again that `statement_timeout` gives: they are fetched by another statement.
     pub fn renew_time_limit(&self) {
-        if let Source::Task { token, .. } = &self.source {
+        if let RowsSource::Task { token, .. } = &self.source {
             token.limit().renew();
         }
     }
 
     /// Whether they are still being made.
     pub(crate) fn are_coming(&self) -> bool {
-        matches!(self.source, Source::Task { .. })
+        matches!(self.source, RowsSource::Task { .. })
     }
 }
 
 impl Drop for Rows {
     fn drop(&mut self) {
-        if let Source::Task { task, token, .. } = &self.source {
+        if let RowsSource::Task { task, token, .. } = &self.source {
             token.finish();
             task.abort();
         }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use quire_exec::plan::{EvaluationError, Scalar};
+use quire_exec::plan::{EvaluationError, PlanScalar};
 use quire_tables::row_table::{Decimal, Value};
 
 use crate::value_ref::ValueRef;
@@ -12,7 +12,7 @@ use crate::value_ref::ValueRef;
 /// go allocate nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ResultRows {
-    cells: Vec<Cell>,
+    cells: Vec<ResultCell>,
     texts: String,
     bytes: Vec<u8>,
     pub(crate) row_count: usize,
@@ -20,7 +20,7 @@ pub(crate) struct ResultRows {
 
 /// A value, or where it is.
 #[derive(Debug, Clone, Copy)]
-enum Cell {
+enum ResultCell {
     Null,
     Boolean(bool),
     Integer(i64),
@@ -41,48 +41,52 @@ impl ResultRows {
     }
 
     /// The next value of the row that is being written; `is_text` says what its bytes are.
-    pub(crate) fn push(&mut self, value: Scalar<'_>, is_text: bool) -> Result<(), EvaluationError> {
+    pub(crate) fn push(
+        &mut self,
+        value: PlanScalar<'_>,
+        is_text: bool,
+    ) -> Result<(), EvaluationError> {
         let cell = match value {
-            Scalar::Null => Cell::Null,
-            Scalar::Boolean(value) => Cell::Boolean(value),
-            Scalar::Integer(value) => Cell::Integer(value),
-            Scalar::Decimal(value) => Cell::Decimal(value.into()),
-            Scalar::Real(value) => Cell::Real(value),
-            Scalar::Double(value) => Cell::Double(value),
-            Scalar::Bytes(bytes) if is_text => {
+            PlanScalar::Null => ResultCell::Null,
+            PlanScalar::Boolean(value) => ResultCell::Boolean(value),
+            PlanScalar::Integer(value) => ResultCell::Integer(value),
+            PlanScalar::Decimal(value) => ResultCell::Decimal(value.into()),
+            PlanScalar::Real(value) => ResultCell::Real(value),
+            PlanScalar::Double(value) => ResultCell::Double(value),
+            PlanScalar::Bytes(bytes) if is_text => {
                 let text = std::str::from_utf8(&bytes).map_err(|_| EvaluationError::NotText)?;
                 self.push_text(text)
             }
-            Scalar::Bytes(bytes) => self.push_bytes(&bytes),
+            PlanScalar::Bytes(bytes) => self.push_bytes(&bytes),
         };
         self.cells.push(cell);
         Ok(())
     }
 
-    fn push_text(&mut self, text: &str) -> Cell {
+    fn push_text(&mut self, text: &str) -> ResultCell {
         let start = self.texts.len();
         self.texts.push_str(text);
         let end = self.texts.len();
-        Cell::Text { start, end }
+        ResultCell::Text { start, end }
     }
 
-    fn push_bytes(&mut self, bytes: &[u8]) -> Cell {
+    fn push_bytes(&mut self, bytes: &[u8]) -> ResultCell {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         let end = self.bytes.len();
-        Cell::Bytes { start, end }
+        ResultCell::Bytes { start, end }
     }
 
     /// A row whose values are owned.
     pub(crate) fn push_row(&mut self, row: &[Value]) {
         for value in row {
             let cell = match value {
-                Value::Null => Cell::Null,
-                Value::Boolean(value) => Cell::Boolean(*value),
-                Value::Integer(value) => Cell::Integer(*value),
-                Value::Decimal(value) => Cell::Decimal(*value),
-                Value::Real(value) => Cell::Real(*value),
-                Value::Double(value) => Cell::Double(*value),
+                Value::Null => ResultCell::Null,
+                Value::Boolean(value) => ResultCell::Boolean(*value),
+                Value::Integer(value) => ResultCell::Integer(*value),
+                Value::Decimal(value) => ResultCell::Decimal(*value),
+                Value::Real(value) => ResultCell::Real(*value),
+                Value::Double(value) => ResultCell::Double(*value),
                 Value::Text(text) => self.push_text(text),
                 Value::Bytes(bytes) => self.push_bytes(bytes),
             };
@@ -105,18 +109,18 @@ impl ResultRows {
         self.cells.iter().map(|cell| self.of_cell(*cell))
     }
 
-    fn of_cell(&self, cell: Cell) -> ValueRef<'_> {
+    fn of_cell(&self, cell: ResultCell) -> ValueRef<'_> {
         match cell {
-            Cell::Null => ValueRef::Null,
-            Cell::Boolean(value) => ValueRef::Boolean(value),
-            Cell::Integer(value) => ValueRef::Integer(value),
-            Cell::Decimal(value) => ValueRef::Decimal(value),
-            Cell::Real(value) => ValueRef::Real(value),
-            Cell::Double(value) => ValueRef::Double(value),
-            Cell::Text { start, end } => {
+            ResultCell::Null => ValueRef::Null,
+            ResultCell::Boolean(value) => ValueRef::Boolean(value),
+            ResultCell::Integer(value) => ValueRef::Integer(value),
+            ResultCell::Decimal(value) => ValueRef::Decimal(value),
+            ResultCell::Real(value) => ValueRef::Real(value),
+            ResultCell::Double(value) => ValueRef::Double(value),
+            ResultCell::Text { start, end } => {
                 ValueRef::Text(self.texts.get(start..end).unwrap_or_default())
             }
-            Cell::Bytes { start, end } => {
+            ResultCell::Bytes { start, end } => {
                 ValueRef::Bytes(self.bytes.get(start..end).unwrap_or_default())
             }
         }

@@ -97,12 +97,12 @@ fn run(folder: &Path, numbers: &[String]) -> Result<(), Failure> {
 
 /// What a round measured.
 #[derive(Clone, Copy)]
-struct Measured {
+struct MeasuredRound {
     per_second: f64,
     cpu_us: f64,
 }
 
-fn median(mut measured: Vec<Measured>) -> Measured {
+fn median(mut measured: Vec<MeasuredRound>) -> MeasuredRound {
     measured.sort_by(|left, right| left.per_second.total_cmp(&right.per_second));
     measured[measured.len() / 2]
 }
@@ -114,7 +114,7 @@ fn round(
     threads: usize,
     duration: Duration,
     work: &(dyn Fn(&AtomicBool, u64) -> Result<Worked, Failure> + Sync),
-) -> Result<Measured, Failure> {
+) -> Result<MeasuredRound, Failure> {
     let stop = AtomicBool::new(false);
     let start = Instant::now();
     let worked = std::thread::scope(|scope| {
@@ -133,7 +133,7 @@ fn round(
     let seconds = start.elapsed().as_secs_f64();
     let count: u64 = worked.iter().map(|(count, _)| count).sum();
     let cpu: Duration = worked.iter().map(|(_, cpu)| *cpu).sum();
-    Ok(Measured {
+    Ok(MeasuredRound {
         per_second: count as f64 / seconds,
         cpu_us: cpu.as_secs_f64() * 1e6 / count.max(1) as f64,
     })
@@ -147,13 +147,13 @@ fn thread_cpu() -> Result<Duration, Failure> {
 }
 
 /// Keys in a random order (xorshift, Marsaglia 2003).
-struct Keys {
+struct RandomKeys {
     state: u64,
     rows: i64,
     is_inserting: bool,
 }
 
-impl Keys {
+impl RandomKeys {
     fn new(sql: &str, rows: i64, seed: u64) -> Self {
         Self {
             state: 0x9e37_79b9_7f4a_7c15 ^ (seed + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9),
@@ -244,7 +244,7 @@ fn run_quire(
     let mut connection = database.connect();
     connection.execute(&format!("SET synchronous = {synchronous}"))?;
     let mut statement = connection.prepare(sql)?;
-    let mut keys = Keys::new(sql, rows, seed);
+    let mut keys = RandomKeys::new(sql, rows, seed);
     let (mut count, mut bytes) = (0, 0);
     let before = thread_cpu()?;
     while !stop.load(Ordering::Relaxed) {
@@ -270,7 +270,7 @@ fn run_sqlite(
 ) -> Result<Worked, Failure> {
     let connection = connect_sqlite(path, synchronous)?;
     let mut statement = connection.prepare(sql)?;
-    let mut keys = Keys::new(sql, rows, seed);
+    let mut keys = RandomKeys::new(sql, rows, seed);
     let (mut count, mut bytes) = (0, 0);
     let before = thread_cpu()?;
     while !stop.load(Ordering::Relaxed) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quire_store::{Disk, MemDisk, OpenMode, PageId, PageKind, Volume, VolumeOptions};
-use quire_testkit::random::Random;
+use quire_testkit::random::TestRandom;
 
 /// What was done to a page.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Change {
 }
 
 /// A copy of the file with one to three pages changed.
-pub fn damaged(original: &[u8], random: &mut Random) -> (Vec<u8>, Vec<Change>) {
+pub fn damaged(original: &[u8], random: &mut TestRandom) -> (Vec<u8>, Vec<Change>) {
     let disk = Arc::new(MemDisk::from_bytes(original.to_vec()));
     let shared = Arc::clone(&disk) as Arc<dyn Disk>;
     let volume = Volume::open_with(shared, OpenMode::ReadWrite, VolumeOptions::default()).unwrap();
@@ -43,7 +43,7 @@ pub fn damaged(original: &[u8], random: &mut Random) -> (Vec<u8>, Vec<Change>) {
 }
 
 /// Any page, and each kind as often as the others: of some there is one among hundreds.
-fn chosen(pages: &[PageId], volume: &Volume, random: &mut Random) -> PageId {
+fn chosen(pages: &[PageId], volume: &Volume, random: &mut TestRandom) -> PageId {
     let pin = volume.pin();
     let wanted = PageKind::ALL[random.below(PageKind::ALL.len() as u64) as usize];
     let of_kind = pages
@@ -55,7 +55,7 @@ fn chosen(pages: &[PageId], volume: &Volume, random: &mut Random) -> PageId {
 }
 
 /// Changes a payload; headers, with their counts and lengths, are at its beginning, so that is where most changes are.
-fn change(payload: &mut Vec<u8>, other: &[u8], random: &mut Random) -> &'static str {
+fn change(payload: &mut Vec<u8>, other: &[u8], random: &mut TestRandom) -> &'static str {
     if payload.is_empty() {
         payload.extend(random.bytes(8));
         return "bytes in an empty page";
@@ -102,7 +102,7 @@ fn change(payload: &mut Vec<u8>, other: &[u8], random: &mut Random) -> &'static 
 }
 
 /// A count or a length that is too large, or nothing; of any width, as bytes and as a varint.
-fn extreme(random: &mut Random) -> Vec<u8> {
+fn extreme(random: &mut TestRandom) -> Vec<u8> {
     let number: u64 = match random.below(5) {
         0 => 0,
         1 => 1 << random.below(63),

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use quire::{Database, DatabaseOptions};
 use quire_store::{MemDisk, OpenMode};
-use quire_testkit::random::{Random, environment_number};
+use quire_testkit::random::{TestRandom, environment_number};
 
 use questions::Answers;
 
@@ -38,7 +38,7 @@ fn files_that_lie_end_in_rows_or_errors() {
     let originals = [original(true), original(false)];
     let mut tally = Answers::default();
     for seed in first_seed..first_seed + file_count {
-        let mut random = Random::new(seed);
+        let mut random = TestRandom::new(seed);
         let original = &originals[random.below(2) as usize];
         let (bytes, changes) = damage::damaged(original, &mut random);
         let path = Scratch::new(seed, &bytes);

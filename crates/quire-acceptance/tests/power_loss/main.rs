@@ -15,7 +15,7 @@ mod workload;
 
 use std::path::PathBuf;
 
-use quire_testkit::random::{Random, environment_number};
+use quire_testkit::random::{TestRandom, environment_number};
 
 use recording::{CrashKind, RecordingDisk};
 
@@ -40,7 +40,7 @@ fn lose_power(seed: u64, image_count: u64) -> String {
     let disk = RecordingDisk::create(&folder.0.join("work.quire"));
     workload::run(&disk, &folder.0, seed);
     let log = disk.into_log();
-    let mut random = Random::new(seed);
+    let mut random = TestRandom::new(seed);
     for number in 0..image_count {
         let kind = CrashKind::ALL[number as usize % CrashKind::ALL.len()];
         let crash = log.crash(kind, &mut random);

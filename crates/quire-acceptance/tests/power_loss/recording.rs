@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use quire_store::{Disk, FileDisk};
-use quire_testkit::random::Random;
+use quire_testkit::random::TestRandom;
 
 /// The smallest part of a write that a device keeps or loses as a whole.
 const SECTOR_BYTES: usize = 512;
@@ -139,7 +139,7 @@ impl Log {
     }
 
     /// A loss of power at any moment.
-    pub fn crash(&self, kind: CrashKind, random: &mut Random) -> Crash {
+    pub fn crash(&self, kind: CrashKind, random: &mut TestRandom) -> Crash {
         let position = random.below(self.0.len() as u64 + 1) as usize;
         let durable = self.durable(position);
         let mut file = Vec::new();
@@ -176,7 +176,13 @@ impl Log {
     }
 
     /// Applies what is kept of operations that were not synced.
-    fn lose(&self, range: Range<usize>, kind: CrashKind, random: &mut Random, file: &mut Vec<u8>) {
+    fn lose(
+        &self,
+        range: Range<usize>,
+        kind: CrashKind,
+        random: &mut TestRandom,
+        file: &mut Vec<u8>,
+    ) {
         let unsynced = &self.0[range];
         match kind {
             CrashKind::Dropped => {}
@@ -204,7 +210,7 @@ impl Log {
 /// is up to the next.
 fn between_lengths<'a>(
     unsynced: &'a [Operation],
-    random: &mut Random,
+    random: &mut TestRandom,
     file: &mut Vec<u8>,
 ) -> &'a [Operation] {
     let is_length = |operation: &Operation| matches!(operation, Operation::SetLength(_));
@@ -237,7 +243,7 @@ impl Operation {
     }
 
     /// Some sectors of a write.
-    fn apply_torn(&self, file: &mut Vec<u8>, random: &mut Random) {
+    fn apply_torn(&self, file: &mut Vec<u8>, random: &mut TestRandom) {
         if let Self::Write { offset, bytes } = self {
             for (index, sector) in bytes.chunks(SECTOR_BYTES).enumerate() {
                 if random.chance(50) {

@@ -8,7 +8,7 @@ use std::thread;
 
 use quire::{Connection, Database, DatabaseOptions, Error, Outcome};
 use quire_store::{Disk, OpenMode};
-use quire_testkit::random::Random;
+use quire_testkit::random::TestRandom;
 
 use crate::recording::RecordingDisk;
 
@@ -85,7 +85,7 @@ pub fn run(disk: &Arc<RecordingDisk>, folder: &Path, seed: u64) {
 /// Moves money between accounts, and writes it down in the same transaction.
 fn transfer(database: &Database, disk: &RecordingDisk, seed: u64) {
     let mut connection = database.connect();
-    let mut random = Random::new(seed ^ 1);
+    let mut random = TestRandom::new(seed ^ 1);
     for number in 1..=TRANSFERS {
         let (from, to) = (1 + random.below(ACCOUNTS), 1 + random.below(ACCOUNTS));
         let amount = 1 + random.below(50);
@@ -101,7 +101,7 @@ fn transfer(database: &Database, disk: &RecordingDisk, seed: u64) {
 
 /// Adds a row to a row table and to a column table, in one transaction; some rows are changed in both.
 fn add_pairs(connection: &mut Connection, disk: &RecordingDisk, seed: u64) {
-    let mut random = Random::new(seed ^ 2);
+    let mut random = TestRandom::new(seed ^ 2);
     for number in 1..=PAIRS {
         let note = format!("note {}", random.below(7));
         let mut statements = Vec::new();
@@ -142,7 +142,7 @@ fn load(database: &Database, disk: &RecordingDisk, folder: &Path) {
 /// Changes definitions until the others have ended, each at least once.
 fn upset(database: &Database, seed: u64, has_ended: &AtomicBool) {
     let mut connection = database.connect();
-    let mut random = Random::new(seed ^ 3);
+    let mut random = TestRandom::new(seed ^ 3);
     let mut done = 0;
     while done < UPHEAVALS.len() || !has_ended.load(Ordering::Relaxed) {
         let at = if done < UPHEAVALS.len() {

@@ -8,14 +8,14 @@ use quire::AtomicFile;
 use super::CommandResult;
 use crate::bare_words::{bare_words, quoted_length};
 use crate::rows_behind::{ProcessInput, RowLines};
-use crate::shell::{Failure, Flow, RowSource, RowTarget, Shell, StandardInput};
+use crate::shell::{CopyRowSource, Flow, RowTarget, Shell, ShellFailure, StandardInput};
 
 const USAGE: &str = "usage: \\copy TABLE [(COLUMN, …)] from|to FILE|stdin|stdout|pstdin|pstdout [[with] (OPTION, …)]; a query \
                      stands in parentheses";
 
 /// The other end of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum CopyEndpoint {
     File(String),
     /// `stdin`, `stdout`: where the command comes from, where results go.
     Shell,
@@ -27,7 +27,7 @@ enum Place {
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
     is_from: bool,
-    place: Place,
+    place: CopyEndpoint,
     /// The statement for it.
     sql: String,
 }
@@ -36,49 +36,53 @@ pub fn copy(shell: &mut Shell, arguments: &str, lines: &mut dyn RowLines) -> Com
     let request = parse(arguments)?;
     let sql = &request.sql;
     match (request.is_from, request.place) {
-        (true, Place::File(name)) => {
+        (true, CopyEndpoint::File(name)) => {
             let file = File::open(&name)
-                .map_err(|error| Failure::Command(format!("cannot read {name}: {error}")))?;
-            shell.copy_with(sql, RowSource::Reader(Box::new(file)), RowTarget::Output)?;
+                .map_err(|error| ShellFailure::Command(format!("cannot read {name}: {error}")))?;
+            shell.copy_with(
+                sql,
+                CopyRowSource::Reader(Box::new(file)),
+                RowTarget::Output,
+            )?;
         }
-        (true, Place::Shell) => {
-            shell.copy_with(sql, RowSource::Lines(lines), RowTarget::Output)?;
+        (true, CopyEndpoint::Shell) => {
+            shell.copy_with(sql, CopyRowSource::Lines(lines), RowTarget::Output)?;
         }
         // What is typed at the prompt is what the standard input has.
-        (true, Place::Process) => match shell.standard_input() {
+        (true, CopyEndpoint::Process) => match shell.standard_input() {
             _ if lines.are_typed() => {
-                shell.copy_with(sql, RowSource::Lines(lines), RowTarget::Output)?;
+                shell.copy_with(sql, CopyRowSource::Lines(lines), RowTarget::Output)?;
             }
             StandardInput::Script => {
-                shell.copy_with(sql, RowSource::Lines(lines), RowTarget::Output)?;
+                shell.copy_with(sql, CopyRowSource::Lines(lines), RowTarget::Output)?;
             }
             StandardInput::Free => {
-                let source = RowSource::Lines(&mut ProcessInput);
+                let source = CopyRowSource::Lines(&mut ProcessInput);
                 shell.copy_with(sql, source, RowTarget::Output)?;
             }
             StandardInput::OtherScript => {
                 let text =
                     "the standard input is a script; name a file, or say stdin for the lines below";
-                return Err(Failure::Command(text.to_owned()));
+                return Err(ShellFailure::Command(text.to_owned()));
             }
         },
         (false, place) => {
             let target = match place {
-                Place::File(name) => RowTarget::File(
+                CopyEndpoint::File(name) => RowTarget::File(
                     AtomicFile::create(Path::new(&name))
-                        .map_err(|error| Failure::Command(error.to_string()))?,
+                        .map_err(|error| ShellFailure::Command(error.to_string()))?,
                 ),
-                Place::Shell => RowTarget::Output,
-                Place::Process => RowTarget::ProcessOutput,
+                CopyEndpoint::Shell => RowTarget::Output,
+                CopyEndpoint::Process => RowTarget::ProcessOutput,
             };
-            shell.copy_with(sql, RowSource::Lines(lines), target)?;
+            shell.copy_with(sql, CopyRowSource::Lines(lines), target)?;
         }
     }
     Ok(Flow::Continue)
 }
 
-fn parse(arguments: &str) -> Result<Request, Failure> {
-    let usage = || Failure::Command(USAGE.to_owned());
+fn parse(arguments: &str) -> Result<Request, ShellFailure> {
+    let usage = || ShellFailure::Command(USAGE.to_owned());
     let arguments = arguments.trim().trim_end_matches(';').trim_end();
     let words = bare_words(arguments);
     let direction = words.iter().find(|word| word.is("from") || word.is("to"));
@@ -91,12 +95,12 @@ fn parse(arguments: &str) -> Result<Request, Failure> {
         ("", _) => return Err(usage()),
         ("program", _) => {
             let text = "programs are not run; use a pipe: quire FILE -c \"\\copy TABLE to stdout\" | PROGRAM";
-            return Err(Failure::Command(text.to_owned()));
+            return Err(ShellFailure::Command(text.to_owned()));
         }
-        ("stdin", true) | ("stdout", false) => Place::Shell,
-        ("pstdin", true) | ("pstdout", false) => Place::Process,
+        ("stdin", true) | ("stdout", false) => CopyEndpoint::Shell,
+        ("pstdin", true) | ("pstdout", false) => CopyEndpoint::Process,
         ("stdin" | "stdout" | "pstdin" | "pstdout", _) => return Err(usage()),
-        _ => Place::File(unquoted(place)),
+        _ => CopyEndpoint::File(unquoted(place)),
     };
     if target.is_empty() {
         return Err(usage());
@@ -137,8 +141,8 @@ fn unquoted(place: &str) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{Place, Request, parse};
-    use crate::shell::Failure;
+    use super::{CopyEndpoint, Request, parse};
+    use crate::shell::ShellFailure;
 
     fn parsed(arguments: &str) -> Request {
         parse(arguments).unwrap()
@@ -150,7 +154,7 @@ mod tests {
             parsed(" t (a, \"from\") from 'it''s here.csv' with (format csv, header);"),
             Request {
                 is_from: true,
-                place: Place::File("it's here.csv".to_owned()),
+                place: CopyEndpoint::File("it's here.csv".to_owned()),
                 sql: "COPY t (a, \"from\") FROM STDIN with (format csv, header)".to_owned(),
             }
         );
@@ -158,16 +162,16 @@ mod tests {
             parsed("(select a from t where b = 'to x') TO /tmp/x.txt csv"),
             Request {
                 is_from: false,
-                place: Place::File("/tmp/x.txt".to_owned()),
+                place: CopyEndpoint::File("/tmp/x.txt".to_owned()),
                 sql: "COPY (select a from t where b = 'to x') TO STDOUT csv".to_owned(),
             }
         );
         for (text, place) in [
-            ("t from stdin", Place::Shell),
-            ("t from PSTDIN", Place::Process),
-            ("t to stdout", Place::Shell),
-            ("t to pstdout", Place::Process),
-            ("t to 'stdout'", Place::File("stdout".to_owned())),
+            ("t from stdin", CopyEndpoint::Shell),
+            ("t from PSTDIN", CopyEndpoint::Process),
+            ("t to stdout", CopyEndpoint::Shell),
+            ("t to pstdout", CopyEndpoint::Process),
+            ("t to 'stdout'", CopyEndpoint::File("stdout".to_owned())),
         ] {
             assert_eq!(parsed(text).place, place, "{text}");
         }
@@ -185,7 +189,10 @@ mod tests {
             "t from program 'ls'",
             "t from 'open",
         ] {
-            assert!(matches!(parse(text), Err(Failure::Command(_))), "{text}");
+            assert!(
+                matches!(parse(text), Err(ShellFailure::Command(_))),
+                "{text}"
+            );
         }
     }
 }

@@ -5,29 +5,29 @@ use std::sync::Arc;
 use quire::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use quire::{TableDefinition, TableSummary};
 
-use super::{COMMANDS, Command, CommandResult, find};
+use super::{COMMANDS, CommandResult, ShellCommand, find};
 use crate::render::display_width;
-use crate::shell::{Failure, Flow, Shell, bytes_text, count_text, terminal_width};
+use crate::shell::{Flow, Shell, ShellFailure, bytes_text, count_text, terminal_width};
 
 /// All tables, by name.
 ///
 /// # Errors
 /// When the catalog cannot be read.
-pub fn summaries(shell: &mut Shell) -> Result<Vec<TableSummary>, Failure> {
+pub fn summaries(shell: &mut Shell) -> Result<Vec<TableSummary>, ShellFailure> {
     let mut tables = shell.connection()?.tables().map_err(statement_failure)?;
     tables.sort_by(|left, right| left.name.cmp(&right.name));
     Ok(tables)
 }
 
-fn statement_failure(error: quire::Error) -> Failure {
-    Failure::Statement {
+fn statement_failure(error: quire::Error) -> ShellFailure {
+    ShellFailure::Statement {
         error,
         sql: String::new(),
     }
 }
 
 /// The tables that the pattern of a command names; all without one.
-fn matching(shell: &mut Shell, arguments: &[String]) -> Result<Vec<TableSummary>, Failure> {
+fn matching(shell: &mut Shell, arguments: &[String]) -> Result<Vec<TableSummary>, ShellFailure> {
     let mut tables = summaries(shell)?;
     if let Some(pattern) = arguments.first() {
         tables.retain(|table| matches_pattern(pattern, &table.name));
@@ -130,7 +130,7 @@ fn signed(count: u64) -> i64 {
 }
 
 /// Tables and then views, as far as a pattern allows them.
-fn schema_names(shell: &mut Shell, arguments: &[String]) -> Result<Vec<String>, Failure> {
+fn schema_names(shell: &mut Shell, arguments: &[String]) -> Result<Vec<String>, ShellFailure> {
     let tables = matching(shell, arguments)?;
     let mut names: Vec<String> = tables.into_iter().map(|table| table.name).collect();
     let mut views = shell.connection()?.views().map_err(statement_failure)?;
@@ -168,7 +168,7 @@ pub fn describe(shell: &mut Shell, arguments: &[String]) -> CommandResult {
         .table_definition(name)
         .map_err(statement_failure)?;
     let Some(definition) = definition else {
-        return Err(Failure::Command(format!(
+        return Err(ShellFailure::Command(format!(
             "there is no table {name}; .tables lists them"
         )));
     };
@@ -246,8 +246,8 @@ fn show<'n>(
     shell: &mut Shell,
     columns: impl IntoIterator<Item = (&'n str, ArrayRef)>,
 ) -> CommandResult {
-    let batch =
-        RecordBatch::try_from_iter(columns).map_err(|error| Failure::Command(error.to_string()))?;
+    let batch = RecordBatch::try_from_iter(columns)
+        .map_err(|error| ShellFailure::Command(error.to_string()))?;
     shell.show_batch(&batch)?;
     Ok(Flow::Continue)
 }
@@ -294,7 +294,7 @@ pub fn help(shell: &mut Shell, arguments: &[String]) -> CommandResult {
     Ok(Flow::Continue)
 }
 
-fn help_line(command: &Command) -> String {
+fn help_line(command: &ShellCommand) -> String {
     let usage = format!("{} {}", command.names.join(" "), command.arguments);
     let padding = 32_usize.saturating_sub(display_width(&usage)).max(1);
     format!("{usage}{:padding$}{}", "", command.summary)

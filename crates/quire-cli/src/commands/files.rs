@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::CommandResult;
 use crate::keywords::{quote_identifier, quote_literal};
-use crate::shell::{Failure, Flow, Location, Shell, bytes_text};
+use crate::shell::{Flow, Location, Shell, ShellFailure, bytes_text};
 
 /// Loads a file into a table, which is made to fit the file when it is missing.
 pub fn import(shell: &mut Shell, arguments: &[String]) -> CommandResult {
@@ -27,12 +27,12 @@ pub fn import(shell: &mut Shell, arguments: &[String]) -> CommandResult {
 pub fn read(shell: &mut Shell, arguments: &[String]) -> CommandResult {
     let name = &arguments[0];
     if !shell.can_read_deeper() {
-        return Err(Failure::Command(
+        return Err(ShellFailure::Command(
             "scripts read each other too deep; does one read itself?".to_owned(),
         ));
     }
     let file = File::open(name)
-        .map_err(|error| Failure::Command(format!("cannot read {name}: {error}")))?;
+        .map_err(|error| ShellFailure::Command(format!("cannot read {name}: {error}")))?;
     Ok(shell.run_script(BufReader::new(file), Some(name))?)
 }
 
@@ -42,12 +42,14 @@ pub fn backup(shell: &mut Shell, arguments: &[String]) -> CommandResult {
         [flag, file] if flag == "--force" => (true, file),
         [file] if file != "--force" => (false, file),
         _ => {
-            return Err(Failure::Command("usage: .backup [--force] FILE".to_owned()));
+            return Err(ShellFailure::Command(
+                "usage: .backup [--force] FILE".to_owned(),
+            ));
         }
     };
     shell.run_statement(|shell| {
         let copied = shell.connection()?.backup(file, replaces);
-        let bytes = copied.map_err(|error| Failure::Statement {
+        let bytes = copied.map_err(|error| ShellFailure::Statement {
             error,
             sql: String::new(),
         })?;
@@ -72,21 +74,21 @@ pub fn once(shell: &mut Shell, arguments: &[String]) -> CommandResult {
     Ok(Flow::Continue)
 }
 
-fn redirect(shell: &mut Shell, name: &str, is_once: bool) -> Result<(), Failure> {
+fn redirect(shell: &mut Shell, name: &str, is_once: bool) -> Result<(), ShellFailure> {
     shell
         .output
         .redirect(Path::new(name), is_once)
-        .map_err(|error| Failure::Command(format!("cannot write {name}: {error}")))
+        .map_err(|error| ShellFailure::Command(format!("cannot write {name}: {error}")))
 }
 
 pub fn open(shell: &mut Shell, arguments: &[String]) -> CommandResult {
     let (read_only, file) = match arguments {
         [flag] if flag == "--readonly" => {
-            return Err(Failure::Command("--readonly needs a file".to_owned()));
+            return Err(ShellFailure::Command("--readonly needs a file".to_owned()));
         }
         [flag, file] if flag == "--readonly" => (true, Some(file)),
         [_, _] => {
-            return Err(Failure::Command(
+            return Err(ShellFailure::Command(
                 "usage: .open [--readonly] [FILE]".to_owned(),
             ));
         }

@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 
 use super::CommandResult;
-use crate::render::Mode;
-use crate::shell::{Failure, Flow, Limit, Shell};
+use crate::render::RenderMode;
+use crate::shell::{DisplayLimit, Flow, Shell, ShellFailure};
 
 pub fn bail(shell: &mut Shell, arguments: &[String]) -> CommandResult {
     shell.settings.bail = switch(&arguments[0])?;
@@ -39,14 +39,14 @@ pub fn timer(shell: &mut Shell, arguments: &[String]) -> CommandResult {
 }
 
 pub fn expanded(shell: &mut Shell, arguments: &[String]) -> CommandResult {
-    let is_on = shell.settings.mode == Some(Mode::Line);
+    let is_on = shell.settings.mode == Some(RenderMode::Line);
     let turns_on = match arguments.first() {
         Some(word) => switch(word)?,
         None => !is_on,
     };
     if turns_on && !is_on {
         shell.settings.mode_before_expanded = shell.settings.mode;
-        shell.settings.mode = Some(Mode::Line);
+        shell.settings.mode = Some(RenderMode::Line);
     } else if !turns_on && is_on {
         shell.settings.mode = shell.settings.mode_before_expanded.take();
     }
@@ -83,20 +83,20 @@ pub fn mode(shell: &mut Shell, arguments: &[String]) -> CommandResult {
         shell.show_line(mode.name())?;
         return Ok(Flow::Continue);
     };
-    let mode = Mode::from_str(name, true).map_err(|_| {
-        let names: Vec<&str> = Mode::value_variants()
+    let mode = RenderMode::from_str(name, true).map_err(|_| {
+        let names: Vec<&str> = RenderMode::value_variants()
             .iter()
             .map(|mode| mode.name())
             .collect();
-        Failure::Command(format!(
+        ShellFailure::Command(format!(
             "there is no mode {name}; choose one of {}",
             names.join(", ")
         ))
     })?;
     match arguments.get(1) {
-        Some(table) if mode == Mode::Insert => shell.settings.insert_table = table.clone(),
+        Some(table) if mode == RenderMode::Insert => shell.settings.insert_table = table.clone(),
         Some(_) => {
-            return Err(Failure::Command(
+            return Err(ShellFailure::Command(
                 "only insert mode takes a table".to_owned(),
             ));
         }
@@ -150,20 +150,22 @@ fn on_or_off(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 
-fn switch(word: &str) -> Result<bool, Failure> {
+fn switch(word: &str) -> Result<bool, ShellFailure> {
     match word.to_lowercase().as_str() {
         "on" | "true" | "yes" | "1" => Ok(true),
         "off" | "false" | "no" | "0" => Ok(false),
-        _ => Err(Failure::Command(format!("{word} is neither on nor off"))),
+        _ => Err(ShellFailure::Command(format!(
+            "{word} is neither on nor off"
+        ))),
     }
 }
 
-fn limit(word: &str) -> Result<Limit, Failure> {
+fn limit(word: &str) -> Result<DisplayLimit, ShellFailure> {
     match (word, word.parse::<usize>()) {
-        ("auto", _) => Ok(Limit::Automatic),
-        (_, Ok(0)) => Ok(Limit::Unlimited),
-        (_, Ok(count)) => Ok(Limit::At(count)),
-        _ => Err(Failure::Command(format!(
+        ("auto", _) => Ok(DisplayLimit::Automatic),
+        (_, Ok(0)) => Ok(DisplayLimit::Unlimited),
+        (_, Ok(count)) => Ok(DisplayLimit::At(count)),
+        _ => Err(ShellFailure::Command(format!(
             "{word} is neither a count nor auto"
         ))),
     }

@@ -5,18 +5,18 @@ use rustyline::completion::{FilenameCompleter, Pair};
 
 use crate::commands::{COMMANDS, Takes, summaries};
 use crate::keywords::{quote_identifier, starting_with};
-use crate::render::Mode;
+use crate::render::RenderMode;
 use crate::shell::Shell;
 use clap::ValueEnum;
 
 /// Everything with a name that may be typed.
 #[derive(Default)]
-pub struct Names {
+pub struct CompletionNames {
     tables: Vec<String>,
     columns: Vec<String>,
 }
 
-impl Names {
+impl CompletionNames {
     /// Takes over the names of the open database; keeps the old ones when they cannot be read.
     pub fn learn(&mut self, shell: &mut Shell) {
         let Ok(tables) = summaries(shell) else { return };
@@ -78,7 +78,10 @@ impl Names {
         let candidates = match takes {
             Takes::File => return FilenameCompleter::new().complete_path(line, position),
             Takes::Table => matching(self.tables.iter().map(String::as_str), word),
-            Takes::Mode => matching(Mode::value_variants().iter().map(|mode| mode.name()), word),
+            Takes::Mode => matching(
+                RenderMode::value_variants().iter().map(|mode| mode.name()),
+                word,
+            ),
             Takes::Switch => matching(["on", "off"].into_iter(), word),
             Takes::Nothing => Vec::new(),
         };
@@ -150,10 +153,10 @@ fn is_inside_string(before: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, command_names, is_inside_string};
+    use super::{CompletionNames, command_names, is_inside_string};
 
-    fn names() -> Names {
-        Names {
+    fn names() -> CompletionNames {
+        CompletionNames {
             tables: vec!["orders".to_owned(), "Odd name".to_owned()],
             columns: vec!["o_orderkey".to_owned()],
         }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustyline::{Cmd, ConditionalEventHandler, Event, EventContext, RepeatCount};
 
-use crate::lexer::Waiting;
+use crate::lexer::UnfinishedText;
 use crate::script::{behind_end, waiting};
 
 /// Before the first line.
@@ -32,7 +32,7 @@ pub fn is_complete(text: &str) -> bool {
         text.trim().to_lowercase().as_str(),
         "quit" | "exit" | "help"
     );
-    is_plain_word || waiting(text) == Waiting::Nothing
+    is_plain_word || waiting(text) == UnfinishedText::Nothing
 }
 
 /// Whether rows that were typed can be taken as they are: what stands behind their end must be complete.
@@ -112,7 +112,7 @@ impl ConditionalEventHandler for ClearLine {
 /// What Enter adds after this text.
 fn line_break(before: &str) -> &'static str {
     match waiting(before) {
-        Waiting::Quote | Waiting::Rows => "\n",
+        UnfinishedText::Quote | UnfinishedText::Rows => "\n",
         _ => "\n       ",
     }
 }
@@ -150,9 +150,9 @@ pub fn show_continuations(text: &str, uses_color: bool) -> Cow<'_, str> {
 /// The prompt of a line below this text, unless its blanks count.
 fn continuation(before: &str) -> Option<&'static str> {
     match waiting(before) {
-        Waiting::Quote | Waiting::Rows => None,
-        Waiting::Parenthesis => Some(CONTINUATION_IN_PARENTHESES),
-        Waiting::Semicolon | Waiting::Nothing => Some(CONTINUATION),
+        UnfinishedText::Quote | UnfinishedText::Rows => None,
+        UnfinishedText::Parenthesis => Some(CONTINUATION_IN_PARENTHESES),
+        UnfinishedText::Semicolon | UnfinishedText::Nothing => Some(CONTINUATION),
     }
 }
 

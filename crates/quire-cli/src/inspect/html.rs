@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::part::Part;
+use super::part::FilePart;
 use super::text::codecs;
 use super::treemap::{Area, divided};
 use crate::shell::bytes_text;
@@ -32,7 +32,7 @@ table{border-collapse:collapse;width:100%}td,th{text-align:right;padding:.2rem .
 td:first-child,th:first-child{text-align:left}th{color:var(--quiet);font-weight:500}.bar{display:inline-block;height:.6em;background:#7f9cc0}";
 
 /// One page.
-pub fn page(whole: &Part) -> String {
+pub fn page(whole: &FilePart) -> String {
     let mut html = String::new();
     let name = escaped(&whole.name);
     let all = bytes_text(whole.bytes);
@@ -66,8 +66,8 @@ pub fn page(whole: &Part) -> String {
     html
 }
 
-fn draw_parts(html: &mut String, part: &Part, path: &[&str], area: Area, file_bytes: u64) {
-    let shown: Vec<&Part> = part.parts.iter().filter(|part| part.bytes > 0).collect();
+fn draw_parts(html: &mut String, part: &FilePart, path: &[&str], area: Area, file_bytes: u64) {
+    let shown: Vec<&FilePart> = part.parts.iter().filter(|part| part.bytes > 0).collect();
     let sizes: Vec<f64> = shown.iter().map(|part| part.bytes as f64).collect();
     for (part, area) in shown.into_iter().zip(divided(&sizes, area)) {
         let path = [path, &[part.name.as_str()]].concat();
@@ -75,7 +75,7 @@ fn draw_parts(html: &mut String, part: &Part, path: &[&str], area: Area, file_by
     }
 }
 
-fn draw(html: &mut String, part: &Part, path: &[&str], area: Area, file_bytes: u64) {
+fn draw(html: &mut String, part: &FilePart, path: &[&str], area: Area, file_bytes: u64) {
     let Area {
         x,
         y,
@@ -111,7 +111,7 @@ fn draw(html: &mut String, part: &Part, path: &[&str], area: Area, file_bytes: u
 }
 
 /// What is shown of a rectangle that is pointed at.
-fn told(part: &Part, path: &[&str], file_bytes: u64) -> String {
+fn told(part: &FilePart, path: &[&str], file_bytes: u64) -> String {
     let share = 100.0 * part.bytes as f64 / file_bytes.max(1) as f64;
     let mut told = format!(
         "{} ({}): {}, {share:.1} % of the file",
@@ -126,7 +126,7 @@ fn told(part: &Part, path: &[&str], file_bytes: u64) -> String {
 }
 
 /// From green, a tenth or less is left, to red, all of it is; grey where that is no question.
-fn colour(part: &Part) -> String {
+fn colour(part: &FilePart) -> String {
     match part.ratio() {
         None => "#c9c7c1".to_owned(),
         Some(ratio) => {
@@ -145,7 +145,7 @@ fn legend(html: &mut String) {
         ("a half", 50),
         ("all of it", 100),
     ] {
-        let sample = Part {
+        let sample = FilePart {
             name: String::new(),
             kind: String::new(),
             bytes: ratio,
@@ -161,7 +161,7 @@ fn legend(html: &mut String) {
     html.push_str("of the raw bytes are left; grey: no compression there</p>\n");
 }
 
-fn table(html: &mut String, whole: &Part) {
+fn table(html: &mut String, whole: &FilePart) {
     html.push_str("<table><tr><th></th><th>in file</th><th>share</th><th>raw</th><th>ratio</th><th></th></tr>\n");
     for part in &whole.parts {
         row(html, part, 0, whole.bytes);
@@ -169,7 +169,7 @@ fn table(html: &mut String, whole: &Part) {
     html.push_str("</table>\n");
 }
 
-fn row(html: &mut String, part: &Part, depth: usize, file_bytes: u64) {
+fn row(html: &mut String, part: &FilePart, depth: usize, file_bytes: u64) {
     let share = 100.0 * part.bytes as f64 / file_bytes.max(1) as f64;
     let kind = match part.kind.as_str() {
         "" => String::new(),

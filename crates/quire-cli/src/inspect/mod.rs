@@ -22,7 +22,7 @@ pub fn run(file: &Path, html: Option<&Path>) -> ExitCode {
         Err(error) => return trouble(&describe(&Diagnostic::from(&error), "", None, false)),
     };
     let Some(page) = html else {
-        let codecs = part::Part {
+        let codecs = part::FilePart {
             parts: text::codecs(&whole),
             name: "by codec".to_owned(),
             ..whole.clone()
@@ -40,7 +40,7 @@ pub fn run(file: &Path, html: Option<&Path>) -> ExitCode {
     }
 }
 
-fn examined(file: &Path) -> Result<part::Part, Error> {
+fn examined(file: &Path) -> Result<part::FilePart, Error> {
     let options = DatabaseOptions {
         read_only: true,
         ..DatabaseOptions::default()

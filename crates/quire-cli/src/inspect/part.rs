@@ -6,7 +6,7 @@ use quire::{Connection, Error, Outcome};
 
 /// A piece of the file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct FilePart {
     pub name: String,
     /// What it is: how a table is kept, a codec.
     pub kind: String,
@@ -14,10 +14,10 @@ pub struct Part {
     pub bytes: u64,
     /// What the values, or the pages in memory, take. Nothing for what has no such measure.
     pub raw_bytes: Option<u64>,
-    pub parts: Vec<Part>,
+    pub parts: Vec<FilePart>,
 }
 
-impl Part {
+impl FilePart {
     fn new(name: &str, kind: &str, bytes: u64, raw_bytes: Option<u64>) -> Self {
         Self {
             name: name.to_owned(),
@@ -35,11 +35,11 @@ impl Part {
     }
 
     /// The parts that have no parts, with the names on the way to them.
-    pub fn leaves(&self) -> Vec<(Vec<&str>, &Part)> {
+    pub fn leaves(&self) -> Vec<(Vec<&str>, &FilePart)> {
         if self.parts.is_empty() {
             return vec![(vec![&self.name], self)];
         }
-        let below = self.parts.iter().flat_map(Part::leaves);
+        let below = self.parts.iter().flat_map(FilePart::leaves);
         let with_name = below.map(|(names, leaf)| {
             let path = std::iter::once(self.name.as_str()).chain(names);
             (path.collect(), leaf)
@@ -49,7 +49,7 @@ impl Part {
 }
 
 /// All of the file: tables, and what is beside them. The parts are as long as the file together.
-pub fn whole(connection: &mut Connection, name: &str) -> Result<Part, Error> {
+pub fn whole(connection: &mut Connection, name: &str) -> Result<FilePart, Error> {
     let figure = |rows: &[Row], wanted: &str| {
         let row = rows.iter().find(|row| row.text(0) == wanted);
         row.map_or(0, |row| row.bytes(1))
@@ -62,25 +62,31 @@ pub fn whole(connection: &mut Connection, name: &str) -> Result<Part, Error> {
         ("dead", "until it is cleaned", "dead_bytes"),
         ("free", "for the next writes", "free_bytes"),
     ];
-    let others = others.map(|(name, kind, key)| Part::new(name, kind, figure(&file, key), None));
+    let others =
+        others.map(|(name, kind, key)| FilePart::new(name, kind, figure(&file, key), None));
     parts.extend(others.into_iter().filter(|part| part.bytes > 0));
     let bytes = figure(&file, "file_bytes");
     let known: u64 = parts.iter().map(|part| part.bytes).sum();
     let kind = "definitions, inner pages of columns, headers";
-    parts.push(Part::new("other", kind, bytes.saturating_sub(known), None));
+    parts.push(FilePart::new(
+        "other",
+        kind,
+        bytes.saturating_sub(known),
+        None,
+    ));
     parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
     let pages = figure(&file, "page_count");
-    let mut whole = Part::new(name, &format!("{pages} pages"), bytes.max(known), None);
+    let mut whole = FilePart::new(name, &format!("{pages} pages"), bytes.max(known), None);
     whole.parts = parts;
     Ok(whole)
 }
 
-fn tables(connection: &mut Connection) -> Result<Vec<Part>, Error> {
+fn tables(connection: &mut Connection) -> Result<Vec<FilePart>, Error> {
     let sql = "SELECT table_name, storage, encoded_bytes, raw_bytes FROM quire_tables()";
     let mut tables = Vec::new();
     for row in rows(connection, sql)? {
         let (name, storage) = (row.text(0), row.text(1));
-        let mut table = Part::new(name, storage, row.bytes(2), Some(row.bytes(3)));
+        let mut table = FilePart::new(name, storage, row.bytes(2), Some(row.bytes(3)));
         table.parts = match storage {
             "column" => columns(connection, name)?,
             _ => trees(connection, name)?,
@@ -91,17 +97,17 @@ fn tables(connection: &mut Connection) -> Result<Vec<Part>, Error> {
 }
 
 /// Columns, each with its codecs; and the trees of changed rows.
-fn columns(connection: &mut Connection, table: &str) -> Result<Vec<Part>, Error> {
+fn columns(connection: &mut Connection, table: &str) -> Result<Vec<FilePart>, Error> {
     let sql = format!(
         "SELECT coalesce(column_name, reference), codec, sum(encoded_bytes)::BIGINT, sum(raw_bytes)::BIGINT, column_name IS NULL \
          FROM quire_storage({}) GROUP BY 1, 2, 5 ORDER BY 1, 2",
         literal(table)
     );
-    let mut columns: Vec<Part> = Vec::new();
+    let mut columns: Vec<FilePart> = Vec::new();
     for row in rows(connection, &sql)? {
         let (name, codec, bytes, raw_bytes) =
             (row.text(0), row.text(1), row.bytes(2), row.bytes(3));
-        let segment = Part::new(codec, "codec", bytes, Some(raw_bytes));
+        let segment = FilePart::new(codec, "codec", bytes, Some(raw_bytes));
         match columns.last_mut().filter(|column| column.name == name) {
             Some(column) => {
                 column.bytes += bytes;
@@ -109,7 +115,7 @@ fn columns(connection: &mut Connection, table: &str) -> Result<Vec<Part>, Error>
                 column.parts.push(segment);
             }
             None => {
-                let mut column = Part::new(name, "column", bytes, Some(raw_bytes));
+                let mut column = FilePart::new(name, "column", bytes, Some(raw_bytes));
                 column.parts.push(segment);
                 columns.push(column);
             }
@@ -118,16 +124,17 @@ fn columns(connection: &mut Connection, table: &str) -> Result<Vec<Part>, Error>
     Ok(by_size(columns))
 }
 
-fn trees(connection: &mut Connection, table: &str) -> Result<Vec<Part>, Error> {
+fn trees(connection: &mut Connection, table: &str) -> Result<Vec<FilePart>, Error> {
     let sql = format!(
         "SELECT tree, codec, encoded_bytes, raw_bytes FROM quire_storage({})",
         literal(table)
     );
-    let tree = |row: &Row| Part::new(row.text(0), row.text(1), row.bytes(2), Some(row.bytes(3)));
+    let tree =
+        |row: &Row| FilePart::new(row.text(0), row.text(1), row.bytes(2), Some(row.bytes(3)));
     Ok(by_size(rows(connection, &sql)?.iter().map(tree).collect()))
 }
 
-fn by_size(mut parts: Vec<Part>) -> Vec<Part> {
+fn by_size(mut parts: Vec<FilePart>) -> Vec<FilePart> {
     parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
     parts
 }

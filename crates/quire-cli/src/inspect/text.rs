@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::part::Part;
+use super::part::FilePart;
 use crate::render::escape_controls;
 use crate::shell::bytes_text;
 
@@ -10,7 +10,7 @@ use crate::shell::bytes_text;
 const BAR_WIDTH: usize = 20;
 
 /// A line for each part, indented, with its share of the file.
-pub fn table(whole: &Part) -> String {
+pub fn table(whole: &FilePart) -> String {
     let mut lines = Vec::new();
     add(whole, 0, &mut lines);
     let width = lines.iter().map(|(label, _)| label.width()).max();
@@ -19,7 +19,7 @@ pub fn table(whole: &Part) -> String {
         "{:width$}  {:>9}  {:>6}  {:>9}  {:>6}\n",
         "", "in file", "share", "raw", "ratio"
     );
-    let line = |(label, part): &(String, &Part)| {
+    let line = |(label, part): &(String, &FilePart)| {
         let share = part.bytes as f64 / whole.bytes.max(1) as f64;
         let raw = part.raw_bytes.map(bytes_text).unwrap_or_default();
         let ratio = part.ratio().map(|ratio| format!("{ratio:.3}"));
@@ -40,7 +40,7 @@ pub fn table(whole: &Part) -> String {
         .fold(header, |text, line| text + &line)
 }
 
-fn add<'p>(part: &'p Part, depth: usize, lines: &mut Vec<(String, &'p Part)>) {
+fn add<'p>(part: &'p FilePart, depth: usize, lines: &mut Vec<(String, &'p FilePart)>) {
     let name = escape_controls(&part.name);
     let label = match part.kind.as_str() {
         "" => format!("{:1$}{name}", "", 2 * depth),
@@ -52,8 +52,8 @@ fn add<'p>(part: &'p Part, depth: usize, lines: &mut Vec<(String, &'p Part)>) {
 }
 
 /// What each codec holds, the largest first.
-pub fn codecs(whole: &Part) -> Vec<Part> {
-    let mut codecs: Vec<Part> = Vec::new();
+pub fn codecs(whole: &FilePart) -> Vec<FilePart> {
+    let mut codecs: Vec<FilePart> = Vec::new();
     for (_, leaf) in whole.leaves() {
         let Some(raw_bytes) = leaf.raw_bytes else {
             continue;
@@ -67,7 +67,7 @@ pub fn codecs(whole: &Part) -> Vec<Part> {
                 codec.bytes += leaf.bytes;
                 codec.raw_bytes = codec.raw_bytes.map(|raw| raw + raw_bytes);
             }
-            None => codecs.push(Part {
+            None => codecs.push(FilePart {
                 name: name.to_owned(),
                 kind: String::new(),
                 ..leaf.clone()

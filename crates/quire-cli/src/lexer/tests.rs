@@ -1,12 +1,12 @@
-use super::{Scanned, Scanner, Waiting};
+use super::{Scanned, StatementScanner, UnfinishedText};
 
 /// The statements of a text, semicolons and leading blanks and comments left out, and what the rest
 /// waits for.
-fn split(text: &str) -> (Vec<&str>, Waiting) {
+fn split(text: &str) -> (Vec<&str>, UnfinishedText) {
     let mut statements = Vec::new();
     let mut rest = text;
     loop {
-        let mut scanner = Scanner::new();
+        let mut scanner = StatementScanner::new();
         match scanner.scan(rest) {
             Scanned::End(end) => {
                 let start = scanner.content_start().unwrap_or(end - 1);
@@ -22,13 +22,16 @@ fn split(text: &str) -> (Vec<&str>, Waiting) {
 fn semicolons_end_statements() {
     assert_eq!(
         split("select 1; select 2;"),
-        (vec!["select 1", "select 2"], Waiting::Nothing)
+        (vec!["select 1", "select 2"], UnfinishedText::Nothing)
     );
-    assert_eq!(split(";;"), (vec!["", ""], Waiting::Nothing));
-    assert_eq!(split("select 1"), (vec![], Waiting::Semicolon));
-    assert_eq!(split("select (1, (2)"), (vec![], Waiting::Parenthesis));
-    assert_eq!(split("select 1)) ("), (vec![], Waiting::Parenthesis));
-    assert_eq!(split(" \n "), (vec![], Waiting::Nothing));
+    assert_eq!(split(";;"), (vec!["", ""], UnfinishedText::Nothing));
+    assert_eq!(split("select 1"), (vec![], UnfinishedText::Semicolon));
+    assert_eq!(
+        split("select (1, (2)"),
+        (vec![], UnfinishedText::Parenthesis)
+    );
+    assert_eq!(split("select 1)) ("), (vec![], UnfinishedText::Parenthesis));
+    assert_eq!(split(" \n "), (vec![], UnfinishedText::Nothing));
 }
 
 #[test]
@@ -42,8 +45,8 @@ fn semicolons_in_quotes_do_not() {
         [r"select '\'", "select 2"]
     );
     assert_eq!(split(r#"select "a;""b";"#).0, [r#"select "a;""b""#]);
-    assert_eq!(split("select 'open ;"), (vec![], Waiting::Quote));
-    assert_eq!(split("select \"open ;"), (vec![], Waiting::Quote));
+    assert_eq!(split("select 'open ;"), (vec![], UnfinishedText::Quote));
+    assert_eq!(split("select \"open ;"), (vec![], UnfinishedText::Quote));
 }
 
 #[test]
@@ -65,17 +68,20 @@ fn dollar_quotes_end_with_their_own_tag() {
     );
     assert_eq!(split("select $é$;$é$;").0, ["select $é$;$é$"]);
     assert_eq!(split("select $1$;").0, ["select $1$"]);
-    assert_eq!(split("select $tag$ ;"), (vec![], Waiting::Quote));
+    assert_eq!(split("select $tag$ ;"), (vec![], UnfinishedText::Quote));
 }
 
 #[test]
 fn comments_hide_semicolons_and_nest() {
     assert_eq!(split("select 1 -- a;b\n;").0, ["select 1 -- a;b\n"]);
     assert_eq!(split("/* a; /* b; */ c; */ select 1;").0, ["select 1"]);
-    assert_eq!(split("-- only this"), (vec![], Waiting::Nothing));
-    assert_eq!(split("-- only this\n"), (vec![], Waiting::Nothing));
-    assert_eq!(split("/* open ;"), (vec![], Waiting::Quote));
-    assert_eq!(split("select 1 -- open"), (vec![], Waiting::Semicolon));
+    assert_eq!(split("-- only this"), (vec![], UnfinishedText::Nothing));
+    assert_eq!(split("-- only this\n"), (vec![], UnfinishedText::Nothing));
+    assert_eq!(split("/* open ;"), (vec![], UnfinishedText::Quote));
+    assert_eq!(
+        split("select 1 -- open"),
+        (vec![], UnfinishedText::Semicolon)
+    );
     assert_eq!(split("select 1 - -1 / 2 * 3;").0, ["select 1 - -1 / 2 * 3"]);
 }
 
@@ -85,14 +91,14 @@ fn text_given_line_by_line_is_split_as_the_whole() {
     let (whole, _) = split(script);
     let mut statements = Vec::new();
     let mut buffer = String::new();
-    let mut scanner = Scanner::new();
+    let mut scanner = StatementScanner::new();
     for line in script.split_inclusive('\n') {
         buffer.push_str(line);
         while let Scanned::End(end) = scanner.scan(&buffer) {
             let start = scanner.content_start().unwrap_or(end - 1);
             statements.push(buffer[start..end - 1].to_owned());
             buffer.drain(..end);
-            scanner = Scanner::new();
+            scanner = StatementScanner::new();
         }
     }
     assert_eq!(statements, whole);

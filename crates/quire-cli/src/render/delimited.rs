@@ -10,18 +10,18 @@ use quire::arrow::array::RecordBatch;
 use quire::arrow::datatypes::SchemaRef;
 
 use super::value::Texts;
-use super::{Format, Mode, Renderer};
+use super::{RenderFormat, RenderMode, Renderer};
 
 /// Writes one line for each row.
 pub struct Delimited {
-    format: Format,
+    format: RenderFormat,
     schema: SchemaRef,
     line: String,
 }
 
 impl Delimited {
     /// Lines for rows of this schema.
-    pub fn new(format: &Format, schema: SchemaRef) -> Self {
+    pub fn new(format: &RenderFormat, schema: SchemaRef) -> Self {
         Self {
             format: format.clone(),
             schema,
@@ -30,7 +30,7 @@ impl Delimited {
     }
 
     fn push_field(&mut self, text: &str) {
-        if self.format.mode == Mode::Tsv {
+        if self.format.mode == RenderMode::Tsv {
             push_escaped(text, &mut self.line);
         } else if text.contains(['"', ',', '\n', '\r']) || text == self.format.null_text() {
             self.line.push('"');
@@ -43,7 +43,7 @@ impl Delimited {
 
     fn push_separator(&mut self, index: usize) {
         if index > 0 {
-            self.line.push(if self.format.mode == Mode::Tsv {
+            self.line.push(if self.format.mode == RenderMode::Tsv {
                 '\t'
             } else {
                 ','

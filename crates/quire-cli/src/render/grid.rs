@@ -9,12 +9,12 @@ use std::io::{self, Write};
 use quire::arrow::array::RecordBatch;
 use quire::arrow::datatypes::SchemaRef;
 
-use super::layout::{GAP_WIDTH, LaidOut, Layout, lay_out};
-use super::sample::Sample;
+use super::layout::{GAP_WIDTH, GridLayout, LaidOut, lay_out};
+use super::sample::RowSample;
 use super::type_name::{is_numeric, type_name};
 use super::value::Texts;
 use super::width::{Alignment, ELLIPSIS, display_width, escape_controls, fit, push_padded};
-use super::{Format, Mode, Renderer};
+use super::{RenderFormat, RenderMode, Renderer};
 
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
@@ -23,13 +23,13 @@ const PLAIN: &str = "\x1b[0m";
 const LEFT_OUT_ROW: &str = "⋮";
 
 /// Writes box, table and markdown.
-pub struct Grid {
-    format: Format,
-    columns: Vec<Column>,
-    sample: Sample,
+pub struct GridRenderer {
+    format: RenderFormat,
+    columns: Vec<GridColumn>,
+    sample: RowSample,
 }
 
-struct Column {
+struct GridColumn {
     name: String,
     type_name: String,
     alignment: Alignment,
@@ -44,19 +44,19 @@ const BOX_BOTTOM: Rule = ['└', '─', '┴', '┘'];
 const TABLE_RULE: Rule = ['+', '-', '+', '+'];
 
 /// One cell, ready to be fitted into its column.
-struct Cell<'a> {
+struct GridCell<'a> {
     text: Cow<'a, str>,
     is_dim: bool,
 }
 
-impl Grid {
+impl GridRenderer {
     /// A grid for rows of this schema.
-    pub fn new(format: &Format, schema: SchemaRef) -> Self {
+    pub fn new(format: &RenderFormat, schema: SchemaRef) -> Self {
         let mode = format.mode;
         let columns = schema
             .fields()
             .iter()
-            .map(|field| Column {
+            .map(|field| GridColumn {
                 name: escape(mode, field.name()).into_owned(),
                 type_name: type_name(field.data_type()),
                 alignment: if is_numeric(field.data_type()) {
@@ -66,7 +66,7 @@ impl Grid {
                 },
             })
             .collect();
-        let row_limit = if mode == Mode::Markdown {
+        let row_limit = if mode == RenderMode::Markdown {
             None
         } else {
             format.row_limit
@@ -74,13 +74,13 @@ impl Grid {
         Self {
             format: format.clone(),
             columns,
-            sample: Sample::new(row_limit),
+            sample: RowSample::new(row_limit),
         }
     }
 
     fn shows_header(&self) -> bool {
         // Markdown has no table without a header.
-        self.format.header || self.format.mode == Mode::Markdown
+        self.format.header || self.format.mode == RenderMode::Markdown
     }
 
     fn natural_widths(&self) -> Vec<usize> {
@@ -90,10 +90,10 @@ impl Grid {
             .iter()
             .map(|column| match (self.shows_header(), self.format.mode) {
                 (false, _) => 1,
-                (true, Mode::Box) => {
+                (true, RenderMode::Box) => {
                     display_width(&column.name).max(display_width(&column.type_name))
                 }
-                (true, Mode::Markdown) => display_width(&column.name).max(3),
+                (true, RenderMode::Markdown) => display_width(&column.name).max(3),
                 (true, _) => display_width(&column.name).max(1),
             })
             .collect();
@@ -115,16 +115,16 @@ impl Grid {
         widths
     }
 
-    fn write_header(&self, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
-        let names = self.columns.iter().map(|column| Cell {
+    fn write_header(&self, layout: &GridLayout, out: &mut dyn Write) -> io::Result<()> {
+        let names = self.columns.iter().map(|column| GridCell {
             text: Cow::Borrowed(column.name.as_str()),
             is_dim: false,
         });
         self.write_cells(layout, &names.collect::<Vec<_>>(), out)?;
         match self.format.mode {
-            Mode::Markdown => self.write_markdown_rule(layout, out),
-            Mode::Box => {
-                let types = self.columns.iter().map(|column| Cell {
+            RenderMode::Markdown => self.write_markdown_rule(layout, out),
+            RenderMode::Box => {
+                let types = self.columns.iter().map(|column| GridCell {
                     text: Cow::Borrowed(column.type_name.as_str()),
                     is_dim: true,
                 });
@@ -137,7 +137,7 @@ impl Grid {
 
     fn write_batch(
         &self,
-        layout: &Layout,
+        layout: &GridLayout,
         batch: &RecordBatch,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -147,33 +147,38 @@ impl Grid {
             .map(|array| Texts::new(array.as_ref()))
             .collect();
         for row in 0..batch.num_rows() {
-            let cells: Vec<Cell> = texts.iter().map(|texts| self.cell(texts, row)).collect();
+            let cells: Vec<GridCell> = texts.iter().map(|texts| self.cell(texts, row)).collect();
             self.write_cells(layout, &cells, out)?;
         }
         Ok(())
     }
 
-    fn cell(&self, texts: &Texts, row: usize) -> Cell<'_> {
+    fn cell(&self, texts: &Texts, row: usize) -> GridCell<'_> {
         let mut text = String::new();
         if texts.write(row, &mut text) {
             let text = match escape(self.format.mode, &text) {
                 Cow::Borrowed(_) => text,
                 Cow::Owned(escaped) => escaped,
             };
-            Cell {
+            GridCell {
                 text: Cow::Owned(text),
                 is_dim: false,
             }
         } else {
-            Cell {
+            GridCell {
                 text: Cow::Borrowed(self.format.null_text()),
                 is_dim: true,
             }
         }
     }
 
-    fn write_cells(&self, layout: &Layout, cells: &[Cell], out: &mut dyn Write) -> io::Result<()> {
-        let bar = if self.format.mode == Mode::Box {
+    fn write_cells(
+        &self,
+        layout: &GridLayout,
+        cells: &[GridCell],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let bar = if self.format.mode == RenderMode::Box {
             '│'
         } else {
             '|'
@@ -199,11 +204,11 @@ impl Grid {
         out.write_all(line.as_bytes())
     }
 
-    fn write_left_out_row(&self, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
-        let cells: Vec<Cell> = self
+    fn write_left_out_row(&self, layout: &GridLayout, out: &mut dyn Write) -> io::Result<()> {
+        let cells: Vec<GridCell> = self
             .columns
             .iter()
-            .map(|_| Cell {
+            .map(|_| GridCell {
                 text: Cow::Borrowed(LEFT_OUT_ROW),
                 is_dim: true,
             })
@@ -211,7 +216,7 @@ impl Grid {
         self.write_cells(layout, &cells, out)
     }
 
-    fn write_markdown_rule(&self, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
+    fn write_markdown_rule(&self, layout: &GridLayout, out: &mut dyn Write) -> io::Result<()> {
         let mut line = String::new();
         for laid_out in &layout.columns {
             if let LaidOut::Column { index, width } = *laid_out {
@@ -224,7 +229,7 @@ impl Grid {
         writeln!(out, "{line}|")
     }
 
-    fn write_footer(&self, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
+    fn write_footer(&self, layout: &GridLayout, out: &mut dyn Write) -> io::Result<()> {
         let (row_count, shown_rows) = (self.sample.row_count(), self.sample.shown_row_count());
         let column_count = self.columns.len();
         let shown_columns = layout
@@ -233,7 +238,9 @@ impl Grid {
             .filter(|laid_out| matches!(laid_out, LaidOut::Column { .. }))
             .count();
         let is_cut = shown_rows < row_count || shown_columns < column_count;
-        if self.format.mode == Mode::Markdown || (self.format.mode == Mode::Table && !is_cut) {
+        if self.format.mode == RenderMode::Markdown
+            || (self.format.mode == RenderMode::Table && !is_cut)
+        {
             return Ok(());
         }
         write!(
@@ -251,7 +258,7 @@ impl Grid {
     }
 }
 
-impl Renderer for Grid {
+impl Renderer for GridRenderer {
     fn begin(&mut self, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
@@ -262,7 +269,7 @@ impl Renderer for Grid {
     }
 
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let width_limit = if self.format.mode == Mode::Markdown {
+        let width_limit = if self.format.mode == RenderMode::Markdown {
             None
         } else {
             self.format.width_limit
@@ -272,8 +279,8 @@ impl Renderer for Grid {
             return self.write_footer(&layout, out);
         }
         let (top, bottom) = match self.format.mode {
-            Mode::Box => (Some(BOX_TOP), Some(BOX_BOTTOM)),
-            Mode::Table => (Some(TABLE_RULE), Some(TABLE_RULE)),
+            RenderMode::Box => (Some(BOX_TOP), Some(BOX_BOTTOM)),
+            RenderMode::Table => (Some(TABLE_RULE), Some(TABLE_RULE)),
             _ => (None, None),
         };
         if let Some(rule) = top {
@@ -299,7 +306,7 @@ impl Renderer for Grid {
 }
 
 fn write_rule(
-    layout: &Layout,
+    layout: &GridLayout,
     [left, line, crossing, right]: Rule,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -317,8 +324,8 @@ fn write_rule(
 }
 
 /// Text that keeps to its cell: no line ends, and in Markdown no bars.
-fn escape(mode: Mode, text: &str) -> Cow<'_, str> {
-    if mode == Mode::Markdown && text.contains(['|', '\n']) {
+fn escape(mode: RenderMode, text: &str) -> Cow<'_, str> {
+    if mode == RenderMode::Markdown && text.contains(['|', '\n']) {
         let marked = text.replace('|', "\\|").replace('\n', "<br>");
         return Cow::Owned(escape_controls(&marked).into_owned());
     }

@@ -6,17 +6,17 @@ use quire::arrow::array::RecordBatch;
 use quire::arrow::datatypes::{DataType, Schema};
 
 use super::value::Texts;
-use super::{Format, Renderer};
+use super::{RenderFormat, Renderer};
 use crate::keywords::{quote_identifier, quote_literal};
 
 /// Writes a statement for each row.
-pub struct Insert {
+pub struct InsertRenderer {
     start: String,
 }
 
-impl Insert {
+impl InsertRenderer {
     /// Statements for rows of this schema.
-    pub fn new(format: &Format, schema: &Schema) -> Self {
+    pub fn new(format: &RenderFormat, schema: &Schema) -> Self {
         let table = quote_identifier(&format.insert_table);
         let names: Vec<String> = schema
             .fields()
@@ -39,7 +39,7 @@ fn is_bare_literal(data_type: &DataType, text: &str) -> bool {
         || (data_type.is_numeric() && text.ends_with(|last: char| last.is_ascii_digit()))
 }
 
-impl Renderer for Insert {
+impl Renderer for InsertRenderer {
     fn begin(&mut self, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }

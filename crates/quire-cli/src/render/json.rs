@@ -12,7 +12,7 @@ use quire::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use quire::arrow::datatypes::{DataType, Schema};
 
 use super::value::Texts;
-use super::{Format, Mode, Renderer};
+use super::{RenderFormat, RenderMode, Renderer};
 
 /// Writes one array of objects, or an object a line.
 pub struct Json {
@@ -23,10 +23,10 @@ pub struct Json {
 
 impl Json {
     /// Objects for rows of this schema.
-    pub fn new(format: &Format, schema: &Schema) -> Self {
+    pub fn new(format: &RenderFormat, schema: &Schema) -> Self {
         let names = schema.fields().iter().map(|field| field.name().as_str());
         Self {
-            is_array: format.mode == Mode::Json,
+            is_array: format.mode == RenderMode::Json,
             row_count: 0,
             keys: keys(names),
         }
@@ -121,10 +121,10 @@ fn write_object(members: &[Member], row: usize, out: &mut String) {
 /// The values of a column as JSON.
 struct JsonValues<'a> {
     texts: Texts<'a>,
-    shape: Shape<'a>,
+    shape: JsonShape<'a>,
 }
 
-enum Shape<'a> {
+enum JsonShape<'a> {
     Bare,
     Float,
     Quoted,
@@ -137,19 +137,19 @@ impl<'a> JsonValues<'a> {
         let shape = match array.data_type() {
             DataType::List(_) => {
                 let lists = array.as_list::<i32>();
-                Shape::List(Box::new(move |row| lists.value(row)))
+                JsonShape::List(Box::new(move |row| lists.value(row)))
             }
             DataType::LargeList(_) => {
                 let lists = array.as_list::<i64>();
-                Shape::List(Box::new(move |row| lists.value(row)))
+                JsonShape::List(Box::new(move |row| lists.value(row)))
             }
             DataType::FixedSizeList(..) => {
                 let lists = array.as_fixed_size_list();
-                Shape::List(Box::new(move |row| lists.value(row)))
+                JsonShape::List(Box::new(move |row| lists.value(row)))
             }
             DataType::Struct(fields) => {
                 let columns = array.as_struct().columns();
-                Shape::Object(
+                JsonShape::Object(
                     keys(fields.iter().map(|field| field.name().as_str())),
                     columns
                         .iter()
@@ -172,13 +172,13 @@ impl<'a> JsonValues<'a> {
             return;
         }
         match &self.shape {
-            Shape::Bare => {
+            JsonShape::Bare => {
                 self.texts.write(row, out);
             }
-            Shape::Float | Shape::Quoted => {
+            JsonShape::Float | JsonShape::Quoted => {
                 let mut text = String::new();
                 self.texts.write(row, &mut text);
-                let is_number = matches!(self.shape, Shape::Float)
+                let is_number = matches!(self.shape, JsonShape::Float)
                     && text.ends_with(|last: char| last.is_ascii_digit());
                 if is_number {
                     out.push_str(&text)
@@ -186,8 +186,8 @@ impl<'a> JsonValues<'a> {
                     write_quoted(&text, out)
                 }
             }
-            Shape::List(elements) => write_array(&elements(row), out),
-            Shape::Object(keys, columns) => {
+            JsonShape::List(elements) => write_array(&elements(row), out),
+            JsonShape::Object(keys, columns) => {
                 out.push('{');
                 for (index, (key, column)) in keys.iter().zip(columns).enumerate() {
                     out.push_str(if index > 0 { "," } else { "" });
@@ -200,12 +200,12 @@ impl<'a> JsonValues<'a> {
     }
 }
 
-fn scalar_shape(data_type: &DataType) -> Shape<'static> {
+fn scalar_shape(data_type: &DataType) -> JsonShape<'static> {
     match data_type {
-        DataType::Boolean => Shape::Bare,
-        float if float.is_floating() => Shape::Float,
-        number if number.is_numeric() => Shape::Bare,
-        _ => Shape::Quoted,
+        DataType::Boolean => JsonShape::Bare,
+        float if float.is_floating() => JsonShape::Float,
+        number if number.is_numeric() => JsonShape::Bare,
+        _ => JsonShape::Quoted,
     }
 }
 

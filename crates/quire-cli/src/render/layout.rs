@@ -6,7 +6,7 @@ const NARROWEST_CUT_WIDTH: usize = 10;
 
 /// What becomes of each column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub struct GridLayout {
     /// Columns shown, in order, each with the terminal columns its text may take.
     pub columns: Vec<LaidOut>,
 }
@@ -29,7 +29,7 @@ fn frame_width(column_count: usize) -> usize {
 }
 
 /// Shares `width_limit` terminal columns among columns that would like to be `natural` wide.
-pub fn lay_out(natural: &[usize], width_limit: Option<usize>) -> Layout {
+pub fn lay_out(natural: &[usize], width_limit: Option<usize>) -> GridLayout {
     let all: Vec<usize> = (0..natural.len()).collect();
     let (Some(width_limit), false) = (width_limit, natural.is_empty()) else {
         return with_widths(natural, &all, usize::MAX);
@@ -78,7 +78,7 @@ fn outermost_that_fit(natural: &[usize], width_limit: usize) -> Vec<usize> {
     }
 }
 
-fn with_widths(natural: &[usize], shown: &[usize], room: usize) -> Layout {
+fn with_widths(natural: &[usize], shown: &[usize], room: usize) -> GridLayout {
     let wanted: Vec<usize> = shown.iter().map(|&index| natural[index]).collect();
     let widths = share(&wanted, room);
     let mut columns = Vec::with_capacity(shown.len() + 1);
@@ -93,7 +93,7 @@ fn with_widths(natural: &[usize], shown: &[usize], room: usize) -> Layout {
     if expected != natural.len() {
         columns.push(LaidOut::Gap);
     }
-    Layout { columns }
+    GridLayout { columns }
 }
 
 /// Cuts the widest until the sum fits: every column gets what it wants or the common cap, and what

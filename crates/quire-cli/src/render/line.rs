@@ -7,19 +7,19 @@ use quire::arrow::datatypes::Schema;
 
 use super::value::Texts;
 use super::width::{Alignment, display_width, escape_controls, push_padded};
-use super::{Format, Renderer};
+use super::{RenderFormat, Renderer};
 
 /// Writes a paragraph for each row.
-pub struct Line {
+pub struct LineRenderer {
     null_text: String,
     names: Vec<String>,
     name_width: usize,
     row_count: usize,
 }
 
-impl Line {
+impl LineRenderer {
     /// Paragraphs for rows of this schema.
-    pub fn new(format: &Format, schema: &Schema) -> Self {
+    pub fn new(format: &RenderFormat, schema: &Schema) -> Self {
         let names: Vec<String> = schema
             .fields()
             .iter()
@@ -53,7 +53,7 @@ impl Line {
     }
 }
 
-impl Renderer for Line {
+impl Renderer for LineRenderer {
     fn begin(&mut self, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }

@@ -20,9 +20,9 @@ pub fn is_plan(schema: &Schema) -> bool {
 }
 
 /// Writes the lines of a plan.
-pub struct Plan;
+pub struct PlanRenderer;
 
-impl Renderer for Plan {
+impl Renderer for PlanRenderer {
     fn begin(&mut self, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }

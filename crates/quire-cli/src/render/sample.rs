@@ -7,7 +7,7 @@ use quire::arrow::array::RecordBatch;
 /// Keeps every row, or the first and last ones up to a limit.
 ///
 /// Batches are kept as slices: memory is at most that of the batches which hold the kept rows.
-pub struct Sample {
+pub struct RowSample {
     limit: Option<usize>,
     head: Vec<RecordBatch>,
     tail: VecDeque<RecordBatch>,
@@ -16,7 +16,7 @@ pub struct Sample {
     row_count: usize,
 }
 
-impl Sample {
+impl RowSample {
     /// Keeps at most `limit` rows; all of them with `None`.
     pub fn new(limit: Option<usize>) -> Self {
         Self {
@@ -96,7 +96,7 @@ mod tests {
     use quire::arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
     use quire::arrow::datatypes::Int64Type;
 
-    use super::Sample;
+    use super::RowSample;
 
     fn numbers(from: i64, to: i64) -> RecordBatch {
         let column: ArrayRef = Arc::new((from..to).collect::<Int64Array>());
@@ -116,8 +116,8 @@ mod tests {
     }
 
     /// Rows 0..total in batches of the given size, sampled.
-    fn sampled(limit: Option<usize>, total: i64, batch_rows: i64) -> Sample {
-        let mut sample = Sample::new(limit);
+    fn sampled(limit: Option<usize>, total: i64, batch_rows: i64) -> RowSample {
+        let mut sample = RowSample::new(limit);
         let mut next = 0;
         while next < total {
             let end = total.min(next + batch_rows);

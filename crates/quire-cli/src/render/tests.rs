@@ -10,10 +10,10 @@ use quire::arrow::array::{
 };
 use quire::arrow::datatypes::{DataType, Field, Schema};
 
-use super::{Format, Mode, renderer};
+use super::{RenderFormat, RenderMode, renderer};
 
 /// What the format writes for these batches.
-fn rendered(format: &Format, batches: &[RecordBatch]) -> String {
+fn rendered(format: &RenderFormat, batches: &[RecordBatch]) -> String {
     let mut out = Vec::new();
     let mut renderer = renderer(format, &batches[0].schema());
     renderer.begin(&mut out).unwrap();
@@ -25,8 +25,8 @@ fn rendered(format: &Format, batches: &[RecordBatch]) -> String {
 }
 
 /// What the mode writes without limits.
-fn plain(mode: Mode, batch: &RecordBatch) -> String {
-    rendered(&Format::plain(mode), std::slice::from_ref(batch))
+fn plain(mode: RenderMode, batch: &RecordBatch) -> String {
+    rendered(&RenderFormat::plain(mode), std::slice::from_ref(batch))
 }
 
 /// Lines of expected text; the margin up to `|` is dropped, for text with blanks in front.
@@ -108,7 +108,7 @@ fn numbers(count: i64) -> RecordBatch {
 #[test]
 fn box_mode_shows_names_types_and_lines_numbers_up_on_the_right() {
     assert_eq!(
-        plain(Mode::Box, &cities()),
+        plain(RenderMode::Box, &cities()),
         lines(
             "
             ┌──────┬──────────┬───────────────┐
@@ -127,7 +127,7 @@ fn box_mode_shows_names_types_and_lines_numbers_up_on_the_right() {
 #[test]
 fn box_mode_escapes_what_would_break_the_lines() {
     assert_eq!(
-        plain(Mode::Box, &awkward()),
+        plain(RenderMode::Box, &awkward()),
         lines(
             "
             ┌────────────┬───────────┐
@@ -147,7 +147,7 @@ fn box_mode_escapes_what_would_break_the_lines() {
 #[test]
 fn box_mode_without_rows_or_header() {
     assert_eq!(
-        plain(Mode::Box, &no_rows()),
+        plain(RenderMode::Box, &no_rows()),
         lines(
             "
             ┌──────┬────────┬───────────────┐
@@ -158,9 +158,9 @@ fn box_mode_without_rows_or_header() {
             0 rows"
         )
     );
-    let format = Format {
+    let format = RenderFormat {
         header: false,
-        ..Format::plain(Mode::Box)
+        ..RenderFormat::plain(RenderMode::Box)
     };
     assert_eq!(
         rendered(&format, &[numbers(1)]),
@@ -179,16 +179,16 @@ fn rows_without_columns_are_only_counted() {
     let two = RecordBatchOptions::new().with_row_count(Some(2));
     let schema = Arc::new(Schema::empty());
     let batch = RecordBatch::try_new_with_options(schema, vec![], &two).unwrap();
-    assert_eq!(plain(Mode::Box, &batch), "2 rows\n");
-    assert_eq!(plain(Mode::Table, &batch), "");
-    assert_eq!(plain(Mode::Jsonlines, &batch), "{}\n{}\n");
+    assert_eq!(plain(RenderMode::Box, &batch), "2 rows\n");
+    assert_eq!(plain(RenderMode::Table, &batch), "");
+    assert_eq!(plain(RenderMode::Jsonlines, &batch), "{}\n{}\n");
 }
 
 #[test]
 fn a_long_result_keeps_its_first_and_last_rows() {
-    let format = Format {
+    let format = RenderFormat {
         row_limit: Some(5),
-        ..Format::plain(Mode::Box)
+        ..RenderFormat::plain(RenderMode::Box)
     };
     assert_eq!(
         rendered(&format, &[numbers(4), numbers(7), numbers(1)]),
@@ -223,9 +223,9 @@ fn wide_values_are_cut_to_the_terminal() {
         ),
     ]);
     // 30 columns less 7 for lines and blanks and 6 for the first column leave 17.
-    let format = Format {
+    let format = RenderFormat {
         width_limit: Some(30),
-        ..Format::plain(Mode::Box)
+        ..RenderFormat::plain(RenderMode::Box)
     };
     assert_eq!(
         rendered(&format, &[batch]),
@@ -252,9 +252,9 @@ fn columns_that_find_no_room_are_named_in_the_last_line() {
         ("c", text("0123456789")),
         ("d", text("0123456789")),
     ]);
-    let format = Format {
+    let format = RenderFormat {
         width_limit: Some(32),
-        ..Format::plain(Mode::Box)
+        ..RenderFormat::plain(RenderMode::Box)
     };
     assert_eq!(
         rendered(&format, &[batch]),
@@ -273,21 +273,21 @@ fn columns_that_find_no_room_are_named_in_the_last_line() {
 
 #[test]
 fn colour_dims_types_and_nulls_and_changes_no_width() {
-    let format = Format {
+    let format = RenderFormat {
         color: true,
-        ..Format::plain(Mode::Box)
+        ..RenderFormat::plain(RenderMode::Box)
     };
     let colored = rendered(&format, &[cities()]);
     assert!(colored.contains("│ \x1b[2mNULL\x1b[0m │"));
     assert!(colored.contains("│ \x1b[2mtext\x1b[0m │"));
     let bare = colored.replace("\x1b[2m", "").replace("\x1b[0m", "");
-    assert_eq!(bare, plain(Mode::Box, &cities()));
+    assert_eq!(bare, plain(RenderMode::Box, &cities()));
 }
 
 #[test]
 fn table_mode_is_ascii() {
     assert_eq!(
-        plain(Mode::Table, &cities()),
+        plain(RenderMode::Table, &cities()),
         lines(
             "
             +------+----------+-------+
@@ -303,10 +303,10 @@ fn table_mode_is_ascii() {
 
 #[test]
 fn markdown_escapes_bars_and_line_ends_and_always_has_a_header() {
-    let format = Format {
+    let format = RenderFormat {
         header: false,
         row_limit: Some(2),
-        ..Format::plain(Mode::Markdown)
+        ..RenderFormat::plain(RenderMode::Markdown)
     };
     assert_eq!(
         rendered(&format, &[awkward()]),
@@ -321,7 +321,7 @@ fn markdown_escapes_bars_and_line_ends_and_always_has_a_header() {
         )
     );
     assert_eq!(
-        plain(Mode::Markdown, &numbers(1)),
+        plain(RenderMode::Markdown, &numbers(1)),
         "|   n |\n| --: |\n|   1 |\n"
     );
 }
@@ -329,14 +329,14 @@ fn markdown_escapes_bars_and_line_ends_and_always_has_a_header() {
 #[test]
 fn csv_quotes_what_it_must_and_tells_null_from_empty() {
     assert_eq!(
-        plain(Mode::Csv, &awkward()),
+        plain(RenderMode::Csv, &awkward()),
         "a|b,\"say \"\"hi\"\"\"\nx|y,it's\n\"\",\"a,b\"\n\"two\nlines\",tab\there\n,\"\"\"q\"\" \\\"\n"
     );
     assert_eq!(
-        plain(Mode::Csv, &cities()),
+        plain(RenderMode::Csv, &cities()),
         "city,people,price\nKöln,1087353,12.50\n東京,13988129,\n,0,-0.05\n"
     );
-    assert_eq!(plain(Mode::Csv, &no_rows()), "city,people,price\n");
+    assert_eq!(plain(RenderMode::Csv, &no_rows()), "city,people,price\n");
 }
 
 #[test]
@@ -345,10 +345,10 @@ fn a_value_that_looks_like_null_is_quoted() {
         "a",
         Arc::new(StringArray::from(vec![Some("-"), None, Some("")])),
     )]);
-    let format = Format {
+    let format = RenderFormat {
         null_text: Some("-".to_owned()),
         header: false,
-        ..Format::plain(Mode::Csv)
+        ..RenderFormat::plain(RenderMode::Csv)
     };
     assert_eq!(rendered(&format, &[batch]), "\"-\"\n-\n\n");
 }
@@ -356,7 +356,7 @@ fn a_value_that_looks_like_null_is_quoted() {
 #[test]
 fn tsv_is_postgresqls_text_format() {
     assert_eq!(
-        plain(Mode::Tsv, &awkward()),
+        plain(RenderMode::Tsv, &awkward()),
         "a|b\tsay \"hi\"\nx|y\tit's\n\ta,b\ntwo\\nlines\ttab\\there\n\\N\t\"q\" \\\\\n"
     );
 }
@@ -365,7 +365,7 @@ fn tsv_is_postgresqls_text_format() {
 fn json_is_one_array_over_all_batches() {
     assert_eq!(
         rendered(
-            &Format::plain(Mode::Json),
+            &RenderFormat::plain(RenderMode::Json),
             &[cities(), numbers_named_like_cities()]
         ),
         "[{\"city\":\"Köln\",\"people\":1087353,\"price\":12.50},\n\
@@ -373,7 +373,7 @@ fn json_is_one_array_over_all_batches() {
          {\"city\":null,\"people\":0,\"price\":-0.05},\n\
          {\"city\":\"Köln\",\"people\":1087353,\"price\":12.50}]\n"
     );
-    assert_eq!(plain(Mode::Json, &no_rows()), "[]\n");
+    assert_eq!(plain(RenderMode::Json, &no_rows()), "[]\n");
 }
 
 fn numbers_named_like_cities() -> RecordBatch {
@@ -383,13 +383,13 @@ fn numbers_named_like_cities() -> RecordBatch {
 #[test]
 fn jsonlines_has_an_object_a_line() {
     assert_eq!(
-        plain(Mode::Jsonlines, &awkward()),
+        plain(RenderMode::Jsonlines, &awkward()),
         "{\"a|b\":\"x|y\",\"say \\\"hi\\\"\":\"it's\"}\n\
          {\"a|b\":\"\",\"say \\\"hi\\\"\":\"a,b\"}\n\
          {\"a|b\":\"two\\nlines\",\"say \\\"hi\\\"\":\"tab\\there\"}\n\
          {\"a|b\":null,\"say \\\"hi\\\"\":\"\\\"q\\\" \\\\\"}\n"
     );
-    assert_eq!(plain(Mode::Jsonlines, &no_rows()), "");
+    assert_eq!(plain(RenderMode::Jsonlines, &no_rows()), "");
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn json_nests_lists_and_rows_and_has_no_nan() {
         ("b", Arc::new(BooleanArray::from(vec![Some(true), None]))),
     ]);
     assert_eq!(
-        plain(Mode::Jsonlines, &batch),
+        plain(RenderMode::Jsonlines, &batch),
         "{\"l\":[1,null],\"r\":{\"name\":\"x\"},\"f\":\"NaN\",\"b\":true}\n\
          {\"l\":null,\"r\":{\"name\":\"y\"},\"f\":1e+300,\"b\":null}\n"
     );
@@ -417,7 +417,7 @@ fn json_nests_lists_and_rows_and_has_no_nan() {
 #[test]
 fn line_mode_lines_values_up_below_each_other() {
     assert_eq!(
-        plain(Mode::Line, &cities().slice(1, 2)),
+        plain(RenderMode::Line, &cities().slice(1, 2)),
         lines(
             "
             !  city = 東京
@@ -431,7 +431,7 @@ fn line_mode_lines_values_up_below_each_other() {
     );
     let two_lines = awkward().slice(2, 1);
     assert_eq!(
-        plain(Mode::Line, &two_lines),
+        plain(RenderMode::Line, &two_lines),
         lines(
             "
             !     a|b = two
@@ -443,9 +443,9 @@ fn line_mode_lines_values_up_below_each_other() {
 
 #[test]
 fn insert_mode_writes_statements() {
-    let format = Format {
+    let format = RenderFormat {
         insert_table: "My table".to_owned(),
-        ..Format::plain(Mode::Insert)
+        ..RenderFormat::plain(RenderMode::Insert)
     };
     assert_eq!(
         rendered(&format, &[cities()]),
@@ -458,7 +458,7 @@ fn insert_mode_writes_statements() {
         Arc::new(Float64Array::from(vec![f64::INFINITY])),
     )]);
     assert_eq!(
-        plain(Mode::Insert, &infinite),
+        plain(RenderMode::Insert, &infinite),
         "INSERT INTO t (f) VALUES ('Infinity');\n"
     );
 }
@@ -471,9 +471,12 @@ fn names_may_repeat() {
         Field::new("a", DataType::Int64, true),
     ]));
     let batch = RecordBatch::try_new(schema, vec![one.clone(), one]).unwrap();
-    assert_eq!(plain(Mode::Csv, &batch), "a,a\n1,1\n");
-    assert_eq!(plain(Mode::Jsonlines, &batch), "{\"a\":1,\"a_1\":1}\n");
-    assert_eq!(plain(Mode::Line, &batch), "a = 1\na = 1\n");
+    assert_eq!(plain(RenderMode::Csv, &batch), "a,a\n1,1\n");
+    assert_eq!(
+        plain(RenderMode::Jsonlines, &batch),
+        "{\"a\":1,\"a_1\":1}\n"
+    );
+    assert_eq!(plain(RenderMode::Line, &batch), "a = 1\na = 1\n");
 }
 
 #[test]
@@ -481,10 +484,10 @@ fn plans_keep_their_lines_in_box_mode() {
     let lines = vec!["logical_plan:", "  Projection: 1", "    EmptyRelation"];
     let batch = columns(vec![("QUERY PLAN", Arc::new(StringArray::from(lines)))]);
     assert_eq!(
-        plain(Mode::Box, &batch),
+        plain(RenderMode::Box, &batch),
         "logical_plan:\n  Projection: 1\n    EmptyRelation\n"
     );
-    assert!(plain(Mode::Csv, &batch).starts_with("QUERY PLAN\n"));
+    assert!(plain(RenderMode::Csv, &batch).starts_with("QUERY PLAN\n"));
 }
 
 #[test]
@@ -507,9 +510,9 @@ fn the_csv_of_any_text_reads_back() {
             ("l", Arc::new(StringArray::from(vec![left.as_str()]))),
             ("r", Arc::new(StringArray::from(vec![right.as_str()]))),
         ]);
-        let format = Format {
+        let format = RenderFormat {
             header: false,
-            ..Format::plain(Mode::Csv)
+            ..RenderFormat::plain(RenderMode::Csv)
         };
         assert_eq!(fields(&rendered(&format, &[batch])), [left, right]);
     }

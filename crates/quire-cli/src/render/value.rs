@@ -15,7 +15,7 @@ use quire::arrow::buffer::NullBuffer;
 use quire::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use quire::arrow::util::display::{ArrayFormatter, FormatOptions};
 use quire_text::temporal::{
-    Zone, write_date, write_instant, write_interval, write_time, write_timestamp,
+    TimeZoneRules, write_date, write_instant, write_interval, write_time, write_timestamp,
 };
 
 use super::float::{write_f32, write_f64};
@@ -126,7 +126,7 @@ fn timestamp<'a>(array: &'a dyn Array, unit: TimeUnit, zone: Option<&str>) -> Wr
         None => None,
         Some(Some(minutes)) => Some(minutes),
         Some(None) => {
-            return match zone.and_then(Zone::of_setting) {
+            return match zone.and_then(TimeZoneRules::of_setting) {
                 Some(zone) if unit == TimeUnit::Microsecond => {
                     primitive::<TimestampMicrosecondType>(array, move |micros, out| {
                         write_instant(micros, &zone, out);

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use quire::{AtomicFile, CopyIn, CopyKind, CopyStream};
 use quire_server::copy::{CopyFailure, CopyReceiver, CopySender};
 
-use super::{Failure, Shell};
+use super::{Shell, ShellFailure};
 use crate::bare_words::reads_rows;
 use crate::rows_behind::RowLines;
 use crate::script::is_end;
@@ -14,7 +14,7 @@ use crate::script::is_end;
 const PIECE_BYTES: usize = 256 << 10;
 
 /// Where the rows of a `COPY … FROM STDIN` come from.
-pub enum RowSource<'a> {
+pub enum CopyRowSource<'a> {
     /// Up to a line with `\.`, or the end of all lines.
     Lines(&'a mut dyn RowLines),
     /// All there is.
@@ -46,7 +46,11 @@ impl Shell {
     ///
     /// # Errors
     /// What the statement, the rows or the output fail with.
-    pub fn execute_or_copy(&mut self, sql: &str, lines: &mut dyn RowLines) -> Result<(), Failure> {
+    pub fn execute_or_copy(
+        &mut self,
+        sql: &str,
+        lines: &mut dyn RowLines,
+    ) -> Result<(), ShellFailure> {
         if !sql
             .get(..4)
             .is_some_and(|word| word.eq_ignore_ascii_case("copy"))
@@ -60,7 +64,7 @@ impl Shell {
             has_begun = true;
             match begun {
                 Some(stream) => {
-                    shell.copy(stream, RowSource::Lines(&mut *lines), RowTarget::Output)
+                    shell.copy(stream, CopyRowSource::Lines(&mut *lines), RowTarget::Output)
                 }
                 None => shell.execute_in_time(sql),
             }
@@ -78,28 +82,28 @@ impl Shell {
     pub fn copy_with(
         &mut self,
         sql: &str,
-        source: RowSource<'_>,
+        source: CopyRowSource<'_>,
         target: RowTarget,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ShellFailure> {
         let mut source = Some(source);
         let copied = self.run_statement(|shell| {
             let stream = shell.begin_copy(sql)?;
             match stream.zip(source.take()) {
                 Some((stream, source)) => shell.copy(stream, source, target),
-                None => Err(Failure::Command(format!("this is no COPY: {sql}"))),
+                None => Err(ShellFailure::Command(format!("this is no COPY: {sql}"))),
             }
         });
         match source {
             // It has not begun.
-            Some(RowSource::Lines(lines)) if reads_rows(sql) => lines.skip_rows()?,
+            Some(CopyRowSource::Lines(lines)) if reads_rows(sql) => lines.skip_rows()?,
             _ => {}
         }
         copied
     }
 
-    fn begin_copy(&mut self, sql: &str) -> Result<Option<CopyStream>, Failure> {
+    fn begin_copy(&mut self, sql: &str) -> Result<Option<CopyStream>, ShellFailure> {
         let begun = self.connection()?.begin_copy(sql);
-        begun.map_err(|error| Failure::Statement {
+        begun.map_err(|error| ShellFailure::Statement {
             error,
             sql: sql.to_owned(),
         })
@@ -108,9 +112,9 @@ impl Shell {
     fn copy(
         &mut self,
         stream: CopyStream,
-        source: RowSource<'_>,
+        source: CopyRowSource<'_>,
         target: RowTarget,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ShellFailure> {
         match stream {
             CopyStream::In(copy) => self.take_rows(copy, source),
             CopyStream::Out(rows, format) => {
@@ -120,13 +124,13 @@ impl Shell {
         }
     }
 
-    fn take_rows(&mut self, copy: CopyIn, source: RowSource<'_>) -> Result<(), Failure> {
+    fn take_rows(&mut self, copy: CopyIn, source: CopyRowSource<'_>) -> Result<(), ShellFailure> {
         let is_binary = copy.format().kind == CopyKind::Binary;
         let mut receiver = CopyReceiver::new(copy);
         let mut first_line = None;
         let fed = match source {
-            RowSource::Reader(reader) => feed_bytes(reader, &mut receiver),
-            RowSource::Lines(lines) => {
+            CopyRowSource::Reader(reader) => feed_bytes(reader, &mut receiver),
+            CopyRowSource::Lines(lines) => {
                 first_line = lines.line_number();
                 if lines.are_typed() {
                     // It would be drawn over what is typed.
@@ -154,12 +158,12 @@ impl Shell {
             Err(failure) => {
                 let line = failure.line.zip(first_line);
                 let line = line.map(|(line, first)| first + line - 1);
-                Err(Failure::Rows { failure, line })
+                Err(ShellFailure::Rows { failure, line })
             }
         }
     }
 
-    fn send_rows(&mut self, sender: CopySender, target: RowTarget) -> Result<(), Failure> {
+    fn send_rows(&mut self, sender: CopySender, target: RowTarget) -> Result<(), ShellFailure> {
         let writer = match target {
             RowTarget::Output => self.output.writer(),
             RowTarget::ProcessOutput => self.output.process_writer(),
@@ -168,20 +172,21 @@ impl Shell {
                 return self.show_change(&format!("COPY {count}"));
             }
         };
-        sender.run(|piece| writer.write_all(piece).map_err(Failure::Output))?;
+        sender.run(|piece| writer.write_all(piece).map_err(ShellFailure::Output))?;
         Ok(writer.flush()?)
     }
 }
 
-fn write_file(sender: CopySender, file: AtomicFile) -> Result<u64, Failure> {
-    let failed =
-        |error: io::Error| Failure::Command(format!("cannot write the file of the copy: {error}"));
+fn write_file(sender: CopySender, file: AtomicFile) -> Result<u64, ShellFailure> {
+    let failed = |error: io::Error| {
+        ShellFailure::Command(format!("cannot write the file of the copy: {error}"))
+    };
     let mut writer = io::BufWriter::new(file);
     let count = sender.run(|piece| writer.write_all(piece).map_err(failed))?;
     let file = writer.into_inner();
     let file = file.map_err(|error| failed(error.into_error()))?;
     let named = file.commit();
-    named.map_err(|error| Failure::Command(error.to_string()))?;
+    named.map_err(|error| ShellFailure::Command(error.to_string()))?;
     Ok(count)
 }
 

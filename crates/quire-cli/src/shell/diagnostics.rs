@@ -50,7 +50,7 @@ impl<'a> From<&'a CopyFailure> for Diagnostic<'a> {
 
 /// Where a statement or command stands: the name of the script and the line on which it begins.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct ScriptPosition<'a> {
     pub script: &'a str,
     pub line: u64,
 }
@@ -59,7 +59,7 @@ pub struct Place<'a> {
 pub fn describe(
     diagnostic: &Diagnostic,
     statement: &str,
-    place: Option<Place>,
+    place: Option<ScriptPosition>,
     color: bool,
 ) -> String {
     let mut text = String::new();
@@ -98,7 +98,7 @@ pub fn describe(
 }
 
 /// A complaint about a command or the way the program was called.
-pub fn describe_plain(message: &str, place: Option<Place>, color: bool) -> String {
+pub fn describe_plain(message: &str, place: Option<ScriptPosition>, color: bool) -> String {
     let (red, plain) = if color {
         ("\x1b[1;31m", "\x1b[0m")
     } else {
@@ -182,7 +182,7 @@ fn cut_around(before: &str, after: &str) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Diagnostic, Place, describe, describe_plain};
+    use super::{Diagnostic, ScriptPosition, describe, describe_plain};
 
     fn diagnostic(position: Option<(u64, u64)>) -> Diagnostic<'static> {
         Diagnostic {
@@ -226,7 +226,7 @@ mod tests {
             hint: Some("quote it"),
             ..diagnostic(Some((2, 1)))
         };
-        let place = Some(Place {
+        let place = Some(ScriptPosition {
             script: "load.sql",
             line: 10,
         });

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
 /// A place for results.
-pub struct Output {
+pub struct ShellOutput {
     stdout: BufWriter<Stdout>,
     file: Option<Redirection>,
 }
@@ -16,7 +16,7 @@ struct Redirection {
     is_once: bool,
 }
 
-impl Output {
+impl ShellOutput {
     /// The standard output.
     pub fn new() -> Self {
         Self {

@@ -36,18 +36,18 @@ const SUBJECT_WIDTH: usize = 30;
 #[derive(Clone)]
 pub struct ProgressDisplay {
     /// Nothing where nobody would see it.
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<SharedProgress>>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct SharedProgress {
+    state: Mutex<ProgressState>,
     /// Signalled when a statement begins while the thread sleeps.
     begun: Condvar,
     delay: Duration,
 }
 
 #[derive(Default)]
-struct State {
+struct ProgressState {
     has_thread: bool,
     is_asleep: bool,
     /// The statement, and when it has taken long enough.
@@ -60,7 +60,7 @@ impl ProgressDisplay {
     pub fn for_terminal() -> Self {
         let is_seen = io::stderr().is_terminal() && io::stdout().is_terminal();
         Self {
-            shared: is_seen.then(|| Arc::new(Shared::new(delay()))),
+            shared: is_seen.then(|| Arc::new(SharedProgress::new(delay()))),
         }
     }
 
@@ -125,7 +125,7 @@ fn delay() -> Duration {
     given.map_or(DELAY, Duration::from_millis)
 }
 
-impl Shared {
+impl SharedProgress {
     fn new(delay: Duration) -> Self {
         Self {
             state: Mutex::default(),
@@ -134,7 +134,7 @@ impl Shared {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ProgressState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -165,7 +165,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl ProgressState {
     fn draw(&mut self) {
         let progress = self.running.as_ref().and_then(|(handle, _)| handle.now());
         let Some(progress) = progress else { return };
@@ -281,7 +281,7 @@ mod tests {
 
     use quire::{Phase, Progress};
 
-    use super::{ProgressDisplay, Shared, bar_text, line_text};
+    use super::{ProgressDisplay, SharedProgress, bar_text, line_text};
 
     /// Ten seconds after the beginning.
     fn progress(phase: Phase) -> Progress {
@@ -393,7 +393,7 @@ mod tests {
         let mut connection = quire::Database::in_memory().unwrap().connect();
         connection.execute("CREATE TABLE t (a INTEGER)").unwrap();
         for (is_terminal, is_running) in [(true, false), (false, true)] {
-            let shared = std::sync::Arc::new(Shared::new(Duration::from_secs(3600)));
+            let shared = std::sync::Arc::new(SharedProgress::new(Duration::from_secs(3600)));
             let display = ProgressDisplay {
                 shared: Some(std::sync::Arc::clone(&shared)),
             };

@@ -5,11 +5,14 @@ use super::measure::{Measured, measure};
 use super::{Bar, line};
 use quire_codec::choose::{ChooseOptions, choose};
 use quire_codec::int::Element;
-use quire_codec::{CodecId, Values, fixed};
+use quire_codec::{CodecId, RowGroupValues, fixed};
 use std::error::Error;
 use std::hint::black_box;
 
-fn choose_and_encode<E: Element>(values: &[E], wrapped: &Values<'_>) -> (CodecId, Measured) {
+fn choose_and_encode<E: Element>(
+    values: &[E],
+    wrapped: &RowGroupValues<'_>,
+) -> (CodecId, Measured) {
     let options = ChooseOptions::default();
     let codec = choose(wrapped, &options).codec;
     let mut copy = values.to_vec();
@@ -28,13 +31,13 @@ fn choose_and_encode<E: Element>(values: &[E], wrapped: &Values<'_>) -> (CodecId
 }
 
 fn column_of_32(name: &str, values: &[i32], least: f64) {
-    let (codec, measured) = choose_and_encode(values, &Values::Int32(values));
+    let (codec, measured) = choose_and_encode(values, &RowGroupValues::Int32(values));
     let name = format!("{name}: {codec}");
     line(&name, &measured, 4.0, "memcpy", &[Bar::Gigabytes(least)]);
 }
 
 fn column_of_64(name: &str, values: &[i64], least: f64) {
-    let (codec, measured) = choose_and_encode(values, &Values::Int64(values));
+    let (codec, measured) = choose_and_encode(values, &RowGroupValues::Int64(values));
     let name = format!("{name}: {codec}");
     line(&name, &measured, 8.0, "memcpy", &[Bar::Gigabytes(least)]);
 }

@@ -2,7 +2,9 @@
 
 use super::measure::measure;
 use super::{Bar, line};
-use quire_codec::transform::{Column, PageShape, RowLayout, Transform, to_memory, to_storage};
+use quire_codec::transform::{
+    LayoutColumn, Transform, TransformPageShape, TransformRowLayout, to_memory, to_storage,
+};
 use std::error::Error;
 use std::hint::black_box;
 
@@ -15,8 +17,8 @@ struct Page([u8; PAGE_BYTES]);
 
 /// Rows of 32 numbers of four bytes, 15/16 of a page.
 pub fn transforms() -> Result<(), Box<dyn Error>> {
-    let layout = RowLayout::new(&[Column::Number(4); 32])?;
-    let shape = PageShape {
+    let layout = TransformRowLayout::new(&[LayoutColumn::Number(4); 32])?;
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 0,
         row_count: PAGE_BYTES / 16 * 15 / layout.row_bytes(),

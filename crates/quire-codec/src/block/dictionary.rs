@@ -1,6 +1,6 @@
 //! Dictionaries for zstd: what blocks have in common.
 
-use super::OpenError;
+use super::CodecOpenError;
 use std::sync::Arc;
 
 /// The longest dictionary, so that a reader knows what a damaged length cannot ask for.
@@ -12,25 +12,25 @@ pub(super) const STRING_BYTES: usize = 8;
 /// A dictionary of zstd: plain content, or the format of `zstd --train`. Blocks compressed with it can only
 /// be decompressed with it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Dictionary {
+pub struct ZstdDictionary {
     bytes: Arc<[u8]>,
     id: u64,
 }
 
-impl std::fmt::Debug for Dictionary {
+impl std::fmt::Debug for ZstdDictionary {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "Dictionary({} bytes)", self.bytes.len())
     }
 }
 
-impl Dictionary {
+impl ZstdDictionary {
     /// A dictionary that was stored, of 8 to [`DICTIONARY_BYTES_MAX`] bytes.
-    pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Self, OpenError> {
+    pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Self, CodecOpenError> {
         let bytes = bytes.into();
         if (STRING_BYTES..=DICTIONARY_BYTES_MAX).contains(&bytes.len()) {
             Ok(Self { bytes, id: 0 })
         } else {
-            Err(OpenError::DictionaryLength { bytes: bytes.len() })
+            Err(CodecOpenError::DictionaryLength { bytes: bytes.len() })
         }
     }
 

@@ -5,7 +5,7 @@
 //! epoch gives the segment that covers the most eight-byte strings which are frequent in the samples and not
 //! in the dictionary yet. Several lengths of segment are tried on samples that were kept aside.
 
-use super::dictionary::{DICTIONARY_BYTES_MAX, Dictionary, STRING_BYTES};
+use super::dictionary::{DICTIONARY_BYTES_MAX, STRING_BYTES, ZstdDictionary};
 use super::{BlockCodec, zstd_frame::Zstd};
 
 /// What zstd takes a dictionary with entropy tables by; ours are content only.
@@ -17,7 +17,7 @@ const JUDGED: usize = 8;
 const TRAINING_BYTES_MAX: usize = 16 << 20;
 const TRIAL_LEVEL: i32 = 3;
 
-impl Dictionary {
+impl ZstdDictionary {
     /// Learns a dictionary of at most `dictionary_bytes` from samples, each a typical block; a hundred times as
     /// many bytes of samples as of dictionary are enough. Samples beyond 16 MiB are not looked at. `None` when
     /// the samples that were kept aside are not smaller with it, the dictionary itself not counted.
@@ -35,7 +35,7 @@ impl Dictionary {
                 learnt.push(sample);
             }
         }
-        let strings = Strings::count(&learnt);
+        let strings = SampleStrings::count(&learnt);
         let candidates = SEGMENT_BYTES.iter().filter_map(|&segment_bytes| {
             let bytes = strings.clone().select(segment_bytes, dictionary_bytes);
             let dictionary = Self::from_bytes(bytes).ok()?;
@@ -48,7 +48,7 @@ impl Dictionary {
 }
 
 /// What the blocks take together; those that do not shrink count as they are.
-fn compressed_bytes(blocks: &[&[u8]], dictionary: Option<Dictionary>) -> Option<usize> {
+fn compressed_bytes(blocks: &[&[u8]], dictionary: Option<ZstdDictionary>) -> Option<usize> {
     let mut codec = Zstd::new(TRIAL_LEVEL, dictionary).ok()?;
     let mut output = Vec::new();
     let sizes = blocks.iter().map(|block| {
@@ -61,7 +61,7 @@ fn compressed_bytes(blocks: &[&[u8]], dictionary: Option<Dictionary>) -> Option<
 
 /// The samples laid end to end, and in how many of them each string of eight bytes occurs.
 #[derive(Clone)]
-struct Strings {
+struct SampleStrings {
     text: Vec<u8>,
     /// By hash. One less than the samples the string occurs in; 0 once it is in the dictionary.
     others: Vec<u32>,
@@ -72,7 +72,7 @@ fn hash(string: &[u8; STRING_BYTES]) -> usize {
     (mixed >> (64 - HASH_BITS)) as usize
 }
 
-impl Strings {
+impl SampleStrings {
     fn count(samples: &[&[u8]]) -> Self {
         let mut text = Vec::new();
         let mut seen_in = vec![0u32; 1 << HASH_BITS];

@@ -1,7 +1,7 @@
 //! LZ4HC: the LZ4 block format, written after a long search.
 
 use super::lz4_block::{compress_into, decompress_block};
-use super::probe::{self, Probe};
+use super::probe::{self, BlockProbe};
 use super::{BlockCodec, BlockCodecId, block_bounds};
 use crate::Corrupt;
 use lz4::block::CompressionMode;
@@ -10,12 +10,12 @@ use lz4::block::CompressionMode;
 #[derive(Clone, Debug)]
 pub(super) struct Lz4Hc {
     level: i32,
-    probe: Probe,
+    probe: BlockProbe,
 }
 
 impl Lz4Hc {
     pub(super) fn new(level: i32) -> Self {
-        let probe = Probe::default();
+        let probe = BlockProbe::default();
         Self { level, probe }
     }
 }

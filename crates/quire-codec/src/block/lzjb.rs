@@ -51,7 +51,7 @@ impl BlockCodec for Lzjb {
     }
 
     fn compress(&mut self, input: &[u8], output: &mut [u8], limit: usize) -> Option<usize> {
-        let mut writer = Writer::new(block_bounds(input, output, limit)?);
+        let mut writer = LzjbWriter::new(block_bounds(input, output, limit)?);
         self.last.fill(0);
         let (mut position, mut anchor) = (0, 0);
         // The hash reads four bytes.
@@ -160,7 +160,7 @@ fn equal_bytes(earlier: &[u8], later: &[u8]) -> usize {
 }
 
 /// Writes items into groups; `None` as soon as the output is full.
-struct Writer<'a> {
+struct LzjbWriter<'a> {
     output: &'a mut [u8],
     written: usize,
     /// Where the flags of the open group are, and how many of its items are written.
@@ -168,7 +168,7 @@ struct Writer<'a> {
     items: usize,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> LzjbWriter<'a> {
     fn new(output: &'a mut [u8]) -> Self {
         let (written, flags, items) = (0, 0, 8);
         Self {

@@ -33,7 +33,7 @@ mod zle;
 mod zlib;
 mod zstd_frame;
 
-pub use dictionary::{DICTIONARY_BYTES_MAX, Dictionary};
+pub use dictionary::{DICTIONARY_BYTES_MAX, ZstdDictionary};
 pub use estimate::estimated_bytes;
 pub use gain::MinimumGain;
 pub use id::BlockCodecId;
@@ -76,13 +76,13 @@ pub struct BlockOptions {
     /// One of [`BlockCodecId::levels`]; its default if absent.
     pub level: Option<i32>,
     /// What blocks have in common; for zstd only.
-    pub dictionary: Option<Dictionary>,
+    pub dictionary: Option<ZstdDictionary>,
 }
 
 /// Why a codec cannot be had with these options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum CodecOpenError {
     #[error(
         "codec {codec} has no level {level}; choose one from {} to {}",
         .codec.levels().start(),
@@ -98,18 +98,21 @@ pub enum OpenError {
 }
 
 /// The codec of that number.
-pub fn open(id: BlockCodecId, options: &BlockOptions) -> Result<Box<dyn BlockCodec>, OpenError> {
+pub fn open(
+    id: BlockCodecId,
+    options: &BlockOptions,
+) -> Result<Box<dyn BlockCodec>, CodecOpenError> {
     let level = options.level.unwrap_or(id.default_level());
     let levels: RangeInclusive<i32> = id.levels();
-    let wrong_level = OpenError::Level { codec: id, level };
+    let wrong_level = CodecOpenError::Level { codec: id, level };
     if !levels.contains(&level) {
         return Err(wrong_level);
     }
     if options.dictionary.is_some() && id != BlockCodecId::Zstd {
-        return Err(OpenError::NoDictionary { codec: id });
+        return Err(CodecOpenError::NoDictionary { codec: id });
     }
     Ok(match id {
-        BlockCodecId::None => Box::new(stored::Stored),
+        BlockCodecId::None => Box::new(stored::StoredCodec),
         BlockCodecId::Zle => Box::new(zle::Zle),
         BlockCodecId::Lzjb => Box::new(lzjb::Lzjb::default()),
         BlockCodecId::Lz4 => Box::new(lz4_block::Lz4),

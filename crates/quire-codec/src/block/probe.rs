@@ -15,7 +15,7 @@ const PROBED_BYTES_MIN: usize = 2048;
 
 /// The buffer of the trial.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Probe {
+pub(super) struct BlockProbe {
     trial: Vec<u8>,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn slack(raw_bytes: usize, limit: usize) -> usize {
     raw_bytes - raw_bytes.saturating_sub(limit) / 2
 }
 
-impl Probe {
+impl BlockProbe {
     /// Whether a greedy search alone brings `input` down to `limit` bytes.
     pub(super) fn finds_matches(&mut self, input: &[u8], limit: usize) -> bool {
         if input.len() < PROBED_BYTES_MIN || limit >= input.len() {

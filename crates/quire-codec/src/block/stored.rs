@@ -5,9 +5,9 @@ use crate::Corrupt;
 
 /// The codec that copies. No block gains by it, so any minimum gain refuses it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stored;
+pub(super) struct StoredCodec;
 
-impl BlockCodec for Stored {
+impl BlockCodec for StoredCodec {
     fn id(&self) -> BlockCodecId {
         BlockCodecId::None
     }

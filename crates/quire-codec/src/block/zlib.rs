@@ -3,7 +3,7 @@
 //! libdeflate works on whole blocks in memory, which is what pages are; there it decompresses 1.3 to 2 times
 //! as fast as zlib-rs and compresses smaller at the same level. It is C without a build system of its own.
 
-use super::probe::Probe;
+use super::probe::BlockProbe;
 use super::{BlockCodec, BlockCodecId, block_bounds};
 use crate::Corrupt;
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
@@ -12,7 +12,7 @@ use libdeflater::{CompressionLvl, Compressor, Decompressor};
 #[derive(Default)]
 pub(super) struct Zlib {
     level: CompressionLvl,
-    probe: Probe,
+    probe: BlockProbe,
     compressor: Option<Compressor>,
     decompressor: Option<Decompressor>,
 }

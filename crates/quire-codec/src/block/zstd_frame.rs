@@ -1,30 +1,33 @@
 //! zstd, one frame a block without magic number, content size and checksum, with or without a dictionary.
 
-use super::probe::Probe;
-use super::{BlockCodec, BlockCodecId, Dictionary, OpenError, block_bounds};
+use super::probe::BlockProbe;
+use super::{BlockCodec, BlockCodecId, CodecOpenError, ZstdDictionary, block_bounds};
 use crate::Corrupt;
 use zstd::bulk::{Compressor, Decompressor};
 
 /// zstd with its contexts, which are made when they are first needed.
 pub(super) struct Zstd {
     level: i32,
-    dictionary: Option<Dictionary>,
-    probe: Probe,
+    dictionary: Option<ZstdDictionary>,
+    probe: BlockProbe,
     compressor: Option<Compressor<'static>>,
     decompressor: Option<Decompressor<'static>>,
 }
 
 impl Zstd {
     /// A dictionary is digested at once, so that one that is damaged is refused here.
-    pub(super) fn new(level: i32, dictionary: Option<Dictionary>) -> Result<Self, OpenError> {
+    pub(super) fn new(
+        level: i32,
+        dictionary: Option<ZstdDictionary>,
+    ) -> Result<Self, CodecOpenError> {
         let decompressor = match &dictionary {
             Some(some) => {
                 let context = new_decompressor(some.bytes());
-                Some(context.ok_or(OpenError::DictionaryRefused)?)
+                Some(context.ok_or(CodecOpenError::DictionaryRefused)?)
             }
             None => None,
         };
-        let (probe, compressor) = (Probe::default(), None);
+        let (probe, compressor) = (BlockProbe::default(), None);
         Ok(Self {
             level,
             dictionary,
@@ -74,7 +77,7 @@ impl BlockCodec for Zstd {
     }
 
     fn dictionary_id(&self) -> u64 {
-        self.dictionary.as_ref().map_or(0, Dictionary::id)
+        self.dictionary.as_ref().map_or(0, ZstdDictionary::id)
     }
 
     fn compress(&mut self, input: &[u8], output: &mut [u8], limit: usize) -> Option<usize> {
@@ -83,7 +86,10 @@ impl BlockCodec for Zstd {
         if self.dictionary.is_none() && !self.probe.finds_redundancy(input, output.len()) {
             return None;
         }
-        let dictionary = self.dictionary.as_ref().map_or(&[][..], Dictionary::bytes);
+        let dictionary = self
+            .dictionary
+            .as_ref()
+            .map_or(&[][..], ZstdDictionary::bytes);
         let level = self.level;
         context(&mut self.compressor, || new_compressor(level, dictionary))?
             .compress_to_buffer(input, output)
@@ -92,7 +98,10 @@ impl BlockCodec for Zstd {
 
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<(), Corrupt> {
         let refused = |what: &'static str| Corrupt::new(what, 0);
-        let dictionary = self.dictionary.as_ref().map_or(&[][..], Dictionary::bytes);
+        let dictionary = self
+            .dictionary
+            .as_ref()
+            .map_or(&[][..], ZstdDictionary::bytes);
         let written = context(&mut self.decompressor, || new_decompressor(dictionary))
             .ok_or_else(|| refused("no memory for a zstd context"))?
             .decompress_to_buffer(input, output)

@@ -3,7 +3,7 @@
 use super::bits::{VECTOR_WORDS, clear_beyond};
 use crate::int::bitstream::{self, stream_bytes};
 use crate::int::frame::POSITION_BITS;
-use crate::{Corrupt, Cursor, VECTOR_VALUES};
+use crate::{Corrupt, ImageCursor, VECTOR_VALUES};
 
 /// Form of a vector, and what is needed to know its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Container {
     }
 
     /// Reads a directory entry of a vector of `rows` rows.
-    pub(super) fn read(cursor: &mut Cursor<'_>, rows: usize) -> Result<Self, Corrupt> {
+    pub(super) fn read(cursor: &mut ImageCursor<'_>, rows: usize) -> Result<Self, Corrupt> {
         let kind = cursor.u8("kind of a container")?;
         let count = match kind {
             3..=6 => usize::from(cursor.u16("count of a container")?),

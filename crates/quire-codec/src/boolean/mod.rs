@@ -25,7 +25,7 @@ pub(crate) use bits::VECTOR_WORDS;
 pub use bits::to_words;
 use bits::{clear_beyond, vectors};
 
-use crate::{CodecId, Corrupt, Cursor, EncodeError, PhysicalType, ROWS_MAX, VECTOR_VALUES};
+use crate::{CodecId, Corrupt, EncodeError, ImageCursor, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 use crate::{vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
@@ -106,11 +106,11 @@ fn constant_value(words: &[u64], row_count: usize) -> Result<bool, EncodeError> 
 #[derive(Clone, Debug)]
 pub struct BooleanDecoder {
     row_count: usize,
-    scheme: Scheme,
+    scheme: BooleanScheme,
 }
 
 #[derive(Clone, Debug)]
-enum Scheme {
+enum BooleanScheme {
     Plain(Arc<[u8]>, Range<usize>),
     Constant(bool),
     Containers(RowSet),
@@ -124,7 +124,7 @@ impl BooleanDecoder {
         payload: Range<usize>,
         row_count: usize,
     ) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(&image, payload.clone())?;
+        let mut cursor = ImageCursor::new(&image, payload.clone())?;
         if row_count > ROWS_MAX {
             return Err(cursor.corrupt("more rows than a segment can hold"));
         }
@@ -132,7 +132,7 @@ impl BooleanDecoder {
             CodecId::Plain => {
                 cursor.take(row_count.div_ceil(8), "bits")?;
                 cursor.finish("bits")?;
-                Scheme::Plain(image, payload)
+                BooleanScheme::Plain(image, payload)
             }
             CodecId::Constant => {
                 let value = match cursor.u8("constant bit")? {
@@ -141,9 +141,9 @@ impl BooleanDecoder {
                     _ => return Err(cursor.corrupt("constant bit is neither 0 nor 1")),
                 };
                 cursor.finish("constant bit")?;
-                Scheme::Constant(value)
+                BooleanScheme::Constant(value)
             }
-            CodecId::Rle => Scheme::Containers(RowSet::open(image, payload, row_count)?),
+            CodecId::Rle => BooleanScheme::Containers(RowSet::open(image, payload, row_count)?),
             _ => {
                 return Err(Corrupt::new(
                     format!("codec {codec} does not hold booleans"),
@@ -165,7 +165,7 @@ impl BooleanDecoder {
         }
         let rows = vector_rows(self.row_count, vector);
         match &self.scheme {
-            Scheme::Plain(image, payload) => {
+            BooleanScheme::Plain(image, payload) => {
                 let start = payload.start + vector * VECTOR_VALUES / 8;
                 let bytes = image
                     .get(start..start + rows.div_ceil(8))
@@ -173,11 +173,11 @@ impl BooleanDecoder {
                 containers::read_words(bytes, out);
                 clear_beyond(out, rows);
             }
-            Scheme::Constant(value) => {
+            BooleanScheme::Constant(value) => {
                 out.fill(if *value { u64::MAX } else { 0 });
                 clear_beyond(out, rows);
             }
-            Scheme::Containers(set) => set.words(vector, out)?,
+            BooleanScheme::Containers(set) => set.words(vector, out)?,
         }
         Ok(rows)
     }

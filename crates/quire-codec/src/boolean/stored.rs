@@ -4,7 +4,7 @@
 
 use super::bits::{VECTOR_WORDS, vectors};
 use super::containers::Container;
-use crate::{Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
+use crate::{Corrupt, ImageCursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl RowSet {
         payload: Range<usize>,
         row_count: usize,
     ) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         let mut containers = Vec::with_capacity(vector_count(row_count));
         for vector in 0..vector_count(row_count) {
             let rows = vector_rows(row_count, vector);

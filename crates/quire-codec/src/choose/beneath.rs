@@ -4,10 +4,10 @@
 //! may end smaller. So where storage compresses, candidates are encoded, cut into blocks as storage cuts them, and
 //! ranked by what the block codec leaves.
 
-use super::{Candidate, ChooseOptions, cost};
+use super::{ChooseOptions, CodecCandidate, cost};
 use crate::block::{self, BlockCodec, BlockCodecId, BlockOptions, MinimumGain};
-use crate::effort::Effort;
-use crate::{CodecId, EncodeError, Values, boolean, fixed, float, text};
+use crate::effort::SearchEffort;
+use crate::{CodecId, EncodeError, RowGroupValues, boolean, fixed, float, text};
 
 /// What the chosen bytes are stored on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,11 @@ const SAMPLED_BYTES_NORMAL: usize = 256 << 10;
 const TEXT_BYTES: usize = 512 << 10;
 
 /// Sets what remains of each candidate, and adds what undoing the block codec costs.
-pub(super) fn weigh(candidates: &mut [Candidate], values: &Values<'_>, options: &ChooseOptions) {
+pub(super) fn weigh(
+    candidates: &mut [CodecCandidate],
+    values: &RowGroupValues<'_>,
+    options: &ChooseOptions,
+) {
     let Some((codec, block_bytes)) = options.beneath.compresses() else {
         return;
     };
@@ -52,18 +56,20 @@ pub(super) fn weigh(candidates: &mut [Candidate], values: &Values<'_>, options: 
     };
     let taken;
     let sample = match values {
-        Values::Bytes(all) if all.is_valid() && options.effort != Effort::Thorough => {
+        RowGroupValues::Bytes(all)
+            if all.is_valid() && options.effort != SearchEffort::Thorough =>
+        {
             taken = text::sample(all, TEXT_BYTES);
-            &Values::Bytes(taken.as_slice())
+            &RowGroupValues::Bytes(taken.as_slice())
         }
         _ => values,
     };
-    let blocks = Blocks {
+    let blocks = BlockCutting {
         bytes: block_bytes,
         sampled_bytes: match options.effort {
-            Effort::Fast => SAMPLED_BYTES_FAST,
-            Effort::Normal => SAMPLED_BYTES_NORMAL,
-            Effort::Thorough => usize::MAX,
+            SearchEffort::Fast => SAMPLED_BYTES_FAST,
+            SearchEffort::Normal => SAMPLED_BYTES_NORMAL,
+            SearchEffort::Thorough => usize::MAX,
         },
     };
     for candidate in candidates {
@@ -84,12 +90,12 @@ pub(super) fn weigh(candidates: &mut [Candidate], values: &Values<'_>, options: 
 }
 
 /// How storage cuts what it compresses, and how much of it is tried.
-struct Blocks {
+struct BlockCutting {
     bytes: usize,
     sampled_bytes: usize,
 }
 
-impl Blocks {
+impl BlockCutting {
     fn remaining_bytes(&self, codec: &mut dyn BlockCodec, payload: &[u8]) -> usize {
         let blocks: Vec<&[u8]> = payload.chunks(self.bytes).collect();
         let sampled = (self.sampled_bytes / self.bytes).max(2);
@@ -101,15 +107,17 @@ impl Blocks {
 ///
 /// # Errors
 /// A codec that cannot hold the type or, for [`CodecId::Constant`], the values; too many rows or bytes.
-pub fn encode(values: &Values<'_>, codec: CodecId) -> Result<Vec<u8>, EncodeError> {
+pub fn encode(values: &RowGroupValues<'_>, codec: CodecId) -> Result<Vec<u8>, EncodeError> {
     match values {
-        Values::Bool(values) => boolean::encode(codec, &boolean::to_words(values), values.len()),
-        Values::Int16(values) => fixed::encode(codec, values),
-        Values::Int32(values) => fixed::encode(codec, values),
-        Values::Int64(values) => fixed::encode(codec, values),
-        Values::Int128(values) => fixed::encode(codec, values),
-        Values::Float32(values) => float::encode(codec, values),
-        Values::Float64(values) => float::encode(codec, values),
-        Values::Bytes(values) => text::encode(codec, values),
+        RowGroupValues::Bool(values) => {
+            boolean::encode(codec, &boolean::to_words(values), values.len())
+        }
+        RowGroupValues::Int16(values) => fixed::encode(codec, values),
+        RowGroupValues::Int32(values) => fixed::encode(codec, values),
+        RowGroupValues::Int64(values) => fixed::encode(codec, values),
+        RowGroupValues::Int128(values) => fixed::encode(codec, values),
+        RowGroupValues::Float32(values) => float::encode(codec, values),
+        RowGroupValues::Float64(values) => float::encode(codec, values),
+        RowGroupValues::Bytes(values) => text::encode(codec, values),
     }
 }

@@ -1,8 +1,8 @@
 //! Candidates for integers and floating point numbers.
 
-use super::{Candidate, ChooseOptions, cost};
+use super::{ChooseOptions, CodecCandidate, cost};
 use crate::distinct;
-use crate::effort::Effort;
+use crate::effort::SearchEffort;
 use crate::fixed;
 use crate::float::{self, Floating, as_bits};
 use crate::int::element::{Element, Packed};
@@ -34,13 +34,13 @@ const DOMINANT_PERCENT_MIN: usize = 60;
 const ALP_PERCENT_MIN: usize = 60;
 
 /// Whole vectors spread evenly over a column.
-pub(super) struct Sample<'a, T: Copy> {
+pub(super) struct VectorSample<'a, T: Copy> {
     pub(super) values: Cow<'a, [T]>,
     row_count: usize,
     physical_type: PhysicalType,
 }
 
-impl<'a, T: Copy> Sample<'a, T> {
+impl<'a, T: Copy> VectorSample<'a, T> {
     pub(super) fn take(
         values: &'a [T],
         physical_type: PhysicalType,
@@ -77,18 +77,18 @@ impl<'a, T: Copy> Sample<'a, T> {
         }
     }
 
-    fn candidate(&self, codec: CodecId, estimated_bytes: usize) -> Candidate {
+    fn candidate(&self, codec: CodecId, estimated_bytes: usize) -> CodecCandidate {
         let decode_ns_per_value = cost::decode_ns_per_value(codec, self.physical_type);
-        Candidate::new(codec, estimated_bytes, decode_ns_per_value)
+        CodecCandidate::new(codec, estimated_bytes, decode_ns_per_value)
     }
 
-    fn sized(&self, codec: CodecId, sample_bytes: usize) -> Candidate {
+    fn sized(&self, codec: CodecId, sample_bytes: usize) -> CodecCandidate {
         self.candidate(codec, self.extrapolate(sample_bytes))
     }
 }
 
-pub(super) fn integers<E: Element>(values: &[E], options: &ChooseOptions) -> Vec<Candidate> {
-    let sample = Sample::take(values, E::PHYSICAL_TYPE, options);
+pub(super) fn integers<E: Element>(values: &[E], options: &ChooseOptions) -> Vec<CodecCandidate> {
+    let sample = VectorSample::take(values, E::PHYSICAL_TYPE, options);
     if let Some(constant) = constant(values, &sample) {
         return vec![constant];
     }
@@ -107,9 +107,9 @@ pub(super) fn integers<E: Element>(values: &[E], options: &ChooseOptions) -> Vec
     candidates
 }
 
-pub(super) fn floats<F: Floating>(values: &[F], options: &ChooseOptions) -> Vec<Candidate> {
-    let sample = Sample::take(values, F::PHYSICAL_TYPE, options);
-    let bits = Sample::take(as_bits(values), F::PHYSICAL_TYPE, options);
+pub(super) fn floats<F: Floating>(values: &[F], options: &ChooseOptions) -> Vec<CodecCandidate> {
+    let sample = VectorSample::take(values, F::PHYSICAL_TYPE, options);
+    let bits = VectorSample::take(as_bits(values), F::PHYSICAL_TYPE, options);
     if let Some(constant) = constant(as_bits(values), &bits) {
         return vec![constant];
     }
@@ -118,7 +118,8 @@ pub(super) fn floats<F: Floating>(values: &[F], options: &ChooseOptions) -> Vec<
     let decimals = of_sample(CodecId::Alp);
     candidates.extend(decimals.map(|bytes| sample.sized(CodecId::Alp, bytes)));
     let few = size_of_val(&*sample.values) * ALP_PERCENT_MIN / 100;
-    let looks_at_all = options.beneath.compresses().is_some() || options.effort == Effort::Thorough;
+    let looks_at_all =
+        options.beneath.compresses().is_some() || options.effort == SearchEffort::Thorough;
     let is_forced = options.forced == Some(CodecId::AlpRd);
     if decimals.is_none_or(|bytes| bytes >= few) || looks_at_all || is_forced {
         let bytes = of_sample(CodecId::AlpRd);
@@ -129,7 +130,7 @@ pub(super) fn floats<F: Floating>(values: &[F], options: &ChooseOptions) -> Vec<
 }
 
 /// The constant codec, when every value is the same.
-fn constant<E: Element>(values: &[E], sample: &Sample<'_, E>) -> Option<Candidate> {
+fn constant<E: Element>(values: &[E], sample: &VectorSample<'_, E>) -> Option<CodecCandidate> {
     let first = values.first().copied().unwrap_or_default();
     let same = values.iter().all(|&value| value == first);
     same.then(|| sample.candidate(CodecId::Constant, E::BYTES))
@@ -138,14 +139,14 @@ fn constant<E: Element>(values: &[E], sample: &Sample<'_, E>) -> Option<Candidat
 /// Adds RLE, sparse and dictionaries where values repeat.
 fn repeating<E: Element>(
     values: &[E],
-    sample: &Sample<'_, E>,
+    sample: &VectorSample<'_, E>,
     options: &ChooseOptions,
-    candidates: &mut Vec<Candidate>,
+    candidates: &mut Vec<CodecCandidate>,
 ) {
     let forced = |codec| options.forced == Some(codec);
     // A block codec beneath ranks candidates in ways that their own sizes do not tell.
     let is_compressed = options.beneath.compresses().is_some();
-    let looks_at_all = is_compressed || options.effort == Effort::Thorough;
+    let looks_at_all = is_compressed || options.effort == SearchEffort::Thorough;
     let changes = sample
         .values
         .windows(2)
@@ -218,7 +219,7 @@ struct Sampled<E> {
 
 impl<E: Element> Sampled<E> {
     /// Of a column that may be worth a dictionary.
-    fn of(sample: &Sample<'_, E>, limits: &DictionaryLimits) -> Option<Self> {
+    fn of(sample: &VectorSample<'_, E>, limits: &DictionaryLimits) -> Option<Self> {
         let distinct_max = limits.distinct_max(sample.row_count);
         let interned = fixed::intern(&sample.values, distinct_max)?;
         let distinct_at_least =
@@ -240,9 +241,9 @@ impl<E: Element> Sampled<E> {
 /// Adds a dictionary of all values and one of the frequent values, if they are within the limits.
 fn dictionaries<E: Element>(
     values: &[E],
-    sample: &Sample<'_, E>,
+    sample: &VectorSample<'_, E>,
     limits: &DictionaryLimits,
-    candidates: &mut Vec<Candidate>,
+    candidates: &mut Vec<CodecCandidate>,
 ) {
     let Some(sampled) = Sampled::of(sample, limits) else {
         return;
@@ -262,7 +263,7 @@ fn is_clearly_less(of_frequent: usize, of_all: usize) -> bool {
 
 /// Size of a payload with rare values aside, if it is within the limits.
 fn frequent_bytes<E: Element>(
-    sample: &Sample<'_, E>,
+    sample: &VectorSample<'_, E>,
     sampled: &Sampled<E>,
     limits: &DictionaryLimits,
 ) -> Option<usize> {
@@ -283,7 +284,7 @@ fn frequent_bytes<E: Element>(
 /// many that rare ones are better aside.
 fn dictionary_bytes<E: Element>(
     values: &[E],
-    sample: &Sample<'_, E>,
+    sample: &VectorSample<'_, E>,
     sampled: &Sampled<E>,
     limits: &DictionaryLimits,
     of_frequent: Option<usize>,

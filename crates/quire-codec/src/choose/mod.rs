@@ -14,25 +14,25 @@ mod cost;
 mod fixed_width;
 mod sketch;
 
-pub use crate::effort::Effort;
+pub use crate::effort::SearchEffort;
 pub use beneath::{Beneath, encode};
 pub use sketch::Sketch;
 
-use crate::{CodecId, Values, boolean, text};
+use crate::{CodecId, RowGroupValues, boolean, text};
 
 /// What the caller wants of the chooser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChooseOptions {
     /// The codec the user asked for; it is not questioned. Encoding fails if it cannot hold the values.
     pub forced: Option<CodecId>,
-    pub effort: Effort,
+    pub effort: SearchEffort,
     /// What the encoded values are stored on.
     pub beneath: Beneath,
 }
 
 /// The codec for a column of one row group, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct CodecChoice {
     pub codec: CodecId,
     /// Expected size of the encoded values.
     pub estimated_bytes: usize,
@@ -46,7 +46,7 @@ pub struct Choice {
 
 /// A codec, and what it would cost.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+struct CodecCandidate {
     codec: CodecId,
     estimated_bytes: usize,
     /// After storage compressed it.
@@ -54,7 +54,7 @@ struct Candidate {
     decode_ns_per_value: f32,
 }
 
-impl Candidate {
+impl CodecCandidate {
     /// On storage that compresses nothing.
     fn new(codec: CodecId, estimated_bytes: usize, decode_ns_per_value: f32) -> Self {
         Self {
@@ -83,21 +83,21 @@ impl Candidate {
 /// assert_eq!(choice.codec, CodecId::Pfor);
 /// assert!(choice.estimated_bytes * 5 < choice.raw_bytes * 2);
 /// ```
-pub fn choose(values: &Values<'_>, options: &ChooseOptions) -> Choice {
+pub fn choose(values: &RowGroupValues<'_>, options: &ChooseOptions) -> CodecChoice {
     let mut candidates = candidates(values, options);
     beneath::weigh(&mut candidates, values, options);
     candidates.sort_by_key(|one| (one.remaining_bytes, one.estimated_bytes));
     let raw_bytes = values.raw_bytes();
     let found = match (options.forced, values) {
         (Some(codec), _) => candidates.iter().find(|one| one.codec == codec).copied(),
-        (None, Values::Bytes(_)) => pick_text(&candidates),
+        (None, RowGroupValues::Bytes(_)) => pick_text(&candidates),
         (None, _) => pick(&candidates),
     };
-    let unknown = || Candidate::new(options.forced.unwrap_or(CodecId::Plain), raw_bytes, 0.0);
+    let unknown = || CodecCandidate::new(options.forced.unwrap_or(CodecId::Plain), raw_bytes, 0.0);
     let chosen = found.unwrap_or_else(unknown);
     let mut others = candidates.iter().filter(|one| one.codec != chosen.codec);
     let runner_up = others.next().filter(|_| options.forced.is_none());
-    Choice {
+    CodecChoice {
         codec: chosen.codec,
         estimated_bytes: chosen.estimated_bytes,
         remaining_bytes: chosen.remaining_bytes,
@@ -107,7 +107,7 @@ pub fn choose(values: &Values<'_>, options: &ChooseOptions) -> Choice {
 }
 
 /// The smallest candidate, or one that is nearly as small and much faster; `candidates` ascend by what remains.
-fn pick(candidates: &[Candidate]) -> Option<Candidate> {
+fn pick(candidates: &[CodecCandidate]) -> Option<CodecCandidate> {
     let smallest = *candidates.first()?;
     let bytes_max = smallest.remaining_bytes * (100 + cost::SIZE_TOLERANCE_PERCENT) / 100;
     let fast_enough = smallest.decode_ns_per_value / cost::DECODE_ADVANTAGE;
@@ -122,10 +122,10 @@ fn pick(candidates: &[Candidate]) -> Option<Candidate> {
 }
 
 /// The choice among codecs for strings, which weighs more than the time to decode: [`text::pick`].
-fn pick_text(candidates: &[Candidate]) -> Option<Candidate> {
-    let of_text: Vec<text::Candidate> = candidates
+fn pick_text(candidates: &[CodecCandidate]) -> Option<CodecCandidate> {
+    let of_text: Vec<text::TextCodecCandidate> = candidates
         .iter()
-        .map(|one| text::Candidate {
+        .map(|one| text::TextCodecCandidate {
             codec: one.codec,
             estimated_bytes: one.remaining_bytes,
             decode_cost_ns_per_value: one.decode_ns_per_value,
@@ -135,19 +135,19 @@ fn pick_text(candidates: &[Candidate]) -> Option<Candidate> {
     candidates.iter().find(|one| one.codec == chosen).copied()
 }
 
-fn candidates(values: &Values<'_>, options: &ChooseOptions) -> Vec<Candidate> {
-    let of_text = |one: text::Candidate| {
-        Candidate::new(one.codec, one.estimated_bytes, one.decode_cost_ns_per_value)
+fn candidates(values: &RowGroupValues<'_>, options: &ChooseOptions) -> Vec<CodecCandidate> {
+    let of_text = |one: text::TextCodecCandidate| {
+        CodecCandidate::new(one.codec, one.estimated_bytes, one.decode_cost_ns_per_value)
     };
     match values {
-        Values::Bool(values) => booleans(values),
-        Values::Int16(values) => fixed_width::integers(values, options),
-        Values::Int32(values) => fixed_width::integers(values, options),
-        Values::Int64(values) => fixed_width::integers(values, options),
-        Values::Int128(values) => fixed_width::integers(values, options),
-        Values::Float32(values) => fixed_width::floats(values, options),
-        Values::Float64(values) => fixed_width::floats(values, options),
-        Values::Bytes(values) => text::candidates(values, options.effort)
+        RowGroupValues::Bool(values) => booleans(values),
+        RowGroupValues::Int16(values) => fixed_width::integers(values, options),
+        RowGroupValues::Int32(values) => fixed_width::integers(values, options),
+        RowGroupValues::Int64(values) => fixed_width::integers(values, options),
+        RowGroupValues::Int128(values) => fixed_width::integers(values, options),
+        RowGroupValues::Float32(values) => fixed_width::floats(values, options),
+        RowGroupValues::Float64(values) => fixed_width::floats(values, options),
+        RowGroupValues::Bytes(values) => text::candidates(values, options.effort)
             .into_iter()
             .map(of_text)
             .collect(),
@@ -155,12 +155,12 @@ fn candidates(values: &Values<'_>, options: &ChooseOptions) -> Vec<Candidate> {
 }
 
 /// All sizes are exact: they take one pass over one bit per row.
-fn booleans(values: &[bool]) -> Vec<Candidate> {
+fn booleans(values: &[bool]) -> Vec<CodecCandidate> {
     let words = boolean::to_words(values);
     let candidate = |codec| {
         let bytes = boolean::encoded_bytes(codec, &words, values.len()).ok()?;
         let decode_ns = cost::decode_ns_per_value(codec, crate::PhysicalType::Bool);
-        Some(Candidate::new(codec, bytes, decode_ns))
+        Some(CodecCandidate::new(codec, bytes, decode_ns))
     };
     CodecId::ALL.into_iter().filter_map(candidate).collect()
 }

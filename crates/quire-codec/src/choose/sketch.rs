@@ -2,12 +2,12 @@
 //! others.
 
 use super::ChooseOptions;
-use super::fixed_width::Sample;
+use super::fixed_width::VectorSample;
 use crate::block::{self, BlockCodecId, BlockOptions, MinimumGain};
-use crate::effort::Effort;
+use crate::effort::SearchEffort;
 use crate::float::{self, Floating, as_bits};
 use crate::int::element::{Element, Packed};
-use crate::{BytesSlice, BytesVector, CodecId, PhysicalType, Values, fixed};
+use crate::{BytesSlice, BytesVector, CodecId, PhysicalType, RowGroupValues, fixed};
 use std::collections::HashSet;
 
 /// Text is looked at in this many stretches of neighbouring rows …
@@ -44,16 +44,16 @@ impl Sketch {
     /// assert!(sketch.resembles(&Sketch::of(&Values::Int32(&others))));
     /// assert!(!sketch.resembles(&Sketch::of(&Values::Int32(&sorted))));
     /// ```
-    pub fn of(values: &Values<'_>) -> Self {
+    pub fn of(values: &RowGroupValues<'_>) -> Self {
         let figures = match values {
-            Values::Bool(values) => of_booleans(values),
-            Values::Int16(values) => of_integers(values),
-            Values::Int32(values) => of_integers(values),
-            Values::Int64(values) => of_integers(values),
-            Values::Int128(values) => of_integers(values),
-            Values::Float32(values) => of_floats(values),
-            Values::Float64(values) => of_floats(values),
-            Values::Bytes(values) => of_text(values),
+            RowGroupValues::Bool(values) => of_booleans(values),
+            RowGroupValues::Int16(values) => of_integers(values),
+            RowGroupValues::Int32(values) => of_integers(values),
+            RowGroupValues::Int64(values) => of_integers(values),
+            RowGroupValues::Int128(values) => of_integers(values),
+            RowGroupValues::Float32(values) => of_floats(values),
+            RowGroupValues::Float64(values) => of_floats(values),
+            RowGroupValues::Bytes(values) => of_text(values),
         };
         Self {
             physical_type: values.physical_type(),
@@ -81,12 +81,12 @@ fn of_booleans(values: &[bool]) -> Vec<f32> {
     vec![share(set, values.len()), share(changes, values.len())]
 }
 
-fn sampled<T: Copy>(values: &[T], physical_type: PhysicalType) -> Sample<'_, T> {
+fn sampled<T: Copy>(values: &[T], physical_type: PhysicalType) -> VectorSample<'_, T> {
     let options = ChooseOptions {
-        effort: Effort::Fast,
+        effort: SearchEffort::Fast,
         ..ChooseOptions::default()
     };
-    Sample::take(values, physical_type, &options)
+    VectorSample::take(values, physical_type, &options)
 }
 
 /// Size packed, as values and as differences; how often values change, and how many are distinct.

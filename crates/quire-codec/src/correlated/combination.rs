@@ -1,7 +1,7 @@
 //! Integers expected from those of other columns, and what is left of them. Everything wraps, so that it is exact for
 //! all values: the integers of 16 to 64 bits are rings, and narrowing an `i64` keeps sums and products.
 
-use crate::{PhysicalType, Values};
+use crate::{PhysicalType, RowGroupValues};
 
 /// Largest power of ten that a product is divided by: that of a 64-bit integer.
 pub const DIVISOR_DIGITS_MAX: u8 = 18;
@@ -105,11 +105,11 @@ pub enum Residuals {
 
 impl Residuals {
     /// The residuals as a column to be encoded.
-    pub fn values(&self) -> Values<'_> {
+    pub fn values(&self) -> RowGroupValues<'_> {
         match self {
-            Self::Int16(values) => Values::Int16(values),
-            Self::Int32(values) => Values::Int32(values),
-            Self::Int64(values) => Values::Int64(values),
+            Self::Int16(values) => RowGroupValues::Int16(values),
+            Self::Int32(values) => RowGroupValues::Int32(values),
+            Self::Int64(values) => RowGroupValues::Int64(values),
         }
     }
 }
@@ -124,11 +124,11 @@ pub const fn is_supported(physical_type: PhysicalType) -> bool {
 
 /// The values as 64-bit integers, 0 where NULL: a bit that is 0 in `validity`, least significant bit first. `None`
 /// for types that are not [`is_supported`].
-pub fn wide(values: &Values<'_>, validity: Option<&[u64]>) -> Option<Vec<i64>> {
+pub fn wide(values: &RowGroupValues<'_>, validity: Option<&[u64]>) -> Option<Vec<i64>> {
     let mut wide: Vec<i64> = match values {
-        Values::Int16(values) => values.iter().map(|&value| value.into()).collect(),
-        Values::Int32(values) => values.iter().map(|&value| value.into()).collect(),
-        Values::Int64(values) => values.to_vec(),
+        RowGroupValues::Int16(values) => values.iter().map(|&value| value.into()).collect(),
+        RowGroupValues::Int32(values) => values.iter().map(|&value| value.into()).collect(),
+        RowGroupValues::Int64(values) => values.to_vec(),
         _ => return None,
     };
     for (values, word) in wide.chunks_mut(64).zip(validity.unwrap_or_default()) {
@@ -140,7 +140,7 @@ pub fn wide(values: &Values<'_>, validity: Option<&[u64]>) -> Option<Vec<i64>> {
 }
 
 /// What is left of `values` without what was expected; `None` unless they are integers of 16 to 64 bits and as many.
-pub fn residuals(values: &Values<'_>, expected: &[i64]) -> Option<Residuals> {
+pub fn residuals(values: &RowGroupValues<'_>, expected: &[i64]) -> Option<Residuals> {
     fn of<T: Residual>(values: &[T], expected: &[i64]) -> Vec<T> {
         let pairs = values.iter().zip(expected);
         pairs.map(|(value, &other)| value.less(other)).collect()
@@ -149,9 +149,9 @@ pub fn residuals(values: &Values<'_>, expected: &[i64]) -> Option<Residuals> {
         return None;
     }
     match values {
-        Values::Int16(values) => Some(Residuals::Int16(of(values, expected))),
-        Values::Int32(values) => Some(Residuals::Int32(of(values, expected))),
-        Values::Int64(values) => Some(Residuals::Int64(of(values, expected))),
+        RowGroupValues::Int16(values) => Some(Residuals::Int16(of(values, expected))),
+        RowGroupValues::Int32(values) => Some(Residuals::Int32(of(values, expected))),
+        RowGroupValues::Int64(values) => Some(Residuals::Int64(of(values, expected))),
         _ => None,
     }
 }
@@ -180,9 +180,9 @@ mod tests {
 
     #[test]
     fn other_types_and_lengths_have_no_residuals() {
-        assert_eq!(residuals(&Values::Int32(&[1]), &[1, 2]), None);
-        assert_eq!(residuals(&Values::Float64(&[1.0]), &[1]), None);
-        assert_eq!(wide(&Values::Int128(&[1]), None), None);
+        assert_eq!(residuals(&RowGroupValues::Int32(&[1]), &[1, 2]), None);
+        assert_eq!(residuals(&RowGroupValues::Float64(&[1.0]), &[1]), None);
+        assert_eq!(wide(&RowGroupValues::Int128(&[1]), None), None);
         assert!(!is_supported(PhysicalType::Int128));
     }
 
@@ -190,7 +190,7 @@ mod tests {
     fn null_rows_of_references_count_as_zero() {
         let values: Vec<i16> = (1..=70).collect();
         let validity = [!0b100, 0b1];
-        let wide = wide(&Values::Int16(&values), Some(&validity)).unwrap();
+        let wide = wide(&RowGroupValues::Int16(&values), Some(&validity)).unwrap();
         assert_eq!(wide[..4], [1, 2, 0, 4]);
         assert_eq!(wide[63..], [64, 65, 0, 0, 0, 0, 0]);
     }
@@ -225,14 +225,14 @@ mod tests {
             combination.apply(&mut expected, &second);
             let wide: Vec<i64> = rows.iter().map(|row| row.2).collect();
             let narrow: Vec<i16> = wide.iter().map(|&value| value as i16).collect();
-            match residuals(&Values::Int64(&wide), &expected) {
+            match residuals(&RowGroupValues::Int64(&wide), &expected) {
                 Some(Residuals::Int64(mut decoded)) => {
                     add(&mut decoded, &expected);
                     prop_assert_eq!(&decoded, &wide);
                 }
                 other => panic!("{other:?}"),
             }
-            match residuals(&Values::Int16(&narrow), &expected) {
+            match residuals(&RowGroupValues::Int16(&narrow), &expected) {
                 Some(Residuals::Int16(mut decoded)) => {
                     add(&mut decoded, &expected);
                     prop_assert_eq!(&decoded, &narrow);

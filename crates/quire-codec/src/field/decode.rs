@@ -1,7 +1,7 @@
 //! Values from length codes and bytes: one field, or all (paper 1 §3.3.3).
 
 use super::suppress::{sign_extend, sign_extend_wide, widen_double, zero_extend};
-use super::{FieldLayout, FieldType, FieldValue, Place};
+use super::{FieldLayout, FieldSpan, FieldType, FieldValue};
 use crate::Corrupt;
 
 /// The eight bytes at `at`, fewer at the end of `values`: one load wherever there is room.
@@ -22,7 +22,7 @@ fn load_tail(rest: &[u8]) -> u64 {
 
 /// The integer of up to sixteen bytes at `place`. It is not part of `read`, which is short without it.
 #[inline(never)]
-fn read_wide(values: &[u8], place: Place) -> i128 {
+fn read_wide(values: &[u8], place: FieldSpan) -> i128 {
     let high = load(values, place.offset.saturating_add(8));
     let word = u128::from(high) << 64 | u128::from(load(values, place.offset));
     sign_extend_wide(word, place.length)
@@ -30,7 +30,7 @@ fn read_wide(values: &[u8], place: Place) -> i128 {
 
 /// The value at `place`, which lies within `values`.
 #[inline]
-pub(super) fn read(field_type: FieldType, values: &[u8], place: Place) -> FieldValue {
+pub(super) fn read(field_type: FieldType, values: &[u8], place: FieldSpan) -> FieldValue {
     let length = place.length;
     if length == 0 {
         return FieldValue::Null;

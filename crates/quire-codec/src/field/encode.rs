@@ -1,31 +1,31 @@
 //! A row becomes length codes and bytes (paper 1 §3.3.2).
 
-use super::layout::Slot;
+use super::layout::FieldSlot;
 use super::suppress::{narrow_double, signed_bytes, signed_bytes_wide, unsigned_bytes};
-use super::{Field, FieldError, FieldLayout, FieldType, FieldValue};
+use super::{FieldError, FieldLayout, FieldType, FieldValue, TupleField};
 
 /// A value as stored: its bytes are the low `length` bytes of `word`.
-struct Stored {
+struct StoredField {
     word: u64,
     length: u8,
 }
 
-impl Stored {
+impl StoredField {
     fn new(word: u64, length: u8) -> Self {
         Self { word, length }
     }
 }
 
-fn store_double(value: f64) -> Stored {
+fn store_double(value: f64) -> StoredField {
     let bits = value.to_bits();
     match narrow_double(bits) {
-        Some(narrow) => Stored::new(u64::from(narrow), 4),
-        None => Stored::new(bits, 8),
+        Some(narrow) => StoredField::new(u64::from(narrow), 4),
+        None => StoredField::new(bits, 8),
     }
 }
 
 /// Bytes of `value`; none when it is out of the range of `field_type`.
-fn store_integer(field_type: FieldType, value: i64) -> Option<Stored> {
+fn store_integer(field_type: FieldType, value: i64) -> Option<StoredField> {
     let stored = match field_type {
         FieldType::Int16 => i64::from(i16::try_from(value).ok()?),
         FieldType::Int32 => i64::from(i32::try_from(value).ok()?),
@@ -34,29 +34,29 @@ fn store_integer(field_type: FieldType, value: i64) -> Option<Stored> {
         }
         FieldType::UInt32 => {
             let word = u64::from(u32::try_from(value).ok()?);
-            return Some(Stored::new(word, unsigned_bytes(word)));
+            return Some(StoredField::new(word, unsigned_bytes(word)));
         }
         FieldType::Int64 | FieldType::Int128 | FieldType::Double => value,
     };
-    Some(Stored::new(stored as u64, signed_bytes(stored)))
+    Some(StoredField::new(stored as u64, signed_bytes(stored)))
 }
 
 /// `value` as stored; none for an integer of sixteen bytes, and for what the field cannot hold.
 #[inline]
-fn store(field: Field, value: FieldValue) -> Option<Stored> {
+fn store(field: TupleField, value: FieldValue) -> Option<StoredField> {
     match (value, field.field_type) {
         (_, FieldType::Int128) if value != FieldValue::Null => None,
         (FieldValue::Integer(_), FieldType::Double) => None,
         (FieldValue::Integer(value), field_type) => store_integer(field_type, value),
         (FieldValue::Double(value), FieldType::Double) => Some(store_double(value)),
-        (FieldValue::Null, _) if field.nullable => Some(Stored::new(0, 0)),
+        (FieldValue::Null, _) if field.nullable => Some(StoredField::new(0, 0)),
         _ => None,
     }
 }
 
 /// What `store` has not stored: an integer of sixteen bytes, or the error.
 #[cold]
-fn wide(index: usize, field: Field, value: FieldValue) -> Result<i128, FieldError> {
+fn wide(index: usize, field: TupleField, value: FieldValue) -> Result<i128, FieldError> {
     let field_type = field.field_type;
     match (field_type, value) {
         (FieldType::Int128, FieldValue::Wide(value)) => Ok(value),
@@ -78,7 +78,7 @@ fn wide(index: usize, field: Field, value: FieldValue) -> Result<i128, FieldErro
 /// Writes the low `length` bytes of `word` at `at`, or up to eight where there is room: what follows is written
 /// later. Says whether they fit.
 #[inline]
-fn write(values: &mut [u8], at: usize, stored: &Stored) -> bool {
+fn write(values: &mut [u8], at: usize, stored: &StoredField) -> bool {
     let bytes = stored.word.to_le_bytes();
     if let Some(target) = values.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
         *target = bytes;
@@ -106,7 +106,7 @@ fn write_wide(values: &mut [u8], at: usize, value: i128) -> Option<u8> {
 
 /// Bytes that `value` takes.
 #[inline]
-fn stored_bytes(index: usize, field: Field, value: FieldValue) -> Result<usize, FieldError> {
+fn stored_bytes(index: usize, field: TupleField, value: FieldValue) -> Result<usize, FieldError> {
     let length = match store(field, value) {
         Some(stored) => stored.length,
         None => signed_bytes_wide(wide(index, field, value)?),
@@ -172,7 +172,7 @@ impl FieldLayout {
         Ok(())
     }
 
-    fn field(&self, field: usize) -> Result<&Slot, FieldError> {
+    fn field(&self, field: usize) -> Result<&FieldSlot, FieldError> {
         let field_count = self.slots.len();
         let slot = self.slots.get(field);
         slot.ok_or(FieldError::NoField { field, field_count })

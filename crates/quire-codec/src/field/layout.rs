@@ -1,14 +1,14 @@
 //! Which byte packs the length code of which field, and where a field is (paper 1 §3.3.2 and figure 4).
 
-use super::Field;
-use super::tables::{DecodingTable, Ends, Place, decoding_table};
+use super::TupleField;
+use super::tables::{DecodingTable, FieldEnds, FieldSpan, decoding_table};
 use crate::Corrupt;
 use std::ops::Range;
 
 /// A field and where its length code is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    pub(super) field: Field,
+pub(super) struct FieldSlot {
+    pub(super) field: TupleField,
     /// Index of the length byte.
     pub(super) byte: usize,
     /// Index among the fields of that byte.
@@ -41,7 +41,7 @@ pub(super) struct Slot {
 /// ```
 #[derive(Clone, Debug)]
 pub struct FieldLayout {
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: Vec<FieldSlot>,
     /// The slots of each length byte.
     pub(super) slots_of_byte: Vec<Range<usize>>,
     pub(super) tables: Vec<DecodingTable>,
@@ -49,7 +49,7 @@ pub struct FieldLayout {
 
 impl FieldLayout {
     /// A layout of `fields` in the order of their values and codes.
-    pub fn new(fields: &[Field]) -> Self {
+    pub fn new(fields: &[TupleField]) -> Self {
         let mut slots_of_byte: Vec<Range<usize>> = Vec::new();
         let mut free_bits = 0;
         for (index, field) in fields.iter().enumerate() {
@@ -96,7 +96,7 @@ impl FieldLayout {
     }
 
     #[inline]
-    pub(super) fn slot(&self, field: usize) -> Result<&Slot, Corrupt> {
+    pub(super) fn slot(&self, field: usize) -> Result<&FieldSlot, Corrupt> {
         match self.slots.get(field) {
             Some(slot) => Ok(slot),
             None => Err(no_field(field)),
@@ -114,9 +114,9 @@ impl FieldLayout {
 
     /// Where the value of `slot` is.
     #[inline]
-    pub(super) fn locate(&self, codes: &[u8], slot: &Slot) -> Result<Place, Corrupt> {
+    pub(super) fn locate(&self, codes: &[u8], slot: &FieldSlot) -> Result<FieldSpan, Corrupt> {
         self.check_code_bytes(codes)?;
-        let (mut all, mut before, mut ends) = (Ends::NONE, 0, Ends::NONE);
+        let (mut all, mut before, mut ends) = (FieldEnds::NONE, 0, FieldEnds::NONE);
         for (table, &code) in self.tables.iter().zip(codes).take(slot.byte + 1) {
             before += ends.total();
             ends = table[usize::from(code)];
@@ -126,7 +126,7 @@ impl FieldLayout {
             return Err(self.corrupt_code(codes));
         }
         let place = ends.place(slot.within);
-        Ok(Place {
+        Ok(FieldSpan {
             offset: before + place.offset,
             length: place.length,
         })
@@ -139,7 +139,7 @@ impl FieldLayout {
     /// [`Corrupt`] when `codes` has the wrong length, a code that stands for no length or an unused bit set, as far
     /// as it was read; or when there is no such field. Offsets in the error count from the start of `codes`.
     #[inline]
-    pub fn place(&self, codes: &[u8], field: usize) -> Result<Place, Corrupt> {
+    pub fn place(&self, codes: &[u8], field: usize) -> Result<FieldSpan, Corrupt> {
         self.locate(codes, self.slot(field)?)
     }
 
@@ -150,7 +150,7 @@ impl FieldLayout {
     #[inline]
     pub fn value_bytes(&self, codes: &[u8]) -> Result<usize, Corrupt> {
         self.check_code_bytes(codes)?;
-        let (mut all, mut total) = (Ends::NONE, 0);
+        let (mut all, mut total) = (FieldEnds::NONE, 0);
         for (table, &code) in self.tables.iter().zip(codes) {
             let ends = table[usize::from(code)];
             all = all.or(ends);
@@ -185,11 +185,11 @@ pub(super) fn wrong_code_bytes(given: usize, expected: usize) -> Corrupt {
 }
 
 /// The slots of `fields`, whose codes fit the length byte `byte`.
-fn slots(byte: usize, fields: &[Field]) -> Vec<Slot> {
+fn slots(byte: usize, fields: &[TupleField]) -> Vec<FieldSlot> {
     let mut shift: u32 = fields.iter().map(|field| field.code_bits()).sum();
-    let slot = |(within, field): (usize, &Field)| {
+    let slot = |(within, field): (usize, &TupleField)| {
         shift -= field.code_bits();
-        Slot {
+        FieldSlot {
             field: *field,
             byte,
             within: within as u8,
@@ -205,7 +205,7 @@ fn slots(byte: usize, fields: &[Field]) -> Vec<Slot> {
 /// Codes of five bits come first, since only these leave room that another kind of three bits fills. Then those of three
 /// bits, two in a byte, because nothing but a remainder of two bits is left there; codes of four, two and one bits
 /// then fill what is left, each put into the first byte with room.
-pub fn order_of_fewest_bytes(fields: &[Field]) -> Vec<usize> {
+pub fn order_of_fewest_bytes(fields: &[TupleField]) -> Vec<usize> {
     let bits_of = |index: usize| fields[index].code_bits();
     let mut order: Vec<usize> = (0..fields.len()).collect();
     order.sort_by_key(|&index| match bits_of(index) {

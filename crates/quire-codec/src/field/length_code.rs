@@ -1,6 +1,6 @@
 //! Tables 1 and 2 of paper 1: which code stands for which length.
 
-use super::{Field, FieldType};
+use super::{FieldType, TupleField};
 
 /// Longest value in bytes, and the unit its lengths are counted in: lengths are multiples of it.
 fn lengths(field_type: FieldType) -> (u8, u8) {
@@ -13,7 +13,7 @@ fn lengths(field_type: FieldType) -> (u8, u8) {
     }
 }
 
-impl Field {
+impl TupleField {
     /// Bits of the length code. NOT NULL: 1 for integers of two bytes and for doubles, 2 for integers of four and
     /// dates, 3 for integers of eight, 4 for those of sixteen. Nullable: one more.
     ///

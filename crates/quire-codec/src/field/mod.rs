@@ -11,7 +11,7 @@ mod universal;
 
 pub use layout::{FieldLayout, order_of_fewest_bytes};
 pub use steps::FieldSteps;
-pub use tables::Place;
+pub use tables::FieldSpan;
 pub use universal::{UNIVERSAL_BITS_MAX, UniversalTable};
 
 /// What a compressed field holds, and so how its value is shortened and how its length is coded.
@@ -39,7 +39,7 @@ pub enum FieldType {
 
 /// A field of a tuple that is compressed on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct TupleField {
     pub field_type: FieldType,
     /// Whether the field may be NULL, which makes its length code one bit longer.
     pub nullable: bool,

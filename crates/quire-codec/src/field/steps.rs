@@ -1,6 +1,6 @@
 //! How a value is found, told as data: for code that is made for one layout.
 
-use super::{Field, FieldLayout};
+use super::{FieldLayout, TupleField};
 
 /// What finds the value of one field: what [`FieldLayout::value`] does, as data.
 ///
@@ -11,7 +11,7 @@ use super::{Field, FieldLayout};
 #[derive(Clone, Debug)]
 pub struct FieldSteps {
     /// Type and whether it may be NULL.
-    pub field: Field,
+    pub field: TupleField,
     /// One table for each length byte up to the field's own, which is the last.
     pub tables: Vec<Box<[u64; 256]>>,
     /// Number of the field among those of its length byte, 0 to 7.

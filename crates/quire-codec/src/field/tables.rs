@@ -4,11 +4,11 @@
 //! ends of the fields in one word, which says the same: a field starts where the one before it ends, and the last
 //! end is the total.
 
-use super::Field;
+use super::TupleField;
 
 /// Where the value of a field is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FieldSpan {
     /// Bytes before it.
     pub offset: usize,
     /// Its bytes; 0 means NULL.
@@ -18,9 +18,9 @@ pub struct Place {
 /// An entry: byte `k` is where field `k` of the length byte ends, counted from the start of the byte's first
 /// field. Bytes beyond the last field repeat the total. No end passes 64, so the highest bit of each byte is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ends(u64);
+pub(super) struct FieldEnds(u64);
 
-impl Ends {
+impl FieldEnds {
     /// Entry of a byte that no encoder writes.
     pub(super) const CORRUPT: Self = Self(u64::MAX);
     pub(super) const NONE: Self = Self(0);
@@ -49,11 +49,11 @@ impl Ends {
 
     /// Where field `within` of the length byte is.
     #[inline]
-    pub(super) fn place(self, within: u8) -> Place {
+    pub(super) fn place(self, within: u8) -> FieldSpan {
         let shift = 8 * u32::from(within & 7);
         let offset = ((self.0 << 8) >> shift) as u8;
         let end = (self.0 >> shift) as u8;
-        Place {
+        FieldSpan {
             offset: usize::from(offset),
             length: end.wrapping_sub(offset),
         }
@@ -61,18 +61,18 @@ impl Ends {
 }
 
 /// An entry for each of the 256 bytes: those that have an unused bit set are corrupt.
-pub(super) type DecodingTable = [Ends; 256];
+pub(super) type DecodingTable = [FieldEnds; 256];
 
 /// The table of a byte that packs the codes of `fields`, the last of which has the lowest bits.
-pub(super) fn decoding_table(fields: &[Field]) -> DecodingTable {
-    let mut table = [Ends::CORRUPT; 256];
+pub(super) fn decoding_table(fields: &[TupleField]) -> DecodingTable {
+    let mut table = [FieldEnds::CORRUPT; 256];
     for (entry, byte) in table.iter_mut().zip(0..=u8::MAX) {
-        *entry = ends(fields, byte).unwrap_or(Ends::CORRUPT);
+        *entry = ends(fields, byte).unwrap_or(FieldEnds::CORRUPT);
     }
     table
 }
 
-fn ends(fields: &[Field], byte: u8) -> Option<Ends> {
+fn ends(fields: &[TupleField], byte: u8) -> Option<FieldEnds> {
     let mut unread_bits: u32 = fields.iter().map(|field| field.code_bits()).sum();
     if u32::from(byte) >> unread_bits != 0 {
         return None;
@@ -84,5 +84,5 @@ fn ends(fields: &[Field], byte: u8) -> Option<Ends> {
         end += field.length_of(code as u8)?;
         bytes.get_mut(within..)?.fill(end);
     }
-    Some(Ends(u64::from_le_bytes(bytes)))
+    Some(FieldEnds(u64::from_le_bytes(bytes)))
 }

@@ -2,7 +2,7 @@
 
 use super::decode::{read, values_cut_short, wrong_row};
 use super::layout::{no_field, wrong_code_bytes};
-use super::{FieldLayout, FieldType, FieldValue, Place};
+use super::{FieldLayout, FieldSpan, FieldType, FieldValue};
 use crate::Corrupt;
 
 /// Most bits of length codes that a universal table is made for. Its size is two to the power of the bits used,
@@ -90,7 +90,7 @@ impl UniversalTable {
     /// # Errors
     /// [`Corrupt`] when `codes` are not length codes of the layout, or when there is no such field.
     #[inline]
-    pub fn place(&self, codes: &[u8], field: usize) -> Result<Place, Corrupt> {
+    pub fn place(&self, codes: &[u8], field: usize) -> Result<FieldSpan, Corrupt> {
         match self.entry(codes)?.get(field..) {
             Some([start, end, ..]) => Ok(place(*start, *end)),
             _ => Err(no_field(field)),
@@ -139,8 +139,8 @@ impl UniversalTable {
 }
 
 #[inline]
-fn place(start: u8, end: u8) -> Place {
-    Place {
+fn place(start: u8, end: u8) -> FieldSpan {
+    FieldSpan {
         offset: usize::from(start),
         length: end.wrapping_sub(start),
     }

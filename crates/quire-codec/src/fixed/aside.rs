@@ -14,7 +14,9 @@
 use crate::boolean::{self, RowSet};
 use crate::int::element::Element;
 use crate::int::sequence::{self, Sequence, SequenceReader};
-use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES, vector_count, vector_rows};
+use crate::{
+    Corrupt, GROUP_VALUES, ImageCursor, RowMask, VECTOR_VALUES, vector_count, vector_rows,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -103,7 +105,7 @@ impl<E: Element> Aside<E> {
         count: usize,
     ) -> Result<Option<Self>, Corrupt> {
         let end = section.end;
-        let mut cursor = Cursor::new(&image, section)?;
+        let mut cursor = ImageCursor::new(&image, section)?;
         if count == 0 {
             cursor.finish("payload without rows aside")?;
             return Ok(None);

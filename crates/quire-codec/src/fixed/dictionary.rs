@@ -13,7 +13,7 @@
 use crate::int::element::Element;
 use crate::int::sequence::{self, Sequence};
 use crate::kernel::select;
-use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES};
+use crate::{Corrupt, GROUP_VALUES, ImageCursor, RowMask, VECTOR_VALUES};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) struct Interned<E> {
 }
 
 /// Values of a dictionary, ascending, and for each row the place of its value among them.
-pub(super) struct Coded<E> {
+pub(super) struct DictionaryCodes<E> {
     distinct: Vec<E>,
     codes: Vec<i32>,
 }
@@ -125,7 +125,7 @@ impl<E: Element> Interned<E> {
 
     /// The values that are `members`, and the code of each row. A row of another value repeats the code before
     /// it, and rows of other values at the start take the first code after them.
-    pub(super) fn coded(&self, members: &[bool]) -> Coded<E> {
+    pub(super) fn coded(&self, members: &[bool]) -> DictionaryCodes<E> {
         let mut order: Vec<(E, usize)> = self
             .distinct
             .iter()
@@ -155,15 +155,15 @@ impl<E: Element> Interned<E> {
             };
             self.places.iter().map(&mut code_or_last).collect()
         };
-        Coded {
+        DictionaryCodes {
             distinct: order.into_iter().map(|(value, _)| value).collect(),
             codes,
         }
     }
 }
 
-impl<E: Element> Coded<E> {
-    /// Size of what [`Coded::append`] writes, and of the part of it that holds the distinct values.
+impl<E: Element> DictionaryCodes<E> {
+    /// Size of what [`DictionaryCodes::append`] writes, and of the part of it that holds the distinct values.
     pub(super) fn encoded_bytes(&self) -> (usize, usize) {
         let value_bytes = sequence::encoded_bytes(&self.distinct);
         let code_bytes = sequence::encoded_bytes(&self.codes);
@@ -204,21 +204,21 @@ pub(crate) fn encode<E: Element>(values: &[E], out: &mut Vec<u8>) {
 
 /// Decoder of a dictionary payload.
 #[derive(Clone, Debug)]
-pub(crate) struct DictionaryDecoder<E: Element> {
+pub(crate) struct FixedDictionaryDecoder<E: Element> {
     values: Vec<E>,
     codes: Sequence<i32>,
     /// The codes of the vector that is being decoded.
     unpacked: Box<[i32; VECTOR_VALUES]>,
 }
 
-impl<E: Element> DictionaryDecoder<E> {
+impl<E: Element> FixedDictionaryDecoder<E> {
     pub(crate) fn open(
         image: Arc<[u8]>,
         payload: Range<usize>,
         row_count: usize,
     ) -> Result<Self, Corrupt> {
         let end = payload.end;
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         let distinct_count = cursor.u32("number of distinct values")? as usize;
         if distinct_count > row_count {
             return Err(cursor.corrupt("more distinct values than rows"));

@@ -3,7 +3,7 @@
 //! Codes are asked directly where the codec allows it: packed values without exceptions, dictionary codes,
 //! constants. Elsewhere the vector is decoded and then asked, so that every codec answers everything, and alike.
 
-use super::{FixedDecoder, Scheme, no_dictionary};
+use super::{FixedDecoder, FixedScheme, no_dictionary};
 use crate::int::element::{Element, Packed};
 use crate::{Corrupt, GROUP_VALUES, RowMask, VECTOR_VALUES, vector_rows};
 use std::ops::RangeInclusive;
@@ -28,10 +28,10 @@ impl<E: Element> FixedDecoder<E> {
             return Err(Corrupt::new("group is beyond the segment", 0));
         }
         match &mut self.scheme {
-            Scheme::Packed(decoder) => decoder.decode_group(group, out),
-            Scheme::Dictionary(decoder) => decoder.decode_group(group, out),
-            Scheme::Pdict(decoder) => decoder.decode_group(group, out),
-            Scheme::Sparse(decoder) => decoder.decode_group(group, out),
+            FixedScheme::Packed(decoder) => decoder.decode_group(group, out),
+            FixedScheme::Dictionary(decoder) => decoder.decode_group(group, out),
+            FixedScheme::Pdict(decoder) => decoder.decode_group(group, out),
+            FixedScheme::Sparse(decoder) => decoder.decode_group(group, out),
             _ => {
                 let mut values = [E::default(); VECTOR_VALUES];
                 self.decode_vector(start / VECTOR_VALUES, &mut values)?;
@@ -56,10 +56,10 @@ impl<E: Element> FixedDecoder<E> {
             return Err(Corrupt::new("row is beyond the vector", 0));
         }
         let reads_one = match &self.scheme {
-            Scheme::Plain(..) | Scheme::Constant(_) | Scheme::Dictionary(_) => true,
-            Scheme::Packed(decoder) => decoder.reads_one(),
+            FixedScheme::Plain(..) | FixedScheme::Constant(_) | FixedScheme::Dictionary(_) => true,
+            FixedScheme::Packed(decoder) => decoder.reads_one(),
             // Each would look for its row among those kept aside.
-            Scheme::Rle(_) | Scheme::Pdict(_) | Scheme::Sparse(_) => false,
+            FixedScheme::Rle(_) | FixedScheme::Pdict(_) | FixedScheme::Sparse(_) => false,
         };
         if reads_one && rows.len() <= ROWS_ONE_BY_ONE_MAX {
             for &row in rows {
@@ -114,25 +114,25 @@ impl<E: Element> FixedDecoder<E> {
 
     fn mark(&mut self, vector: usize, low: E, high: E, mask: &mut RowMask) -> Result<(), Corrupt> {
         let marked = match &mut self.scheme {
-            Scheme::Constant(value) => {
+            FixedScheme::Constant(value) => {
                 let all = (low..=high).contains(value);
                 *mask = [if all { u64::MAX } else { 0 }; 16];
                 true
             }
-            Scheme::Packed(decoder) => decoder.select(vector, low, high, mask)?,
-            Scheme::Dictionary(decoder) => {
+            FixedScheme::Packed(decoder) => decoder.select(vector, low, high, mask)?,
+            FixedScheme::Dictionary(decoder) => {
                 decoder.select_range(vector, low, high, mask)?;
                 true
             }
-            Scheme::Pdict(decoder) => {
+            FixedScheme::Pdict(decoder) => {
                 decoder.select_range(vector, low, high, mask)?;
                 true
             }
-            Scheme::Sparse(decoder) => {
+            FixedScheme::Sparse(decoder) => {
                 decoder.select_range(vector, low, high, mask)?;
                 true
             }
-            Scheme::Plain(..) | Scheme::Rle(_) => false,
+            FixedScheme::Plain(..) | FixedScheme::Rle(_) => false,
         };
         if !marked {
             let mut values = [E::default(); VECTOR_VALUES];
@@ -155,7 +155,7 @@ impl<E: Element> FixedDecoder<E> {
         mask: &mut RowMask,
     ) -> Result<usize, Corrupt> {
         let rows = self.checked_rows(vector)?;
-        let Scheme::Dictionary(decoder) = &self.scheme else {
+        let FixedScheme::Dictionary(decoder) = &self.scheme else {
             return Err(no_dictionary());
         };
         *mask = decoder.select_codes(vector, wanted)?;
@@ -170,9 +170,9 @@ impl<E: Element> FixedDecoder<E> {
     pub fn sum(&mut self, vector: usize) -> Result<Option<i128>, Corrupt> {
         let rows = self.checked_rows(vector)?;
         let direct = match &mut self.scheme {
-            Scheme::Constant(value) => return Ok(value.wide().checked_mul(rows as i128)),
-            Scheme::Packed(decoder) => decoder.line(vector)?.and_then(|line| line.sum()),
-            Scheme::Sparse(decoder) => decoder.sum(vector)?,
+            FixedScheme::Constant(value) => return Ok(value.wide().checked_mul(rows as i128)),
+            FixedScheme::Packed(decoder) => decoder.line(vector)?.and_then(|line| line.sum()),
+            FixedScheme::Sparse(decoder) => decoder.sum(vector)?,
             _ => None,
         };
         if direct.is_some() {
@@ -190,9 +190,9 @@ impl<E: Element> FixedDecoder<E> {
     pub fn extremes(&mut self, vector: usize) -> Result<(E, E), Corrupt> {
         let rows = self.checked_rows(vector)?;
         let direct = match &mut self.scheme {
-            Scheme::Constant(value) => return Ok((*value, *value)),
-            Scheme::Sparse(decoder) => return decoder.extremes(vector),
-            Scheme::Packed(decoder) => decoder.line(vector)?.and_then(|line| line.extremes()),
+            FixedScheme::Constant(value) => return Ok((*value, *value)),
+            FixedScheme::Sparse(decoder) => return decoder.extremes(vector),
+            FixedScheme::Packed(decoder) => decoder.line(vector)?.and_then(|line| line.extremes()),
             _ => None,
         };
         if let Some((low, high)) = direct {
@@ -219,7 +219,7 @@ impl<E: Element> FixedDecoder<E> {
         out: &mut [N; VECTOR_VALUES],
     ) -> Result<Option<usize>, Corrupt> {
         let rows = self.checked_rows(vector)?;
-        if let (Scheme::Packed(decoder), Some(out)) = (&self.scheme, N::as_i32(out))
+        if let (FixedScheme::Packed(decoder), Some(out)) = (&self.scheme, N::as_i32(out))
             && decoder
                 .line(vector)?
                 .is_some_and(|line| line.unpack_i32(out))

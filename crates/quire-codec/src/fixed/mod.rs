@@ -12,8 +12,8 @@ mod sparse;
 
 use crate::int::element::{Element, Packed};
 use crate::vector_rows;
-use crate::{CodecId, Corrupt, Cursor, EncodeError, ROWS_MAX, VECTOR_VALUES};
-use dictionary::DictionaryDecoder;
+use crate::{CodecId, Corrupt, EncodeError, ImageCursor, ROWS_MAX, VECTOR_VALUES};
+use dictionary::FixedDictionaryDecoder;
 pub(crate) use dictionary::{Interned, intern};
 pub(crate) use fused::clear_beyond;
 use pdict::PdictDecoder;
@@ -85,16 +85,16 @@ fn constant_value<E: Element>(values: &[E]) -> Result<E, EncodeError> {
 #[derive(Clone, Debug)]
 pub struct FixedDecoder<E: Element> {
     row_count: usize,
-    scheme: Scheme<E>,
+    scheme: FixedScheme<E>,
 }
 
 #[derive(Clone, Debug)]
-enum Scheme<E: Element> {
+enum FixedScheme<E: Element> {
     Plain(Arc<[u8]>, Range<usize>),
     Constant(E),
     Rle(Box<RleDecoder<E>>),
     Packed(E::Packed),
-    Dictionary(Box<DictionaryDecoder<E>>),
+    Dictionary(Box<FixedDictionaryDecoder<E>>),
     Pdict(Box<PdictDecoder<E>>),
     Sparse(Box<SparseDecoder<E>>),
 }
@@ -113,18 +113,24 @@ impl<E: Element> FixedDecoder<E> {
         }
         let scheme = match codec {
             CodecId::Plain => open_plain::<E>(image, payload, row_count)?,
-            CodecId::Constant => Scheme::Constant(read_constant(&image, payload)?),
-            CodecId::Rle => Scheme::Rle(Box::new(RleDecoder::open(image, payload, row_count)?)),
-            CodecId::Pfor => Scheme::Packed(E::Packed::open(image, payload, row_count, false)?),
-            CodecId::PforDelta => Scheme::Packed(E::Packed::open(image, payload, row_count, true)?),
-            CodecId::Dictionary => Scheme::Dictionary(Box::new(DictionaryDecoder::open(
+            CodecId::Constant => FixedScheme::Constant(read_constant(&image, payload)?),
+            CodecId::Rle => {
+                FixedScheme::Rle(Box::new(RleDecoder::open(image, payload, row_count)?))
+            }
+            CodecId::Pfor => {
+                FixedScheme::Packed(E::Packed::open(image, payload, row_count, false)?)
+            }
+            CodecId::PforDelta => {
+                FixedScheme::Packed(E::Packed::open(image, payload, row_count, true)?)
+            }
+            CodecId::Dictionary => FixedScheme::Dictionary(Box::new(FixedDictionaryDecoder::open(
                 image, payload, row_count,
             )?)),
             CodecId::Pdict => {
-                Scheme::Pdict(Box::new(PdictDecoder::open(image, payload, row_count)?))
+                FixedScheme::Pdict(Box::new(PdictDecoder::open(image, payload, row_count)?))
             }
             CodecId::Sparse => {
-                Scheme::Sparse(Box::new(SparseDecoder::open(image, payload, row_count)?))
+                FixedScheme::Sparse(Box::new(SparseDecoder::open(image, payload, row_count)?))
             }
             _ => {
                 return Err(Corrupt::new(
@@ -148,19 +154,19 @@ impl<E: Element> FixedDecoder<E> {
             return Err(Corrupt::new("vector is beyond the segment", 0));
         }
         match &mut self.scheme {
-            Scheme::Plain(image, payload) => {
+            FixedScheme::Plain(image, payload) => {
                 let start = payload.start + vector * VECTOR_VALUES * E::BYTES;
                 let bytes = image
                     .get(start..start + rows * E::BYTES)
                     .unwrap_or_default();
                 E::read_all(bytes, out);
             }
-            Scheme::Constant(value) => out.fill(*value),
-            Scheme::Rle(decoder) => decoder.decode_vector(vector, rows, out)?,
-            Scheme::Packed(decoder) => return decoder.decode_vector(vector, out),
-            Scheme::Dictionary(decoder) => return decoder.decode_vector(vector, out),
-            Scheme::Pdict(decoder) => return decoder.decode_vector(vector, out),
-            Scheme::Sparse(decoder) => decoder.decode_vector(vector, out)?,
+            FixedScheme::Constant(value) => out.fill(*value),
+            FixedScheme::Rle(decoder) => decoder.decode_vector(vector, rows, out)?,
+            FixedScheme::Packed(decoder) => return decoder.decode_vector(vector, out),
+            FixedScheme::Dictionary(decoder) => return decoder.decode_vector(vector, out),
+            FixedScheme::Pdict(decoder) => return decoder.decode_vector(vector, out),
+            FixedScheme::Sparse(decoder) => decoder.decode_vector(vector, out)?,
         }
         Ok(rows)
     }
@@ -172,17 +178,19 @@ impl<E: Element> FixedDecoder<E> {
             return Err(Corrupt::new("row is beyond the segment", 0));
         }
         match &mut self.scheme {
-            Scheme::Plain(image, payload) => {
+            FixedScheme::Plain(image, payload) => {
                 let start = payload.start + row * E::BYTES;
                 let bytes = image.get(start..payload.end).unwrap_or_default();
                 E::read(bytes).ok_or_else(|| Corrupt::new("plain values are cut short", start))
             }
-            Scheme::Constant(value) => Ok(*value),
-            Scheme::Rle(decoder) => decoder.value(row, vector_rows(self.row_count, row / 1024)),
-            Scheme::Packed(decoder) => decoder.value(row),
-            Scheme::Dictionary(decoder) => decoder.value(row),
-            Scheme::Pdict(decoder) => decoder.value(row),
-            Scheme::Sparse(decoder) => decoder.value(row),
+            FixedScheme::Constant(value) => Ok(*value),
+            FixedScheme::Rle(decoder) => {
+                decoder.value(row, vector_rows(self.row_count, row / 1024))
+            }
+            FixedScheme::Packed(decoder) => decoder.value(row),
+            FixedScheme::Dictionary(decoder) => decoder.value(row),
+            FixedScheme::Pdict(decoder) => decoder.value(row),
+            FixedScheme::Sparse(decoder) => decoder.value(row),
         }
     }
 
@@ -190,7 +198,7 @@ impl<E: Element> FixedDecoder<E> {
     /// [`CodecId::Pdict`] some values have no code.
     pub fn dictionary(&self) -> Option<&[E]> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => Some(decoder.values()),
+            FixedScheme::Dictionary(decoder) => Some(decoder.values()),
             _ => None,
         }
     }
@@ -202,7 +210,7 @@ impl<E: Element> FixedDecoder<E> {
         out: &mut [u32; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => decoder.decode_codes(vector, out),
+            FixedScheme::Dictionary(decoder) => decoder.decode_codes(vector, out),
             _ => Err(no_dictionary()),
         }
     }
@@ -216,15 +224,15 @@ fn open_plain<E: Element>(
     image: Arc<[u8]>,
     payload: Range<usize>,
     row_count: usize,
-) -> Result<Scheme<E>, Corrupt> {
-    let mut cursor = Cursor::new(&image, payload.clone())?;
+) -> Result<FixedScheme<E>, Corrupt> {
+    let mut cursor = ImageCursor::new(&image, payload.clone())?;
     cursor.take(row_count * E::BYTES, "plain values")?;
     cursor.finish("plain values")?;
-    Ok(Scheme::Plain(image, payload))
+    Ok(FixedScheme::Plain(image, payload))
 }
 
 fn read_constant<E: Element>(image: &[u8], payload: Range<usize>) -> Result<E, Corrupt> {
-    let mut cursor = Cursor::new(image, payload)?;
+    let mut cursor = ImageCursor::new(image, payload)?;
     let bytes = cursor.bytes(E::BYTES, "constant value")?;
     let value = E::read(bytes).ok_or_else(|| cursor.corrupt("constant value is cut short"))?;
     cursor.finish("constant value")?;

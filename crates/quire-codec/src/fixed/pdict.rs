@@ -12,9 +12,9 @@
 //! exceptions; we leave it a code that its frame holds anyway, and keep rows and values aside compressed.
 
 use super::aside::{Aside, RowsAside};
-use super::dictionary::{self, DictionaryDecoder, Interned};
+use super::dictionary::{self, FixedDictionaryDecoder, Interned};
 use crate::int::element::Element;
-use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES};
+use crate::{Corrupt, GROUP_VALUES, ImageCursor, RowMask, VECTOR_VALUES};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ const ASIDE_GAIN: usize = 32;
 const POSITION_BITS: usize = 10;
 
 /// A column as it will be stored.
-struct Planned<E> {
-    dictionary: dictionary::Coded<E>,
+struct PlannedPdict<E> {
+    dictionary: dictionary::DictionaryCodes<E>,
     aside: RowsAside<E>,
 }
 
-fn plan<E: Element>(values: &[E], interned: &Interned<E>, members: &[bool]) -> Planned<E> {
+fn plan<E: Element>(values: &[E], interned: &Interned<E>, members: &[bool]) -> PlannedPdict<E> {
     let is_aside = |place: i32| !members[place as usize];
-    Planned {
+    PlannedPdict {
         dictionary: interned.coded(members),
         aside: RowsAside::of(values, &interned.places, is_aside),
     }
@@ -58,7 +58,7 @@ fn split<E: Element>(interned: &Interned<E>) -> Split {
         counts[place as usize] += 1;
     }
     let histogram = values_by_count(&counts);
-    let costs = Costs::of(interned);
+    let costs = SplitCosts::of(interned);
     let row_bits_of_all = costs.row_bits(distinct_count, 0);
     let mut row_bits = row_bits_of_all;
     let full = row_bits + costs.dictionary_bits(distinct_count);
@@ -122,13 +122,13 @@ fn most_frequent(histogram: &[(usize, usize)], size: usize) -> (usize, usize) {
 }
 
 /// What a split into dictionary and rows aside costs.
-struct Costs {
+struct SplitCosts {
     row_count: usize,
     /// Bits of a value in the frame of all.
     value_bits: usize,
 }
 
-impl Costs {
+impl SplitCosts {
     fn of<E: Element>(interned: &Interned<E>) -> Self {
         let low = interned.distinct.iter().min().copied().unwrap_or_default();
         let high = interned.distinct.iter().max().copied().unwrap_or_default();
@@ -198,7 +198,7 @@ pub(crate) fn encode<E: Element>(values: &[E], out: &mut Vec<u8>) {
 /// Decoder of a patched dictionary payload.
 #[derive(Clone, Debug)]
 pub(crate) struct PdictDecoder<E: Element> {
-    dictionary: DictionaryDecoder<E>,
+    dictionary: FixedDictionaryDecoder<E>,
     aside: Option<Aside<E>>,
 }
 
@@ -209,7 +209,7 @@ impl<E: Element> PdictDecoder<E> {
         row_count: usize,
     ) -> Result<Self, Corrupt> {
         let end = payload.end;
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         let aside_count = cursor.u32("number of rows kept aside")? as usize;
         if aside_count > row_count {
             return Err(cursor.corrupt("more rows kept aside than rows"));
@@ -218,7 +218,7 @@ impl<E: Element> PdictDecoder<E> {
         let dictionary = cursor.take(dictionary_bytes, "dictionary payload")?;
         let rest = cursor.position()..end;
         Ok(Self {
-            dictionary: DictionaryDecoder::open(image.clone(), dictionary, row_count)?,
+            dictionary: FixedDictionaryDecoder::open(image.clone(), dictionary, row_count)?,
             aside: Aside::open(image, rest, row_count, aside_count)?,
         })
     }

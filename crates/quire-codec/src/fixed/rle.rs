@@ -10,19 +10,19 @@
 
 use crate::int::element::Element;
 use crate::int::sequence::{self, Sequence, SequenceReader};
-use crate::{Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
+use crate::{Corrupt, ImageCursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
 
-struct Runs<E> {
+struct RleRuns<E> {
     values: Vec<E>,
     lengths: Vec<i16>,
     /// Per vector.
     counts: Vec<u16>,
 }
 
-fn runs_of<E: Element>(values: &[E]) -> Runs<E> {
-    let mut runs = Runs {
+fn runs_of<E: Element>(values: &[E]) -> RleRuns<E> {
+    let mut runs = RleRuns {
         values: Vec::new(),
         lengths: Vec::new(),
         counts: Vec::new(),
@@ -75,7 +75,7 @@ impl<E: Element> RleDecoder<E> {
         row_count: usize,
     ) -> Result<Self, Corrupt> {
         let end = payload.end;
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         let run_count = cursor.u32("number of runs")? as usize;
         let value_bytes = cursor.u32("size of the run values")? as usize;
         let mut first_runs = vec![0];

@@ -8,7 +8,7 @@
 
 use super::aside::{Aside, RowsAside};
 use crate::int::element::Element;
-use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES, vector_rows};
+use crate::{Corrupt, GROUP_VALUES, ImageCursor, RowMask, VECTOR_VALUES, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl<E: Element> SparseDecoder<E> {
         row_count: usize,
     ) -> Result<Self, Corrupt> {
         let end = payload.end;
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         let aside_count = cursor.u32("number of rows kept aside")? as usize;
         if aside_count > row_count {
             return Err(cursor.corrupt("more rows kept aside than rows"));

@@ -29,8 +29,10 @@ use crate::int::bitstream::{self, stream_bytes};
 use crate::int::element::Element;
 use crate::int::frame::{POSITION_BITS, bit_length};
 use crate::int::sequence::{self, Sequence};
-use crate::kernel::decimal::Scale;
-use crate::{Corrupt, Cursor, EncodeError, ROWS_MAX, VECTOR_VALUES, vector_count, vector_rows};
+use crate::kernel::decimal::AlpScale;
+use crate::{
+    Corrupt, EncodeError, ImageCursor, ROWS_MAX, VECTOR_VALUES, vector_count, vector_rows,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,9 +61,9 @@ struct Exponents {
 }
 
 impl Exponents {
-    fn scale(self) -> Scale {
+    fn scale(self) -> AlpScale {
         let (e, f) = (usize::from(self.e), usize::from(self.f));
-        Scale {
+        AlpScale {
             up: POWERS[e],
             up_inverse: INVERSE_POWERS[e],
             down: POWERS[f],
@@ -135,13 +137,13 @@ fn exponents_of<F: Floating>(vector: &[F], candidates: &[Exponents]) -> Exponent
 }
 
 /// A column as it will be stored.
-struct Planned<F: Floating> {
+struct PlannedAlp<F: Floating> {
     digits: Vec<F::Bits>,
     /// Exponents and positions of the exceptions of each vector.
     vectors: Vec<(Exponents, Vec<u16>)>,
 }
 
-fn plan<F: Floating>(values: &[F]) -> Planned<F> {
+fn plan<F: Floating>(values: &[F]) -> PlannedAlp<F> {
     let candidates = candidates(values);
     let mut digits = vec![F::Bits::default(); values.len()];
     let mut vectors = Vec::with_capacity(vector_count(values.len()));
@@ -159,11 +161,15 @@ fn plan<F: Floating>(values: &[F]) -> Planned<F> {
         assert_eq!(exceptions.len(), failed, "exceptions of a vector");
         vectors.push((exponents, exceptions));
     }
-    Planned { digits, vectors }
+    PlannedAlp { digits, vectors }
 }
 
 /// Positions of the values that do not come back, whose digits become those of a neighbour.
-fn take_exceptions<F: Floating>(vector: &[F], scale: &Scale, digits: &mut [F::Bits]) -> Vec<u16> {
+fn take_exceptions<F: Floating>(
+    vector: &[F],
+    scale: &AlpScale,
+    digits: &mut [F::Bits],
+) -> Vec<u16> {
     let back = |digits: F::Bits, value: F| bits_of(F::decode_one(digits, scale)) == bits_of(value);
     let first = vector
         .iter()
@@ -225,7 +231,7 @@ pub(super) fn encode<F: Floating>(values: &[F]) -> Result<Vec<u8>, EncodeError> 
 
 /// One vector of an open payload.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct AlpVector {
     exponents: Exponents,
     exception_count: usize,
     /// Offset of the exception positions in the image.
@@ -236,7 +242,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 pub struct AlpDecoder<F: Floating> {
     image: Arc<[u8]>,
-    entries: Vec<Entry>,
+    entries: Vec<AlpVector>,
     digits: Sequence<F::Bits>,
 }
 
@@ -246,7 +252,7 @@ impl<F: Floating> AlpDecoder<F> {
         payload: Range<usize>,
         row_count: usize,
     ) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         if row_count > ROWS_MAX {
             return Err(cursor.corrupt("more rows than a segment can hold"));
         }
@@ -261,7 +267,7 @@ impl<F: Floating> AlpDecoder<F> {
             if exception_count > vector_rows(row_count, vector) {
                 return Err(cursor.corrupt("more exceptions than rows"));
             }
-            entries.push(Entry {
+            entries.push(AlpVector {
                 exponents: Exponents { e, f },
                 exception_count,
                 offset: 0,
@@ -281,14 +287,14 @@ impl<F: Floating> AlpDecoder<F> {
         })
     }
 
-    fn entry(&self, vector: usize) -> Result<&Entry, Corrupt> {
+    fn entry(&self, vector: usize) -> Result<&AlpVector, Corrupt> {
         self.entries
             .get(vector)
             .ok_or_else(|| Corrupt::new("vector is beyond the segment", 0))
     }
 
     /// Position and bits of each exception.
-    fn exceptions(&self, entry: &Entry) -> impl Iterator<Item = (usize, F::Bits)> {
+    fn exceptions(&self, entry: &AlpVector) -> impl Iterator<Item = (usize, F::Bits)> {
         let positions = self.image.get(entry.offset..).unwrap_or_default();
         let bits_start = entry.offset + stream_bytes(entry.exception_count, POSITION_BITS);
         let bits = self.image.get(bits_start..).unwrap_or_default();

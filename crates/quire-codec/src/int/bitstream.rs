@@ -53,7 +53,7 @@ fn get_at(stream: &[u8], bit: usize) -> u64 {
 }
 
 /// Numbers of a stream one after the other; beyond its end they are 0.
-pub(crate) struct Reader<'a> {
+pub(crate) struct BitstreamReader<'a> {
     stream: &'a [u8],
     width: usize,
     mask: u64,
@@ -61,7 +61,7 @@ pub(crate) struct Reader<'a> {
     bit: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> BitstreamReader<'a> {
     /// Reads numbers of `width` ≤ 64 bits.
     pub(crate) fn new(stream: &'a [u8], width: usize) -> Self {
         let mask = if width == 0 {

@@ -13,7 +13,7 @@
 //! cost nothing. The raw size of a block is never taken from its bytes.
 
 use super::element::Element;
-use crate::{Corrupt, Cursor, VECTOR_VALUES};
+use crate::{Corrupt, ImageCursor, VECTOR_VALUES};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ fn join<E: Element>(planes: &[u8], values: &mut [E]) {
 
 /// Open blocks. Keeps the one that was decompressed last.
 #[derive(Clone, Debug)]
-pub(super) struct Blocks<E> {
+pub(super) struct IntBlocks<E> {
     image: Arc<[u8]>,
     /// Where each block is in the image.
     places: Vec<Range<usize>>,
@@ -133,14 +133,14 @@ pub(super) struct Blocks<E> {
     held: RefCell<(Option<usize>, Vec<E>)>,
 }
 
-impl<E: Element> Blocks<E> {
+impl<E: Element> IntBlocks<E> {
     /// Opens the blocks of `length` values in `image[range]`. The caller bounds the length.
     pub(super) fn open(
         image: Arc<[u8]>,
         range: Range<usize>,
         length: usize,
     ) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(&image, range)?;
+        let mut cursor = ImageCursor::new(&image, range)?;
         let mut sizes = Vec::new();
         for _ in 0..length.div_ceil(BLOCK_VALUES) {
             sizes.push(cursor.u32("size of a block")? as usize);
@@ -224,8 +224,8 @@ mod tests {
         round.iter().copied().cycle().take(20_000).collect()
     }
 
-    fn opened<E: Element>(payload: &[u8], length: usize) -> Result<Blocks<E>, Corrupt> {
-        Blocks::open(payload.into(), 0..payload.len(), length)
+    fn opened<E: Element>(payload: &[u8], length: usize) -> Result<IntBlocks<E>, Corrupt> {
+        IntBlocks::open(payload.into(), 0..payload.len(), length)
     }
 
     #[test]

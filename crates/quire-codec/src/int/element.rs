@@ -1,6 +1,6 @@
 //! The integer types, and what the codecs need of each.
 
-use super::line::Line;
+use super::line::LinearVector;
 use crate::kernel::exceptions::Lists;
 use crate::{Corrupt, GROUP_VALUES, PhysicalType, RowMask, VECTOR_VALUES};
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// An integer a fixed-width payload can hold. Floats are held by their bit patterns.
 pub trait Element:
-    Copy + Ord + Hash + Default + Debug + Send + Sync + 'static + sealed::Sealed
+    Copy + Ord + Hash + Default + Debug + Send + Sync + 'static + sealed::SealedElement
 {
     /// Bytes of a value.
     const BYTES: usize;
@@ -68,7 +68,7 @@ pub trait Packed<E: Element>: Sized + Clone + Send + Sync + Debug {
     /// Decodes rows `128 · group` and after and returns their number; `out` beyond them is arbitrary.
     fn decode_group(&self, group: usize, out: &mut [E; GROUP_VALUES]) -> Result<usize, Corrupt>;
     /// The codes of a full vector, if its values rise evenly with them.
-    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt>;
+    fn line(&self, vector: usize) -> Result<Option<LinearVector<'_>>, Corrupt>;
     /// Marks the values of a vector from `low` to `high`, which is not below `low`; false, and `mask` arbitrary, if
     /// they must be decoded to tell.
     fn select(&self, vector: usize, low: E, high: E, mask: &mut RowMask) -> Result<bool, Corrupt> {
@@ -78,10 +78,10 @@ pub trait Packed<E: Element>: Sized + Clone + Send + Sync + Debug {
 }
 
 /// An integer that is packed directly, in lanes of at most 64 bits.
-pub trait Lane: Element {
+pub trait PackedLane: Element {
     const BITS: usize;
     /// The signed type of the same width: differences of neighbours are on both sides of 0.
-    type Difference: Lane;
+    type Difference: PackedLane;
     /// Wrapped differences as what they stand for.
     fn as_differences(differences: &[Self]) -> &[Self::Difference];
     fn minus(self, other: Self) -> Self;
@@ -130,12 +130,12 @@ pub trait Lane: Element {
 }
 
 pub(super) mod sealed {
-    pub trait Sealed {}
-    impl Sealed for i8 {}
-    impl Sealed for i16 {}
-    impl Sealed for i32 {}
-    impl Sealed for i64 {}
-    impl Sealed for i128 {}
+    pub trait SealedElement {}
+    impl SealedElement for i8 {}
+    impl SealedElement for i16 {}
+    impl SealedElement for i32 {}
+    impl SealedElement for i64 {}
+    impl SealedElement for i128 {}
 }
 
 /// The sum of values whose sum fits 64 bits.

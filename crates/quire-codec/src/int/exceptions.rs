@@ -1,20 +1,24 @@
 //! Undoing the exceptions of a vector: all, those of a group of 128, or one.
 
-use super::bitstream::{self, Reader};
-use super::element::Lane;
+use super::bitstream::{self, BitstreamReader};
+use super::element::PackedLane;
 use crate::kernel::exceptions::{self, Lists, POSITION_BITS};
 use crate::{GROUP_VALUES, VECTOR_VALUES};
 
 /// Adds the high bits of all exceptions to their values (`LOOP2` of Zukowski §6.2.4, without a chain to follow).
 /// False when positions do not ascend or pass the `rows` of the vector.
-pub(crate) fn patch<L: Lane>(lists: &Lists<'_>, rows: usize, out: &mut [L; VECTOR_VALUES]) -> bool {
+pub(crate) fn patch<L: PackedLane>(
+    lists: &Lists<'_>,
+    rows: usize,
+    out: &mut [L; VECTOR_VALUES],
+) -> bool {
     let ascend = L::patch(lists, out).unwrap_or_else(|| patch_one_by_one(lists, out));
     ascend && (lists.count == 0 || position(lists, lists.count - 1) < rows)
 }
 
-fn patch_one_by_one<L: Lane>(lists: &Lists<'_>, out: &mut [L; VECTOR_VALUES]) -> bool {
-    let mut positions = Reader::new(lists.positions, POSITION_BITS);
-    let mut highs = Reader::new(lists.highs, lists.high_width);
+fn patch_one_by_one<L: PackedLane>(lists: &Lists<'_>, out: &mut [L; VECTOR_VALUES]) -> bool {
+    let mut positions = BitstreamReader::new(lists.positions, POSITION_BITS);
+    let mut highs = BitstreamReader::new(lists.highs, lists.high_width);
     let (mut ascend, mut earliest) = (true, 0);
     for _ in 0..lists.count {
         let row = positions.read() as usize;
@@ -27,7 +31,11 @@ fn patch_one_by_one<L: Lane>(lists: &Lists<'_>, out: &mut [L; VECTOR_VALUES]) ->
 }
 
 /// Adds the high bits of the exceptions among the 128 values of `group`.
-pub(crate) fn patch_group<L: Lane>(lists: &Lists<'_>, group: usize, out: &mut [L; GROUP_VALUES]) {
+pub(crate) fn patch_group<L: PackedLane>(
+    lists: &Lists<'_>,
+    group: usize,
+    out: &mut [L; GROUP_VALUES],
+) {
     if L::patch_group(lists, group, out).is_some() {
         return;
     }
@@ -42,7 +50,7 @@ pub(crate) fn patch_group<L: Lane>(lists: &Lists<'_>, group: usize, out: &mut [L
 }
 
 /// The high bits of value `row` of the vector, in place: 0 unless it is an exception.
-pub(crate) fn high_bits<L: Lane>(lists: &Lists<'_>, row: usize) -> L {
+pub(crate) fn high_bits<L: PackedLane>(lists: &Lists<'_>, row: usize) -> L {
     let found = exceptions::find(lists, row).unwrap_or_else(|| {
         let place = first_from(lists, row);
         (place < lists.count && position(lists, place) == row).then_some(place)
@@ -54,7 +62,7 @@ fn position(lists: &Lists<'_>, place: usize) -> usize {
     bitstream::get(lists.positions, POSITION_BITS, place) as usize
 }
 
-fn high<L: Lane>(lists: &Lists<'_>, place: usize) -> L {
+fn high<L: PackedLane>(lists: &Lists<'_>, place: usize) -> L {
     L::from_bits(bitstream::get(lists.highs, lists.high_width, place) << lists.width)
 }
 

@@ -6,7 +6,7 @@
 //! has no second loop, and no exception is ever compulsory (Zukowski §6.2.7 needs those for its linked list).
 
 use super::bitstream::stream_bytes;
-use super::element::Lane;
+use super::element::PackedLane;
 use crate::VECTOR_VALUES;
 pub(crate) use crate::kernel::exceptions::POSITION_BITS;
 use crate::kernel::scan;
@@ -22,7 +22,7 @@ const SAMPLE_VALUES: usize = 32;
 
 /// How one vector is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Frame<L> {
+pub(crate) struct IntFrame<L> {
     pub base: L,
     pub width: u8,
     /// 0 exactly when there are no exceptions.
@@ -30,7 +30,7 @@ pub(crate) struct Frame<L> {
     pub exception_count: u16,
 }
 
-impl<L: Lane> Frame<L> {
+impl<L: PackedLane> IntFrame<L> {
     fn new(base: L, width: usize, full_width: usize, exception_count: usize) -> Self {
         let high_width = if exception_count == 0 {
             0
@@ -46,8 +46,8 @@ impl<L: Lane> Frame<L> {
     }
 
     /// The frame of the same bits as numbers of another type of the same width.
-    pub(crate) fn on_bits<M: Lane>(self) -> Frame<M> {
-        Frame {
+    pub(crate) fn on_bits<M: PackedLane>(self) -> IntFrame<M> {
+        IntFrame {
             base: M::from_bits(self.base.bits()),
             width: self.width,
             high_width: self.high_width,
@@ -146,7 +146,7 @@ struct Bulk<L> {
     width: usize,
 }
 
-impl<L: Lane> Bulk<L> {
+impl<L: PackedLane> Bulk<L> {
     /// `None` unless most of a few values lie within a range two bits narrower than `width`.
     fn narrower_than(values: &[L], width: usize) -> Option<Self> {
         if width < 3 || values.len() < SAMPLE_VALUES {
@@ -174,7 +174,7 @@ pub(crate) const fn bit_length(number: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bulk, Frame, bit_length};
+    use super::{Bulk, IntFrame, bit_length};
 
     /// A thousand values of `bits` bits around zero, and the ends of the type.
     fn bulk_and_extremes(bits: u32) -> Vec<i64> {
@@ -192,7 +192,7 @@ mod tests {
             let values = bulk_and_extremes(bits);
             let bulk = Bulk::narrower_than(&values, 64);
             assert!(bulk.is_none_or(|bulk| bulk.width <= 64), "{bits} bits");
-            let frame = Frame::choose(&values);
+            let frame = IntFrame::choose(&values);
             assert!(
                 frame.width + frame.high_width <= 64,
                 "{bits} bits: {frame:?}"
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_bulk_far_above_the_minimum_gets_its_own_base() {
-        let frame = Frame::choose(&bulk_and_extremes(8));
+        let frame = IntFrame::choose(&bulk_and_extremes(8));
         assert!(frame.width <= 9, "{frame:?}");
         assert_eq!(frame.exception_count, 2 * 11, "rows 7 and 9 of every 101");
     }

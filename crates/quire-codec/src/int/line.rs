@@ -9,7 +9,7 @@ use crate::{RowMask, VECTOR_VALUES};
 
 /// A full vector of which value `i` is `first + unit · code[i]`, without wrapping in the type of its values.
 #[derive(Clone, Copy, Debug)]
-pub struct Line<'a> {
+pub struct LinearVector<'a> {
     pub first: i128,
     /// From 1 to 2⁶⁴ − 1.
     pub unit: i128,
@@ -21,7 +21,7 @@ pub struct Line<'a> {
     pub lane_bits: usize,
 }
 
-impl Line<'_> {
+impl LinearVector<'_> {
     fn code_max(&self) -> u64 {
         u64::MAX.checked_shr(64 - self.width as u32).unwrap_or(0)
     }

@@ -20,28 +20,33 @@
 //! of differences is so in the signed order, whatever the type of the values.
 
 use super::bitstream::{self, stream_bytes};
-use super::element::{Lane, Packed};
+use super::element::{Packed, PackedLane};
 use super::exceptions;
-use super::frame::{Frame, POSITION_BITS};
-use super::line::Line;
+use super::frame::{IntFrame, POSITION_BITS};
+use super::line::LinearVector;
 use super::references;
 use crate::kernel::exceptions::Lists;
 use crate::kernel::packed_select;
-use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES, vector_count, vector_rows};
+use crate::{
+    Corrupt, GROUP_VALUES, ImageCursor, RowMask, VECTOR_VALUES, vector_count, vector_rows,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
 const VECTOR_GROUPS: usize = VECTOR_VALUES / GROUP_VALUES;
 
 /// A vector as it will be stored.
-struct Planned<L> {
-    frame: Frame<L>,
+struct PlannedPforVector<L> {
+    frame: IntFrame<L>,
     /// Added to the running sum of the differences; unused without delta.
     start: L,
 }
 
 /// Turns values into differences, all but the start.
-fn to_differences<L: Lane>(values: &[L; VECTOR_VALUES], rows: usize) -> ([L; VECTOR_VALUES], L) {
+fn to_differences<L: PackedLane>(
+    values: &[L; VECTOR_VALUES],
+    rows: usize,
+) -> ([L; VECTOR_VALUES], L) {
     let mut differences = [L::default(); VECTOR_VALUES];
     L::differences(values, &mut differences);
     if rows > 1 {
@@ -51,10 +56,10 @@ fn to_differences<L: Lane>(values: &[L; VECTOR_VALUES], rows: usize) -> ([L; VEC
 }
 
 /// Calls `each` with every vector, the last filled up with zeros, and its number of rows.
-fn for_each_vector<L: Lane>(
+fn for_each_vector<L: PackedLane>(
     values: &[L],
     delta: bool,
-    mut each: impl FnMut(&[L; VECTOR_VALUES], usize, Planned<L>),
+    mut each: impl FnMut(&[L; VECTOR_VALUES], usize, PlannedPforVector<L>),
 ) {
     let mut visit = |vector: &[L; VECTOR_VALUES], rows: usize| {
         if delta {
@@ -62,17 +67,17 @@ fn for_each_vector<L: Lane>(
             each(
                 &differences,
                 rows,
-                Planned {
-                    frame: Frame::choose(L::as_differences(&differences[..rows])).on_bits(),
+                PlannedPforVector {
+                    frame: IntFrame::choose(L::as_differences(&differences[..rows])).on_bits(),
                     start,
                 },
             );
         } else {
-            let frame = Frame::choose(&vector[..rows]);
+            let frame = IntFrame::choose(&vector[..rows]);
             each(
                 vector,
                 rows,
-                Planned {
+                PlannedPforVector {
                     frame,
                     start: L::default(),
                 },
@@ -88,15 +93,15 @@ fn for_each_vector<L: Lane>(
     }
 }
 
-fn bases<L: Lane>(planned: &[Planned<L>]) -> Vec<L> {
+fn bases<L: PackedLane>(planned: &[PlannedPforVector<L>]) -> Vec<L> {
     planned.iter().map(|one| one.frame.base).collect()
 }
 
-fn starts<L: Lane>(planned: &[Planned<L>]) -> Vec<L> {
+fn starts<L: PackedLane>(planned: &[PlannedPforVector<L>]) -> Vec<L> {
     planned.iter().map(|one| one.start).collect()
 }
 
-fn directory_bytes<L: Lane>(planned: &[Planned<L>], delta: bool) -> usize {
+fn directory_bytes<L: PackedLane>(planned: &[PlannedPforVector<L>], delta: bool) -> usize {
     let bases = bases(planned);
     let mut bytes = planned.len() + 1;
     if delta {
@@ -111,11 +116,15 @@ fn directory_bytes<L: Lane>(planned: &[Planned<L>], delta: bool) -> usize {
     bytes
 }
 
-fn has_exceptions<L: Lane>(planned: &[Planned<L>]) -> bool {
+fn has_exceptions<L: PackedLane>(planned: &[PlannedPforVector<L>]) -> bool {
     planned.iter().any(|one| one.frame.exception_count > 0)
 }
 
-fn append_directory<L: Lane>(planned: &[Planned<L>], delta: bool, out: &mut Vec<u8>) {
+fn append_directory<L: PackedLane>(
+    planned: &[PlannedPforVector<L>],
+    delta: bool,
+    out: &mut Vec<u8>,
+) {
     let bases = bases(planned);
     if delta {
         references::append(L::as_differences(&bases), out);
@@ -133,10 +142,10 @@ fn append_directory<L: Lane>(planned: &[Planned<L>], delta: bool, out: &mut Vec<
     }
 }
 
-fn append_vector<L: Lane>(
+fn append_vector<L: PackedLane>(
     values: &[L; VECTOR_VALUES],
     rows: usize,
-    frame: &Frame<L>,
+    frame: &IntFrame<L>,
     out: &mut Vec<u8>,
 ) {
     let width = usize::from(frame.width);
@@ -179,8 +188,8 @@ fn append_vector<L: Lane>(
 
 /// One vector of an open payload.
 #[derive(Clone, Copy, Debug)]
-struct Entry<L> {
-    frame: Frame<L>,
+struct PforVector<L> {
+    frame: IntFrame<L>,
     start: L,
     /// Offset of the codes in the image.
     offset: usize,
@@ -194,10 +203,10 @@ pub struct PforDecoder<L> {
     image: Arc<[u8]>,
     row_count: usize,
     delta: bool,
-    entries: Vec<Entry<L>>,
+    entries: Vec<PforVector<L>>,
 }
 
-impl<L: Lane> Packed<L> for PforDecoder<L> {
+impl<L: PackedLane> Packed<L> for PforDecoder<L> {
     fn encoded_bytes(values: &[L], delta: bool) -> usize {
         let mut planned = Vec::with_capacity(vector_count(values.len()));
         let mut bytes = 0;
@@ -225,7 +234,7 @@ impl<L: Lane> Packed<L> for PforDecoder<L> {
         row_count: usize,
         delta: bool,
     ) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         let entries = read_directory(&mut cursor, row_count, delta)?;
         cursor.finish("packed vectors")?;
         Ok(Self {
@@ -281,14 +290,14 @@ impl<L: Lane> Packed<L> for PforDecoder<L> {
         Ok(select_codes(frame, codes, low, high, mask))
     }
 
-    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt> {
+    fn line(&self, vector: usize) -> Result<Option<LinearVector<'_>>, Corrupt> {
         let entry = self.entry(vector)?;
         let rows = vector_rows(self.row_count, vector);
         if self.delta || rows < VECTOR_VALUES || entry.frame.exception_count > 0 {
             return Ok(None);
         }
         let width = usize::from(entry.frame.width);
-        let line = Line {
+        let line = LinearVector {
             first: entry.frame.base.wide(),
             unit: 1,
             width,
@@ -299,10 +308,10 @@ impl<L: Lane> Packed<L> for PforDecoder<L> {
     }
 }
 
-impl<L: Lane> PforDecoder<L> {
+impl<L: PackedLane> PforDecoder<L> {
     /// Frame and codes of a vector that is no more than those: full, without exceptions, no differences.
     #[inline]
-    fn direct(&self, vector: usize) -> Option<(&Frame<L>, &[u8])> {
+    fn direct(&self, vector: usize) -> Option<(&IntFrame<L>, &[u8])> {
         let entry = self.entries.get(vector).filter(|entry| entry.direct)?;
         let codes = self.image.get(entry.offset..)?;
         let codes = codes.get(..VECTOR_VALUES / 8 * usize::from(entry.frame.width))?;
@@ -329,7 +338,7 @@ impl<L: Lane> PforDecoder<L> {
             }
             L::unpack(width, codes, base, out);
         } else {
-            let mut codes = bitstream::Reader::new(codes, width);
+            let mut codes = bitstream::BitstreamReader::new(codes, width);
             for value in &mut out[..rows] {
                 *value = base.plus(L::from_bits(codes.read()));
             }
@@ -401,7 +410,7 @@ impl<L: Lane> PforDecoder<L> {
     }
 
     #[inline]
-    fn entry(&self, vector: usize) -> Result<&Entry<L>, Corrupt> {
+    fn entry(&self, vector: usize) -> Result<&PforVector<L>, Corrupt> {
         self.entries
             .get(vector)
             .ok_or_else(|| Corrupt::new("vector is beyond the segment", 0))
@@ -409,7 +418,7 @@ impl<L: Lane> PforDecoder<L> {
 
     /// The packed codes of a vector of `rows` values.
     #[inline]
-    fn codes(&self, entry: &Entry<L>, rows: usize) -> Result<&[u8], Corrupt> {
+    fn codes(&self, entry: &PforVector<L>, rows: usize) -> Result<&[u8], Corrupt> {
         self.image
             .get(entry.offset..entry.offset + entry.frame.code_bytes(rows))
             .ok_or_else(|| outside(entry.offset))
@@ -417,7 +426,7 @@ impl<L: Lane> PforDecoder<L> {
 
     /// The exceptions of a vector of `rows` values, whose lists were found to lie within the payload when it was
     /// opened.
-    fn exceptions(&self, entry: &Entry<L>, rows: usize) -> Result<Lists<'_>, Corrupt> {
+    fn exceptions(&self, entry: &PforVector<L>, rows: usize) -> Result<Lists<'_>, Corrupt> {
         let frame = &entry.frame;
         let start = entry.offset + frame.code_bytes(rows);
         let (position_bytes, _) = frame.exception_bytes();
@@ -436,8 +445,8 @@ impl<L: Lane> PforDecoder<L> {
 }
 
 /// Marks the values from `low` to `high` by comparing codes; false if the values must be looked at.
-fn select_codes<L: Lane>(
-    frame: &Frame<L>,
+fn select_codes<L: PackedLane>(
+    frame: &IntFrame<L>,
     codes: &[u8],
     low: L,
     high: L,
@@ -469,11 +478,11 @@ fn outside(offset: usize) -> Corrupt {
 }
 
 /// Reads the directory and steps over the vectors.
-fn read_directory<L: Lane>(
-    cursor: &mut Cursor<'_>,
+fn read_directory<L: PackedLane>(
+    cursor: &mut ImageCursor<'_>,
     row_count: usize,
     delta: bool,
-) -> Result<Vec<Entry<L>>, Corrupt> {
+) -> Result<Vec<PforVector<L>>, Corrupt> {
     let count = vector_count(row_count);
     let bases: Vec<L> = references::read(cursor, count)?;
     let starts: Vec<L> = if delta {
@@ -499,7 +508,7 @@ fn read_directory<L: Lane>(
             .copied()
             .unwrap_or_default();
         let exception_count = u16::from_le_bytes([low, high]);
-        let frame = Frame {
+        let frame = IntFrame {
             base,
             width: *width,
             high_width,
@@ -509,7 +518,7 @@ fn read_directory<L: Lane>(
         check_frame(&frame, rows).map_err(|what| cursor.corrupt(what))?;
         let offset = cursor.position();
         cursor.take(frame.bytes(rows), "packed vector")?;
-        entries.push(Entry {
+        entries.push(PforVector {
             frame,
             start,
             offset,
@@ -519,7 +528,7 @@ fn read_directory<L: Lane>(
     Ok(entries)
 }
 
-fn check_frame<L: Lane>(frame: &Frame<L>, rows: usize) -> Result<(), &'static str> {
+fn check_frame<L: PackedLane>(frame: &IntFrame<L>, rows: usize) -> Result<(), &'static str> {
     let (width, high_width) = (usize::from(frame.width), usize::from(frame.high_width));
     if width + high_width > L::BITS {
         return Err("code width and high width pass the type");

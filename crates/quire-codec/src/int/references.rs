@@ -6,12 +6,12 @@
 //! | 1 | type | the smallest number |
 //! | … | n · vectors | each number less the smallest, little endian |
 
-use super::element::Lane;
+use super::element::PackedLane;
 use super::frame::bit_length;
-use crate::{Corrupt, Cursor};
+use crate::{Corrupt, ImageCursor};
 
 /// Bytes per number that `references` need.
-fn width_bytes<L: Lane>(references: &[L]) -> (L, usize) {
+fn width_bytes<L: PackedLane>(references: &[L]) -> (L, usize) {
     let (low, high) = L::extremes(references);
     if references.is_empty() {
         return (L::default(), 0);
@@ -20,12 +20,12 @@ fn width_bytes<L: Lane>(references: &[L]) -> (L, usize) {
 }
 
 /// Size of what [`append`] writes.
-pub(crate) fn encoded_bytes<L: Lane>(references: &[L]) -> usize {
+pub(crate) fn encoded_bytes<L: PackedLane>(references: &[L]) -> usize {
     1 + L::BYTES + width_bytes(references).1 * references.len()
 }
 
 /// Appends the numbers.
-pub(crate) fn append<L: Lane>(references: &[L], out: &mut Vec<u8>) {
+pub(crate) fn append<L: PackedLane>(references: &[L], out: &mut Vec<u8>) {
     let (low, width) = width_bytes(references);
     out.push(width as u8);
     low.append(out);
@@ -35,7 +35,10 @@ pub(crate) fn append<L: Lane>(references: &[L], out: &mut Vec<u8>) {
 }
 
 /// Reads `count` numbers; the caller has bounded `count`.
-pub(crate) fn read<L: Lane>(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<L>, Corrupt> {
+pub(crate) fn read<L: PackedLane>(
+    cursor: &mut ImageCursor<'_>,
+    count: usize,
+) -> Result<Vec<L>, Corrupt> {
     let width = usize::from(cursor.u8("width of the vector references")?);
     if width > L::BYTES {
         return Err(cursor.corrupt("vector references are wider than the type"));

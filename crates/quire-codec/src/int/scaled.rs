@@ -11,10 +11,10 @@
 //!
 //! Value = origin + quotient · unit, wrapping.
 
-use super::element::{Lane, Packed};
-use super::line::Line;
+use super::element::{Packed, PackedLane};
+use super::line::LinearVector;
 use super::pfor::PforDecoder;
-use crate::{Corrupt, Cursor, GROUP_VALUES, RowMask, VECTOR_VALUES};
+use crate::{Corrupt, GROUP_VALUES, ImageCursor, RowMask, VECTOR_VALUES};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ fn common_divisor(mut left: u64, mut right: u64) -> u64 {
 /// Smallest value and the unit of all distances from it; `None` when it is 1 or there is nothing to divide.
 ///
 /// Distances are taken from the smallest value, so that they are not negative.
-fn unit_of<L: Lane>(values: &[L]) -> Option<(L, u64)> {
+fn unit_of<L: PackedLane>(values: &[L]) -> Option<(L, u64)> {
     let first = *values.first()?;
     let step = values.len().div_ceil(SAMPLE_VALUES);
     let mut unit = 0;
@@ -98,7 +98,7 @@ fn unit_of<L: Lane>(values: &[L]) -> Option<(L, u64)> {
     None
 }
 
-fn quotients<L: Lane>(values: &[L], origin: L, unit: u64) -> Vec<L> {
+fn quotients<L: PackedLane>(values: &[L], origin: L, unit: u64) -> Vec<L> {
     let divisor = ExactDivisor::new(unit);
     let quotient = |value: &L| L::from_bits(divisor.quotient(value.minus(origin).bits()));
     values.iter().map(quotient).collect()
@@ -112,7 +112,7 @@ pub struct ScaledDecoder<L> {
     scale: Option<(L, L)>,
 }
 
-impl<L: Lane> Packed<L> for ScaledDecoder<L> {
+impl<L: PackedLane> Packed<L> for ScaledDecoder<L> {
     fn encoded_bytes(values: &[L], delta: bool) -> usize {
         match unit_of(values) {
             None => 1 + PforDecoder::encoded_bytes(values, delta),
@@ -145,7 +145,7 @@ impl<L: Lane> Packed<L> for ScaledDecoder<L> {
         delta: bool,
     ) -> Result<Self, Corrupt> {
         let end = payload.end;
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         let scale = match cursor.u8("form of packed values")? {
             0 => None,
             1 => {
@@ -205,7 +205,7 @@ impl<L: Lane> Packed<L> for ScaledDecoder<L> {
         Ok(line.is_some_and(|line| line.select(low.wide(), high.wide(), mask)))
     }
 
-    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt> {
+    fn line(&self, vector: usize) -> Result<Option<LinearVector<'_>>, Corrupt> {
         let line = self.quotients.line(vector)?;
         let Some((origin, unit)) = self.scale else {
             return Ok(line);
@@ -213,7 +213,7 @@ impl<L: Lane> Packed<L> for ScaledDecoder<L> {
         let unit = i128::from(unit.bits());
         Ok(line.and_then(|line| {
             let first = origin.wide().checked_add(unit.checked_mul(line.first)?)?;
-            let scaled = Line {
+            let scaled = LinearVector {
                 first,
                 unit,
                 ..line

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | 1 | 0: PFOR payload follows; 1: PFOR-DELTA payload follows; 2: blocks follow ([`super::blocks`]) |
 
-use super::blocks::{self, Blocks};
+use super::blocks::{self, IntBlocks};
 use super::element::{Element, Packed};
-use crate::{Corrupt, Cursor, GROUP_VALUES, ROWS_MAX, RowMask, VECTOR_VALUES, vector_count};
+use crate::{Corrupt, GROUP_VALUES, ImageCursor, ROWS_MAX, RowMask, VECTOR_VALUES, vector_count};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const DELTA: u8 = 1;
 const BLOCKS: u8 = 2;
 
 /// How a sequence is stored.
-enum Plan {
+enum SequencePlan {
     Packed { delta: bool, bytes: usize },
     Blocks(Vec<u8>),
 }
@@ -40,7 +40,7 @@ fn may_be_differences<E: Element>(values: &[E]) -> bool {
     E::Packed::encoded_bytes(&sample, true) < E::Packed::encoded_bytes(&sample, false)
 }
 
-fn plan<E: Element>(values: &[E]) -> Plan {
+fn plan<E: Element>(values: &[E]) -> SequencePlan {
     let plain = E::Packed::encoded_bytes(values, false);
     let delta = if may_be_differences(values) {
         E::Packed::encoded_bytes(values, true)
@@ -50,8 +50,8 @@ fn plan<E: Element>(values: &[E]) -> Plan {
     let is_delta = delta * DELTA_SHARE.1 < plain * DELTA_SHARE.0;
     let bytes = if is_delta { delta } else { plain };
     match blocks::encode(values, bytes) {
-        Some(payload) => Plan::Blocks(payload),
-        None => Plan::Packed {
+        Some(payload) => SequencePlan::Blocks(payload),
+        None => SequencePlan::Packed {
             delta: is_delta,
             bytes,
         },
@@ -61,19 +61,19 @@ fn plan<E: Element>(values: &[E]) -> Plan {
 /// Size of what [`append`] writes.
 pub fn encoded_bytes<E: Element>(values: &[E]) -> usize {
     1 + match plan(values) {
-        Plan::Packed { bytes, .. } => bytes,
-        Plan::Blocks(payload) => payload.len(),
+        SequencePlan::Packed { bytes, .. } => bytes,
+        SequencePlan::Blocks(payload) => payload.len(),
     }
 }
 
 /// Appends the sequence of `values`, at most [`ROWS_MAX`] of them.
 pub fn append<E: Element>(values: &[E], out: &mut Vec<u8>) {
     match plan(values) {
-        Plan::Packed { delta, .. } => {
+        SequencePlan::Packed { delta, .. } => {
             out.push(if delta { DELTA } else { PLAIN });
             E::Packed::encode(values, delta, out);
         }
-        Plan::Blocks(payload) => {
+        SequencePlan::Blocks(payload) => {
             out.push(BLOCKS);
             out.extend_from_slice(&payload);
         }
@@ -83,29 +83,31 @@ pub fn append<E: Element>(values: &[E], out: &mut Vec<u8>) {
 /// An open sequence.
 #[derive(Clone, Debug)]
 pub struct Sequence<E: Element> {
-    stored: Stored<E>,
+    stored: StoredSequence<E>,
     length: usize,
 }
 
 #[derive(Clone, Debug)]
-enum Stored<E: Element> {
+enum StoredSequence<E: Element> {
     Packed(E::Packed),
-    Blocks(Blocks<E>),
+    Blocks(IntBlocks<E>),
 }
 
 impl<E: Element> Sequence<E> {
     /// Opens the sequence of `length` values in `image[range]`.
     pub fn open(image: Arc<[u8]>, range: Range<usize>, length: usize) -> Result<Self, Corrupt> {
         let end = range.end;
-        let mut cursor = Cursor::new(&image, range)?;
+        let mut cursor = ImageCursor::new(&image, range)?;
         if length > ROWS_MAX {
             return Err(cursor.corrupt("sequence is longer than a segment can be"));
         }
         let form = cursor.u8("form of a sequence")?;
         let rest = cursor.position()..end;
         let stored = match form {
-            PLAIN | DELTA => Stored::Packed(E::Packed::open(image, rest, length, form == DELTA)?),
-            BLOCKS => Stored::Blocks(Blocks::open(image, rest, length)?),
+            PLAIN | DELTA => {
+                StoredSequence::Packed(E::Packed::open(image, rest, length, form == DELTA)?)
+            }
+            BLOCKS => StoredSequence::Blocks(IntBlocks::open(image, rest, length)?),
             _ => return Err(cursor.corrupt("form of a sequence is not 0 to 2")),
         };
         Ok(Self { stored, length })
@@ -128,16 +130,16 @@ impl<E: Element> Sequence<E> {
         out: &mut [E; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
         match &self.stored {
-            Stored::Packed(packed) => packed.decode_vector(vector, out),
-            Stored::Blocks(blocks) => blocks.decode_vector(vector, out),
+            StoredSequence::Packed(packed) => packed.decode_vector(vector, out),
+            StoredSequence::Blocks(blocks) => blocks.decode_vector(vector, out),
         }
     }
 
     /// Value `index`.
     pub fn value(&self, index: usize) -> Result<E, Corrupt> {
         match &self.stored {
-            Stored::Packed(packed) => packed.value(index),
-            Stored::Blocks(blocks) => blocks.value(index),
+            StoredSequence::Packed(packed) => packed.value(index),
+            StoredSequence::Blocks(blocks) => blocks.value(index),
         }
     }
 
@@ -148,8 +150,8 @@ impl<E: Element> Sequence<E> {
         out: &mut [E; GROUP_VALUES],
     ) -> Result<usize, Corrupt> {
         match &self.stored {
-            Stored::Packed(packed) => packed.decode_group(group, out),
-            Stored::Blocks(blocks) => {
+            StoredSequence::Packed(packed) => packed.decode_group(group, out),
+            StoredSequence::Blocks(blocks) => {
                 let start = group * GROUP_VALUES;
                 let mut values = [E::default(); VECTOR_VALUES];
                 let length = blocks.decode_vector(start / VECTOR_VALUES, &mut values)?;
@@ -170,8 +172,8 @@ impl<E: Element> Sequence<E> {
         mask: &mut RowMask,
     ) -> Result<bool, Corrupt> {
         match &self.stored {
-            Stored::Packed(packed) => packed.select(vector, low, high, mask),
-            Stored::Blocks(_) => Ok(false),
+            StoredSequence::Packed(packed) => packed.select(vector, low, high, mask),
+            StoredSequence::Blocks(_) => Ok(false),
         }
     }
 

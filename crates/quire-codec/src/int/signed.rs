@@ -1,6 +1,6 @@
 //! The signed integers: each operation is a kernel of the type.
 
-use super::element::{Element, Lane, sum_of_narrow, sum_of_wide};
+use super::element::{Element, PackedLane, sum_of_narrow, sum_of_wide};
 use super::scaled::ScaledDecoder;
 use super::wide::WideDecoder;
 use crate::kernel::exceptions::{self, Lists};
@@ -117,7 +117,7 @@ element!(
 
 macro_rules! lane {
     ($type:ty, $bits:ty, $kernels:ident, $running_sum:ident, $packed_sum:expr, $narrow_bits:literal: $narrow:ident) => {
-        impl Lane for $type {
+        impl PackedLane for $type {
             const BITS: usize = <$bits>::BITS as usize;
             type Difference = Self;
             fn as_differences(differences: &[Self]) -> &[Self] {

@@ -4,7 +4,7 @@
 //! base is the smallest *unsigned* value, so values on both sides of the middle of the type are as narrow as they
 //! lie close together, and a dictionary ascends. Nothing is compiled twice but [`order`].
 
-use super::element::{Element, Lane, sealed, sum_of_narrow, sum_of_wide};
+use super::element::{Element, PackedLane, sealed, sum_of_narrow, sum_of_wide};
 use super::scaled::ScaledDecoder;
 use crate::kernel::exceptions::Lists;
 use crate::kernel::order;
@@ -13,7 +13,7 @@ use bytemuck::{cast_mut, cast_ref, cast_slice, cast_slice_mut};
 
 macro_rules! unsigned {
     ($type:ty, $signed:ty, $physical_type:ident, $kernels:ident, $sum:ident) => {
-        impl sealed::Sealed for $type {}
+        impl sealed::SealedElement for $type {}
 
         impl Element for $type {
             const BYTES: usize = size_of::<$type>();
@@ -65,7 +65,7 @@ macro_rules! unsigned {
             }
         }
 
-        impl Lane for $type {
+        impl PackedLane for $type {
             const BITS: usize = <$type>::BITS as usize;
             type Difference = $signed;
             fn as_differences(differences: &[Self]) -> &[$signed] {

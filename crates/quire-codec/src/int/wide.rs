@@ -7,9 +7,9 @@
 //! | … | payload of the values, or of the high halves (signed) and then of the low halves |
 
 use super::element::Packed;
-use super::line::Line;
+use super::line::LinearVector;
 use super::scaled::ScaledDecoder;
-use crate::{Corrupt, Cursor, GROUP_VALUES, VECTOR_VALUES};
+use crate::{Corrupt, GROUP_VALUES, ImageCursor, VECTOR_VALUES};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl Packed<i128> for WideDecoder {
         delta: bool,
     ) -> Result<Self, Corrupt> {
         let end = payload.end;
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         match cursor.u8("form of 128-bit values")? {
             NARROW => {
                 let rest = cursor.position()..end;
@@ -157,7 +157,7 @@ impl Packed<i128> for WideDecoder {
         }
     }
 
-    fn line(&self, vector: usize) -> Result<Option<Line<'_>>, Corrupt> {
+    fn line(&self, vector: usize) -> Result<Option<LinearVector<'_>>, Corrupt> {
         match self {
             Self::Narrow(values) => values.line(vector),
             Self::Halves { .. } => Ok(None),

@@ -11,13 +11,13 @@ const TEN_TO_8: u64 = 100_000_000;
 /// Where text at the end of two words goes: `shift` < 64 bits down, and then only what `keep` has set; the other
 /// bits are those of `prefix`. Lower word first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placement {
+pub(crate) struct TextPlacement {
     pub shift: u32,
     pub keep: [u64; 2],
     pub prefix: [u64; 2],
 }
 
-impl Placement {
+impl TextPlacement {
     /// Places text that is all in the second word: the first is then not written.
     #[inline(always)]
     fn place_short(&self, text: u64) -> u64 {
@@ -65,7 +65,7 @@ fn hexadecimal(number: u64, gap: u64) -> u64 {
 }
 
 #[inline(always)]
-fn decimals_short(numbers: &[u64], placement: &Placement, low: &mut [u64]) {
+fn decimals_short(numbers: &[u64], placement: &TextPlacement, low: &mut [u64]) {
     let placement = *placement;
     for (number, low) in numbers.iter().zip(low) {
         *low = placement.place_short(decimal(*number));
@@ -73,7 +73,7 @@ fn decimals_short(numbers: &[u64], placement: &Placement, low: &mut [u64]) {
 }
 
 #[inline(always)]
-fn decimals_long(numbers: &[u64], placement: &Placement, low: &mut [u64], high: &mut [u64]) {
+fn decimals_long(numbers: &[u64], placement: &TextPlacement, low: &mut [u64], high: &mut [u64]) {
     let placement = *placement;
     for ((number, low), high) in numbers.iter().zip(low.iter_mut()).zip(high.iter_mut()) {
         *low = number / TEN_TO_8;
@@ -85,7 +85,7 @@ fn decimals_long(numbers: &[u64], placement: &Placement, low: &mut [u64], high: 
 }
 
 #[inline(always)]
-fn hexadecimals_short(numbers: &[u64], gap: u64, placement: &Placement, low: &mut [u64]) {
+fn hexadecimals_short(numbers: &[u64], gap: u64, placement: &TextPlacement, low: &mut [u64]) {
     let placement = *placement;
     for (number, low) in numbers.iter().zip(low) {
         *low = placement.place_short(hexadecimal(*number, gap));
@@ -96,7 +96,7 @@ fn hexadecimals_short(numbers: &[u64], gap: u64, placement: &Placement, low: &mu
 fn hexadecimals_long(
     numbers: &[u64],
     gap: u64,
-    placement: &Placement,
+    placement: &TextPlacement,
     low: &mut [u64],
     high: &mut [u64],
 ) {
@@ -131,14 +131,14 @@ fn naturals_short(
 
 dispatch! {
     /// Digits of numbers below 10⁸, placed from the end of one word.
-    pub(crate) fn place_decimals_short(numbers: &[u64], placement: &Placement, low: &mut [u64])
+    pub(crate) fn place_decimals_short(numbers: &[u64], placement: &TextPlacement, low: &mut [u64])
         = decimals_short
 }
 dispatch! {
     /// Digits of numbers below 10¹⁶, placed from the end of two words.
     pub(crate) fn place_decimals_long(
         numbers: &[u64],
-        placement: &Placement,
+        placement: &TextPlacement,
         low: &mut [u64],
         high: &mut [u64],
     ) = decimals_long
@@ -148,7 +148,7 @@ dispatch! {
     pub(crate) fn place_hexadecimals_short(
         numbers: &[u64],
         gap: u64,
-        placement: &Placement,
+        placement: &TextPlacement,
         low: &mut [u64],
     ) = hexadecimals_short
 }
@@ -157,7 +157,7 @@ dispatch! {
     pub(crate) fn place_hexadecimals_long(
         numbers: &[u64],
         gap: u64,
-        placement: &Placement,
+        placement: &TextPlacement,
         low: &mut [u64],
         high: &mut [u64],
     ) = hexadecimals_long

@@ -93,7 +93,7 @@ mod avx512 {
 
     /// A bit stream of numbers of at most 57 bits, read eight at a time: those start at a whole byte, and the
     /// bytes of each lie at the same places in every eight.
-    struct Numbers<'a> {
+    struct ExceptionStream<'a> {
         stream: &'a [u8],
         width: usize,
         /// For each byte of each lane, the byte it comes from.
@@ -103,7 +103,7 @@ mod avx512 {
         mask: __m512i,
     }
 
-    impl<'a> Numbers<'a> {
+    impl<'a> ExceptionStream<'a> {
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
         fn new(stream: &'a [u8], width: usize) -> Self {
@@ -151,8 +151,8 @@ mod avx512 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
     fn for_all(lists: &Lists<'_>, mut add: impl FnMut(__m512i, __m512i, u8)) -> bool {
-        let positions = Numbers::new(lists.positions, POSITION_BITS);
-        let highs = Numbers::new(lists.highs, lists.high_width);
+        let positions = ExceptionStream::new(lists.positions, POSITION_BITS);
+        let highs = ExceptionStream::new(lists.highs, lists.high_width);
         let width = _mm_cvtsi64_si128(lists.width as i64);
         let mut before = _mm512_set1_epi64(-1);
         let mut ascend = u8::MAX;
@@ -177,8 +177,8 @@ mod avx512 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
     fn for_group(lists: &Lists<'_>, group: usize, mut add: impl FnMut(__m512i, __m512i, u8)) {
-        let positions = Numbers::new(lists.positions, POSITION_BITS);
-        let highs = Numbers::new(lists.highs, lists.high_width);
+        let positions = ExceptionStream::new(lists.positions, POSITION_BITS);
+        let highs = ExceptionStream::new(lists.highs, lists.high_width);
         let width = _mm_cvtsi64_si128(lists.width as i64);
         let (group, within) = (_mm512_set1_epi64(group as i64), _mm512_set1_epi64(127));
         for chunk in 0..lists.count.div_ceil(8) {
@@ -290,7 +290,7 @@ mod avx512 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
     pub(super) fn find(lists: &Lists<'_>, row: usize) -> Option<usize> {
-        let positions = Numbers::new(lists.positions, POSITION_BITS);
+        let positions = ExceptionStream::new(lists.positions, POSITION_BITS);
         let row = _mm512_set1_epi64(row as i64);
         for chunk in 0..lists.count.div_ceil(8) {
             let valid = u8::MAX >> (8 - (lists.count - 8 * chunk).min(8));

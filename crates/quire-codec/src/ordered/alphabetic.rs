@@ -6,14 +6,14 @@
 //! the tree that is wanted have the same depths, and these say all.
 
 #[derive(Clone, Copy)]
-struct Waiting {
+struct WaitingNode {
     weight: u64,
     node: usize,
 }
 
 /// Nodes that wait to be joined. Leaves are numbered from 0, their parents follow in the order of their making.
 struct Joining {
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingNode>,
     leaf_count: usize,
     /// Children of each parent.
     children: Vec<(usize, usize)>,
@@ -24,7 +24,7 @@ impl Joining {
     /// there on.
     fn join(&mut self, right: usize) -> usize {
         let (a, b) = (self.waiting[right - 1], self.waiting[right]);
-        let parent = Waiting {
+        let parent = WaitingNode {
             weight: a.weight + b.weight,
             node: self.leaf_count + self.children.len(),
         };
@@ -63,7 +63,7 @@ pub(super) fn code_lengths(weights: &[u64]) -> Vec<u32> {
         children: Vec::with_capacity(leaf_count),
     };
     for (node, &weight) in weights.iter().enumerate() {
-        joining.waiting.push(Waiting { weight, node });
+        joining.waiting.push(WaitingNode { weight, node });
         while let [.., left, _, right] = joining.waiting[..]
             && left.weight <= right.weight
         {

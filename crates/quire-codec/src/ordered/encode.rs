@@ -5,14 +5,14 @@ use super::code::{CODE_BITS_MAX, Leaf};
 use super::intervals::point_of;
 
 /// Writes codes end to end, the highest bit of a byte first.
-struct BitWriter<'a> {
+struct OrderedCodeWriter<'a> {
     out: &'a mut Vec<u8>,
     /// The bits not written yet, in the highest.
     bits: u64,
     bit_count: u32,
 }
 
-impl BitWriter<'_> {
+impl OrderedCodeWriter<'_> {
     #[inline]
     fn push(&mut self, leaf: &Leaf) {
         let code = u64::from(leaf.code) << (u64::BITS - CODE_BITS_MAX);
@@ -36,14 +36,14 @@ impl BitWriter<'_> {
 
 /// The keys of all strings that start with a given one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyRange {
+pub struct PrefixKeyRange {
     /// The first key.
     pub start: Vec<u8>,
     /// The first key beyond; none when all keys from `start` on are meant.
     pub end: Option<Vec<u8>>,
 }
 
-impl KeyRange {
+impl PrefixKeyRange {
     /// Whether the string that `key` was encoded from is meant.
     pub fn contains(&self, key: &[u8]) -> bool {
         *self.start <= *key && self.end.as_deref().is_none_or(|end| key < end)
@@ -74,7 +74,7 @@ impl OrderedCode {
     /// Appends the key of `value`. Keys of two strings compare as the strings do: as byte slices, the shorter being
     /// less where one starts with the other. The empty string has the empty key.
     pub fn encode(&self, value: &[u8], out: &mut Vec<u8>) {
-        let mut writer = BitWriter {
+        let mut writer = OrderedCodeWriter {
             out,
             bits: 0,
             bit_count: 0,
@@ -91,7 +91,7 @@ impl OrderedCode {
     }
 
     /// The keys of all strings that start with `prefix`, and of no others: `LIKE 'prefix%'` without decoding.
-    pub fn prefix_range(&self, prefix: &[u8]) -> KeyRange {
+    pub fn prefix_range(&self, prefix: &[u8]) -> PrefixKeyRange {
         let key = |string: &[u8]| {
             let mut key = Vec::new();
             self.encode(string, &mut key);
@@ -104,7 +104,7 @@ impl OrderedCode {
             successor[last] += 1;
             key(&successor)
         });
-        KeyRange {
+        PrefixKeyRange {
             start: key(prefix),
             end,
         }

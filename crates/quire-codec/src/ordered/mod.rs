@@ -9,7 +9,7 @@ mod table;
 mod train;
 
 pub use code::OrderedCode;
-pub use encode::KeyRange;
+pub use encode::PrefixKeyRange;
 
 /// Most symbols of several bytes that a table can have.
 pub const SYMBOLS_MAX: usize = 16_384;

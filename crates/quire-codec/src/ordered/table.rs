@@ -13,7 +13,7 @@
 use super::code::check;
 use super::intervals::{Intervals, SYMBOL_BYTES_MAX, Symbol};
 use super::{OrderedCode, SYMBOLS_MAX};
-use crate::{Corrupt, Cursor};
+use crate::{Corrupt, ImageCursor};
 
 const VERSION: u8 = 1;
 
@@ -22,7 +22,7 @@ fn shared_bytes(a: Symbol, b: Symbol) -> usize {
     usize::from(equal.min(a.length).min(b.length))
 }
 
-fn read_symbol(cursor: &mut Cursor<'_>, before: Option<Symbol>) -> Result<Symbol, Corrupt> {
+fn read_symbol(cursor: &mut ImageCursor<'_>, before: Option<Symbol>) -> Result<Symbol, Corrupt> {
     let header = usize::from(cursor.u8("lengths of a symbol")?);
     let (shared, own) = (header >> 4, header & 15);
     let shared_max = before.map_or(0, |before| usize::from(before.length));
@@ -72,7 +72,7 @@ impl OrderedCode {
     /// [`Corrupt`] when the bytes are not those of a table: symbols that do not ascend, codes that are not in the
     /// order of the intervals or share a beginning, another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(bytes, 0..bytes.len())?;
+        let mut cursor = ImageCursor::new(bytes, 0..bytes.len())?;
         let version = cursor.u8("version of an ordered code")?;
         if version != VERSION {
             return Err(Corrupt::new(

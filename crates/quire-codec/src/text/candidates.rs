@@ -6,12 +6,12 @@ use super::{
     zstd_blocks,
 };
 use crate::distinct::Frequencies;
-use crate::effort::Effort;
+use crate::effort::SearchEffort;
 use crate::{BytesSlice, BytesVector, CodecId, VECTOR_VALUES, vector_count};
 
 /// A codec, and what it would cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate {
+pub struct TextCodecCandidate {
     pub codec: CodecId,
     /// Size of the payload: exact for plain and constant, and for every codec when the effort is
     /// [`Effort::Thorough`].
@@ -37,33 +37,40 @@ const TINY_SHARE: usize = 16;
 const PHRASES_BYTES_MIN: usize = 4 << 10;
 
 /// Estimates every codec that could hold `values`, smallest first. At least one: plain holds anything.
-pub fn candidates(values: &BytesSlice, effort: Effort) -> Vec<Candidate> {
+pub fn candidates(values: &BytesSlice, effort: SearchEffort) -> Vec<TextCodecCandidate> {
     estimate(values, effort, true)
 }
 
 /// The same without shapes, for the values of a column that have none.
-pub(super) fn candidates_without_shapes(values: &BytesSlice, effort: Effort) -> Vec<Candidate> {
+pub(super) fn candidates_without_shapes(
+    values: &BytesSlice,
+    effort: SearchEffort,
+) -> Vec<TextCodecCandidate> {
     estimate(values, effort, false)
 }
 
-fn estimate(values: &BytesSlice, effort: Effort, with_shapes: bool) -> Vec<Candidate> {
+fn estimate(
+    values: &BytesSlice,
+    effort: SearchEffort,
+    with_shapes: bool,
+) -> Vec<TextCodecCandidate> {
     let mut found = vec![plain(values)];
     if !values.is_valid() || values.data_bytes() > DATA_BYTES_MAX {
         return found;
     }
     if let Ok(bytes) = encoded_bytes(CodecId::Constant, values) {
-        found.push(Candidate::new(CodecId::Constant, bytes, 1.0));
+        found.push(TextCodecCandidate::new(CodecId::Constant, bytes, 1.0));
         found.sort_by_key(|one| one.estimated_bytes);
         return found;
     }
     let distinct = distinct_values(values, effort);
     if let Some(distinct) = &distinct {
         let bytes = match effort {
-            Effort::Thorough => dictionary::encode(values).len(),
+            SearchEffort::Thorough => dictionary::encode(values).len(),
             _ => dictionary::estimated_bytes(distinct, values),
         };
         let cost = 2.0 + 0.05 * mean_bytes(values);
-        found.push(Candidate::new(CodecId::Dictionary, bytes, cost));
+        found.push(TextCodecCandidate::new(CodecId::Dictionary, bytes, cost));
     }
     let few = distinct.is_some_and(|distinct| distinct.len() * FEW_DISTINCT < values.len());
     let mut is_tiny = false;
@@ -72,15 +79,15 @@ fn estimate(values: &BytesSlice, effort: Effort, with_shapes: bool) -> Vec<Candi
         is_tiny = of_shapes.estimated_bytes * TINY_SHARE < values.data_bytes();
         found.push(of_shapes);
     }
-    let enough = few || is_tiny && effort != Effort::Thorough;
+    let enough = few || is_tiny && effort != SearchEffort::Thorough;
     if !enough {
         let of_samples = match effort {
-            Effort::Thorough => sampled(values, usize::MAX),
-            Effort::Normal => sampled(values, SAMPLE_BYTES_NORMAL),
-            Effort::Fast => sampled(values, SAMPLE_BYTES_FAST),
+            SearchEffort::Thorough => sampled(values, usize::MAX),
+            SearchEffort::Normal => sampled(values, SAMPLE_BYTES_NORMAL),
+            SearchEffort::Fast => sampled(values, SAMPLE_BYTES_FAST),
         };
         found.extend(of_samples);
-        if effort == Effort::Thorough || may_have_phrases(&found, values) {
+        if effort == SearchEffort::Thorough || may_have_phrases(&found, values) {
             found.push(phrases(values));
         }
     }
@@ -90,7 +97,7 @@ fn estimate(values: &BytesSlice, effort: Effort, with_shapes: bool) -> Vec<Candi
 
 /// Whether phrases may be the codec to take, which costs much to try: not where values have shapes, or where
 /// words are clearly smaller than zstd, since phrases are hardly ever much smaller than that.
-fn may_have_phrases(found: &[Candidate], values: &BytesSlice) -> bool {
+fn may_have_phrases(found: &[TextCodecCandidate], values: &BytesSlice) -> bool {
     let bytes_of = |codec: CodecId| {
         let of_codec = found.iter().find(|one| one.codec == codec);
         of_codec.map_or(usize::MAX, |one| one.estimated_bytes)
@@ -102,19 +109,19 @@ fn may_have_phrases(found: &[Candidate], values: &BytesSlice) -> bool {
     compresses && beside_zstd && values.data_bytes() >= PHRASES_BYTES_MIN
 }
 
-fn phrases(values: &BytesSlice) -> Candidate {
+fn phrases(values: &BytesSlice) -> TextCodecCandidate {
     let (bytes, codes_per_value) = phrases::estimate(values);
     let cost = 3.0 + 2.0 * codes_per_value as f32;
-    Candidate::new(CodecId::Phrases, bytes, cost)
+    TextCodecCandidate::new(CodecId::Phrases, bytes, cost)
 }
 
 /// The candidate to take. Smaller is better, but a candidate that is nearly as small as the smallest and
 /// costs less to decode is better still. How near is near depends on what else speaks for it: comparing
 /// codes instead of values for a dictionary, finding one value without its neighbours for FSST, phrases and
 /// shapes.
-pub fn pick(candidates: &[Candidate]) -> Option<&Candidate> {
+pub fn pick(candidates: &[TextCodecCandidate]) -> Option<&TextCodecCandidate> {
     let smallest = candidates.iter().min_by_key(|one| one.estimated_bytes)?;
-    let near_percent = |one: &Candidate| match (one.codec, smallest.codec) {
+    let near_percent = |one: &TextCodecCandidate| match (one.codec, smallest.codec) {
         (CodecId::Dictionary | CodecId::Plain, _) => 10,
         (CodecId::Fsst | CodecId::Phrases | CodecId::Shape, CodecId::Zstd) => 15,
         (CodecId::Fsst | CodecId::Phrases | CodecId::Shape, _) => 10,
@@ -129,7 +136,7 @@ pub fn pick(candidates: &[Candidate]) -> Option<&Candidate> {
     })
 }
 
-impl Candidate {
+impl TextCodecCandidate {
     fn new(codec: CodecId, estimated_bytes: usize, decode_cost_ns_per_value: f32) -> Self {
         Self {
             codec,
@@ -143,14 +150,14 @@ fn mean_bytes(values: &BytesSlice) -> f32 {
     values.data_bytes() as f32 / values.len().max(1) as f32
 }
 
-fn plain(values: &BytesSlice) -> Candidate {
+fn plain(values: &BytesSlice) -> TextCodecCandidate {
     let bytes = lengths::written_bytes(&lengths_of(values)) + values.data_bytes();
-    Candidate::new(CodecId::Plain, bytes, 1.0 + 0.1 * mean_bytes(values))
+    TextCodecCandidate::new(CodecId::Plain, bytes, 1.0 + 0.1 * mean_bytes(values))
 }
 
 /// The distinct values; after a while, if they are few, those of every eighth row. `None` when more than half of the
 /// rows are distinct, or, after so many rows, will be: such a dictionary is larger than what it stands for.
-fn distinct_values<'a>(values: &BytesSlice<'a>, effort: Effort) -> Option<Vec<&'a [u8]>> {
+fn distinct_values<'a>(values: &BytesSlice<'a>, effort: SearchEffort) -> Option<Vec<&'a [u8]>> {
     let distinct_max = values.len().max(16) / 2;
     let mut interner = Interner::new();
     let mut counts: Vec<u32> = Vec::new();
@@ -167,7 +174,7 @@ fn distinct_values<'a>(values: &BytesSlice<'a>, effort: Effort) -> Option<Vec<&'
             return None;
         }
         let few = row >= DISTINCT_TRIAL_ROWS
-            && effort != Effort::Thorough
+            && effort != SearchEffort::Thorough
             && distinct * 2 * FEW_DISTINCT < row;
         row += if few { DISTINCT_STRIDE } else { 1 };
     }
@@ -187,20 +194,20 @@ fn is_mostly_empty(values: &BytesSlice) -> bool {
 
 /// The size of shapes: exact if there are no more vectors than the effort looks at, else extrapolated from so
 /// many whole ones.
-fn shapes(values: &BytesSlice, effort: Effort) -> Candidate {
+fn shapes(values: &BytesSlice, effort: SearchEffort) -> TextCodecCandidate {
     let vectors = vector_count(values.len());
     let looked_at = effort.sample_vectors(vectors);
     let taken;
     let (sample, scale) = if looked_at == vectors {
         (*values, 1.0)
     } else {
-        taken = Sample::of_vectors(values, vectors, looked_at);
+        taken = TextSample::of_vectors(values, vectors, looked_at);
         let sample = taken.as_slice();
         (sample, values.len() as f64 / sample.len().max(1) as f64)
     };
     let parts = shape::parts(&sample);
     let bytes = parts.shared_bytes + (parts.row_bytes as f64 * scale) as usize;
-    Candidate::new(CodecId::Shape, bytes, parts.decode_ns_per_value)
+    TextCodecCandidate::new(CodecId::Shape, bytes, parts.decode_ns_per_value)
 }
 
 /// Runs of neighbouring rows, evenly spread, of about `bytes` bytes together; all rows if they have no more.
@@ -212,7 +219,7 @@ pub(crate) fn sample(values: &BytesSlice, bytes: usize) -> BytesVector {
     } else {
         bytes / SAMPLE_RUNS
     };
-    let sample = Sample::take(values, of_each_run * SAMPLE_RUNS);
+    let sample = TextSample::take(values, of_each_run * SAMPLE_RUNS);
     BytesVector {
         offsets: sample.offsets,
         data: sample.data,
@@ -220,12 +227,12 @@ pub(crate) fn sample(values: &BytesSlice, bytes: usize) -> BytesVector {
 }
 
 /// Runs of neighbouring rows, evenly spread, of about `bytes` bytes together.
-struct Sample {
+struct TextSample {
     offsets: Vec<u32>,
     data: Vec<u8>,
 }
 
-impl Sample {
+impl TextSample {
     fn take(values: &BytesSlice, bytes: usize) -> Self {
         let mut sample = Self {
             offsets: vec![0],
@@ -277,12 +284,12 @@ impl Sample {
 
 /// The codecs that must be tried to know their size: exact if there are no more than `bytes` bytes, else
 /// extrapolated from a sample of so many.
-fn sampled(values: &BytesSlice, bytes: usize) -> [Candidate; 3] {
+fn sampled(values: &BytesSlice, bytes: usize) -> [TextCodecCandidate; 3] {
     let taken;
     let (sample, scale) = if values.data_bytes() <= bytes {
         (*values, 1.0)
     } else {
-        taken = Sample::take(values, bytes);
+        taken = TextSample::take(values, bytes);
         let sample = taken.as_slice();
         (
             sample,
@@ -298,9 +305,9 @@ fn sampled(values: &BytesSlice, bytes: usize) -> [Candidate; 3] {
     let model_bytes = (words.model_bytes as f64 * scale.min(2.0)) as usize;
     let symbols = words.symbol_count as f64 * scale / values.len().max(1) as f64;
     [
-        Candidate::new(CodecId::Fsst, table + scaled(codes), 5.0 + 0.5 * mean),
-        Candidate::new(CodecId::Zstd, zstd, 2.0 + 0.8 * mean),
-        Candidate::new(
+        TextCodecCandidate::new(CodecId::Fsst, table + scaled(codes), 5.0 + 0.5 * mean),
+        TextCodecCandidate::new(CodecId::Zstd, zstd, 2.0 + 0.8 * mean),
+        TextCodecCandidate::new(
             CodecId::Words,
             model_bytes + scaled(words.stream_bytes),
             2.0 + 3.5 * symbols as f32,

@@ -13,7 +13,7 @@ use crate::int::Element;
 use crate::int::sequence::{self, Sequence};
 use crate::kernel::select;
 use crate::{
-    BytesSlice, BytesVector, Corrupt, Cursor, ROWS_MAX, RowMask, VECTOR_VALUES, vector_rows,
+    BytesSlice, BytesVector, Corrupt, ImageCursor, ROWS_MAX, RowMask, VECTOR_VALUES, vector_rows,
 };
 use std::ops::{Bound, Range};
 
@@ -92,7 +92,7 @@ const PADDING: [u8; SHORT_BYTES_MAX] = [0; SHORT_BYTES_MAX];
 const SHORT_BYTES_MAX: usize = 32;
 
 #[derive(Debug)]
-pub(super) struct DictionaryDecoder {
+pub(super) struct TextDictionaryDecoder {
     /// The data ends with [`PADDING`].
     values: BytesVector,
     longest: usize,
@@ -100,7 +100,7 @@ pub(super) struct DictionaryDecoder {
     offset: usize,
 }
 
-impl DictionaryDecoder {
+impl TextDictionaryDecoder {
     pub(super) fn open(payload: &PayloadImage, row_count: usize) -> Result<Self, Corrupt> {
         let mut cursor = payload.cursor()?;
         let offset = cursor.position();
@@ -293,7 +293,7 @@ impl DictionaryDecoder {
 }
 
 fn read_values(raw: &[u8], distinct: usize) -> Result<BytesVector, Corrupt> {
-    let mut cursor = Cursor::new(raw, 0..raw.len())?;
+    let mut cursor = ImageCursor::new(raw, 0..raw.len())?;
     let lengths = PackedNumbers::open(&mut cursor, distinct)?;
     let mut values = BytesVector::new();
     for length in lengths.to_vec(raw) {

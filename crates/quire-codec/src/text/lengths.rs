@@ -4,7 +4,7 @@
 //! one number per vector).
 
 use super::packed::{self, PackedNumbers};
-use crate::{Corrupt, Cursor, VECTOR_VALUES, vector_count};
+use crate::{Corrupt, ImageCursor, VECTOR_VALUES, vector_count};
 use std::ops::Range;
 
 fn vector_sums(lengths: &[u32]) -> Vec<u32> {
@@ -38,7 +38,7 @@ pub(super) struct Lengths {
 impl Lengths {
     /// Reads the table of `row_count` strings.
     pub(super) fn open(
-        cursor: &mut Cursor<'_>,
+        cursor: &mut ImageCursor<'_>,
         image: &[u8],
         row_count: usize,
     ) -> Result<Self, Corrupt> {

@@ -15,9 +15,9 @@ mod words;
 mod zstd_blocks;
 
 pub(crate) use candidates::sample;
-pub use candidates::{Candidate, candidates, pick};
+pub use candidates::{TextCodecCandidate, candidates, pick};
 
-use crate::{BytesSlice, BytesVector, CodecId, Corrupt, Cursor, EncodeError, PhysicalType};
+use crate::{BytesSlice, BytesVector, CodecId, Corrupt, EncodeError, ImageCursor, PhysicalType};
 use crate::{ROWS_MAX, RowMask, VECTOR_VALUES};
 use std::ops::{Bound, Range};
 use std::sync::Arc;
@@ -122,8 +122,8 @@ struct PayloadImage {
 }
 
 impl PayloadImage {
-    fn cursor(&self) -> Result<Cursor<'_>, Corrupt> {
-        Cursor::new(&self.image, self.range.clone())
+    fn cursor(&self) -> Result<ImageCursor<'_>, Corrupt> {
+        ImageCursor::new(&self.image, self.range.clone())
     }
 
     fn bytes(&self) -> &[u8] {
@@ -132,10 +132,10 @@ impl PayloadImage {
 }
 
 #[derive(Debug)]
-enum Scheme {
+enum TextScheme {
     Plain(plain::PlainDecoder),
     Constant,
-    Dictionary(dictionary::DictionaryDecoder),
+    Dictionary(dictionary::TextDictionaryDecoder),
     Fsst(fsst::FsstDecoder),
     Zstd(zstd_blocks::ZstdDecoder),
     Words(Box<words::WordsDecoder>),
@@ -149,7 +149,7 @@ enum Scheme {
 pub struct BytesDecoder {
     payload: PayloadImage,
     row_count: usize,
-    scheme: Scheme,
+    scheme: TextScheme,
 }
 
 impl BytesDecoder {
@@ -174,21 +174,23 @@ impl BytesDecoder {
         };
         payload.cursor()?;
         let scheme = match codec {
-            CodecId::Plain => Scheme::Plain(plain::PlainDecoder::open(&payload, row_count)?),
-            CodecId::Constant => constant::open(&payload, row_count).map(|()| Scheme::Constant)?,
-            CodecId::Dictionary => {
-                Scheme::Dictionary(dictionary::DictionaryDecoder::open(&payload, row_count)?)
+            CodecId::Plain => TextScheme::Plain(plain::PlainDecoder::open(&payload, row_count)?),
+            CodecId::Constant => {
+                constant::open(&payload, row_count).map(|()| TextScheme::Constant)?
             }
-            CodecId::Fsst => Scheme::Fsst(fsst::FsstDecoder::open(&payload, row_count)?),
-            CodecId::Zstd => Scheme::Zstd(zstd_blocks::ZstdDecoder::open(&payload, row_count)?),
+            CodecId::Dictionary => TextScheme::Dictionary(dictionary::TextDictionaryDecoder::open(
+                &payload, row_count,
+            )?),
+            CodecId::Fsst => TextScheme::Fsst(fsst::FsstDecoder::open(&payload, row_count)?),
+            CodecId::Zstd => TextScheme::Zstd(zstd_blocks::ZstdDecoder::open(&payload, row_count)?),
             CodecId::Words => {
-                Scheme::Words(Box::new(words::WordsDecoder::open(&payload, row_count)?))
+                TextScheme::Words(Box::new(words::WordsDecoder::open(&payload, row_count)?))
             }
             CodecId::Shape => {
-                Scheme::Shape(Box::new(shape::ShapeDecoder::open(&payload, row_count)?))
+                TextScheme::Shape(Box::new(shape::ShapeDecoder::open(&payload, row_count)?))
             }
             CodecId::Phrases => {
-                Scheme::Phrases(phrases::PhrasesDecoder::open(&payload, row_count)?)
+                TextScheme::Phrases(phrases::PhrasesDecoder::open(&payload, row_count)?)
             }
             other => {
                 return Err(Corrupt::new(
@@ -216,14 +218,14 @@ impl BytesDecoder {
         let (rows_before, bytes_before) = (out.offsets.len(), out.data.len());
         let payload = &self.payload;
         let decoded = match &mut self.scheme {
-            Scheme::Plain(decoder) => decoder.decode_vector(payload, vector, out),
-            Scheme::Constant => constant::decode_vector(payload, self.row_count, vector, out),
-            Scheme::Dictionary(decoder) => decoder.decode_vector(vector, out),
-            Scheme::Fsst(decoder) => decoder.decode_vector(payload, vector, out),
-            Scheme::Zstd(decoder) => decoder.decode_vector(payload, vector, out),
-            Scheme::Words(decoder) => decoder.decode_vector(payload, vector, out),
-            Scheme::Shape(decoder) => decoder.decode_vector(vector, out),
-            Scheme::Phrases(decoder) => decoder.decode_vector(payload, vector, out),
+            TextScheme::Plain(decoder) => decoder.decode_vector(payload, vector, out),
+            TextScheme::Constant => constant::decode_vector(payload, self.row_count, vector, out),
+            TextScheme::Dictionary(decoder) => decoder.decode_vector(vector, out),
+            TextScheme::Fsst(decoder) => decoder.decode_vector(payload, vector, out),
+            TextScheme::Zstd(decoder) => decoder.decode_vector(payload, vector, out),
+            TextScheme::Words(decoder) => decoder.decode_vector(payload, vector, out),
+            TextScheme::Shape(decoder) => decoder.decode_vector(vector, out),
+            TextScheme::Phrases(decoder) => decoder.decode_vector(payload, vector, out),
         };
         if decoded.is_err() {
             out.offsets.truncate(rows_before);
@@ -245,24 +247,24 @@ impl BytesDecoder {
         }
         let payload = &self.payload;
         match &mut self.scheme {
-            Scheme::Plain(decoder) => decoder.value(payload, row, out),
-            Scheme::Constant => {
+            TextScheme::Plain(decoder) => decoder.value(payload, row, out),
+            TextScheme::Constant => {
                 out.extend_from_slice(payload.bytes());
                 Ok(())
             }
-            Scheme::Dictionary(decoder) => decoder.value(row, out),
-            Scheme::Fsst(decoder) => decoder.value(payload, row, out),
-            Scheme::Zstd(decoder) => decoder.value(payload, row, out),
-            Scheme::Words(decoder) => decoder.value(payload, row, out),
-            Scheme::Shape(decoder) => decoder.value(row, out),
-            Scheme::Phrases(decoder) => decoder.value(payload, row, out),
+            TextScheme::Dictionary(decoder) => decoder.value(row, out),
+            TextScheme::Fsst(decoder) => decoder.value(payload, row, out),
+            TextScheme::Zstd(decoder) => decoder.value(payload, row, out),
+            TextScheme::Words(decoder) => decoder.value(payload, row, out),
+            TextScheme::Shape(decoder) => decoder.value(row, out),
+            TextScheme::Phrases(decoder) => decoder.value(payload, row, out),
         }
     }
 
     /// Number of distinct values of a dictionary payload; `None` for other codecs.
     pub fn dictionary_len(&self) -> Option<usize> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => Some(decoder.len()),
+            TextScheme::Dictionary(decoder) => Some(decoder.len()),
             _ => None,
         }
     }
@@ -270,7 +272,7 @@ impl BytesDecoder {
     /// The value that `code` stands for. Values ascend with their codes.
     pub fn dictionary_value(&self, code: u32) -> Option<&[u8]> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => decoder.get(code),
+            TextScheme::Dictionary(decoder) => decoder.get(code),
             _ => None,
         }
     }
@@ -279,7 +281,7 @@ impl BytesDecoder {
     /// of codes. `None` for payloads without a dictionary.
     pub fn code_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<Range<u32>> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => Some(decoder.code_range(low, high)),
+            TextScheme::Dictionary(decoder) => Some(decoder.code_range(low, high)),
             _ => None,
         }
     }
@@ -342,9 +344,9 @@ impl BytesDecoder {
         self.dictionary()?.decode_codes(vector, out)
     }
 
-    fn dictionary(&self) -> Result<&dictionary::DictionaryDecoder, Corrupt> {
+    fn dictionary(&self) -> Result<&dictionary::TextDictionaryDecoder, Corrupt> {
         match &self.scheme {
-            Scheme::Dictionary(decoder) => Ok(decoder),
+            TextScheme::Dictionary(decoder) => Ok(decoder),
             _ => Err(Corrupt::new(
                 "payload has no dictionary",
                 self.payload.range.start,

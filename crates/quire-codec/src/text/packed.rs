@@ -13,7 +13,7 @@
 //! | v | width of the packed values of each vector in bits, 0 to 32 |
 //! | rest | for each vector ⌈rows · width / 8⌉ bytes: value − base, first value in the lowest bits |
 
-use crate::{Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
+use crate::{Corrupt, ImageCursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 
 /// Widest number that can be packed, in bits.
@@ -147,7 +147,7 @@ pub(super) fn written_bytes(values: &[u32]) -> usize {
 
 /// Where the packed numbers of one vector are.
 #[derive(Clone, Debug)]
-struct Frame {
+struct PackedFrame {
     base: u32,
     width: u8,
     range: Range<usize>,
@@ -156,13 +156,13 @@ struct Frame {
 /// Numbers written by [`write()`], within an image.
 #[derive(Clone, Debug)]
 pub(super) struct PackedNumbers {
-    frames: Vec<Frame>,
+    frames: Vec<PackedFrame>,
     count: usize,
 }
 
 impl PackedNumbers {
     /// Reads the directory of `count` numbers and skips the numbers.
-    pub(super) fn open(cursor: &mut Cursor<'_>, count: usize) -> Result<Self, Corrupt> {
+    pub(super) fn open(cursor: &mut ImageCursor<'_>, count: usize) -> Result<Self, Corrupt> {
         let vectors = vector_count(count);
         let base_width = cursor.u8("width of the bases")?;
         if base_width > WIDTH_MAX {
@@ -177,7 +177,7 @@ impl PackedNumbers {
             }
             let bytes = packed_bytes(vector_rows(count, vector), width);
             let range = cursor.take(bytes, "packed numbers")?;
-            frames.push(Frame {
+            frames.push(PackedFrame {
                 base: unpack_one(bases, base_width, vector),
                 width,
                 range,
@@ -233,7 +233,7 @@ mod tests {
                 let mut image = Vec::new();
                 write(&values, &mut image);
                 assert_eq!(image.len(), written_bytes(&values));
-                let mut cursor = Cursor::new(&image, 0..image.len()).unwrap();
+                let mut cursor = ImageCursor::new(&image, 0..image.len()).unwrap();
                 let numbers = PackedNumbers::open(&mut cursor, count).unwrap();
                 cursor.finish("numbers").unwrap();
                 assert_eq!(numbers.to_vec(&image), values);

@@ -3,7 +3,7 @@
 //! Layout: `u32` raw bytes, `u32` stored bytes, the stored bytes. Equal numbers mean stored as it is,
 //! otherwise one zstd frame.
 
-use crate::{Corrupt, Cursor};
+use crate::{Corrupt, ImageCursor};
 use std::borrow::Cow;
 
 /// Longest section that is compressed, so that few bytes can never ask for more memory than this.
@@ -36,7 +36,7 @@ pub(super) fn write(raw: &[u8], out: &mut Vec<u8>) {
 
 /// Reads a section written by [`write()`], which has at most `limit` raw bytes if it is compressed.
 pub(super) fn read<'a>(
-    cursor: &mut Cursor<'a>,
+    cursor: &mut ImageCursor<'a>,
     limit: usize,
     what: &'static str,
 ) -> Result<Cow<'a, [u8]>, Corrupt> {

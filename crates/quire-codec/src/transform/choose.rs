@@ -4,7 +4,7 @@
 //! bringing equal bytes together, so RLT comes before XOR; codecs with entropy coding gain from making bytes
 //! zero, so XOR comes before RLT. For both, CLT is best and XOR+RLT second.
 
-use super::{PageShape, Transform, TransformError, to_storage};
+use super::{Transform, TransformError, TransformPageShape, to_storage};
 
 /// What a block codec does after, or instead of, searching for repeated strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ const TIE_PARTS: usize = 128;
 
 /// The chosen transform, and what it was chosen by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct TransformChoice {
     /// The transform to use for pages like those of the sample.
     pub transform: Transform,
     /// Compressed bytes of the whole sample under each transform, in the order of [`Transform::ALL`].
@@ -48,10 +48,10 @@ pub struct Choice {
 ///
 /// A shape does not fit its page.
 pub fn choose(
-    sample: &[(PageShape<'_>, &[u8])],
+    sample: &[(TransformPageShape<'_>, &[u8])],
     family: CodecFamily,
     mut compressed_bytes: impl FnMut(&[u8]) -> usize,
-) -> Result<Choice, TransformError> {
+) -> Result<TransformChoice, TransformError> {
     let mut sizes = [0usize; 6];
     let mut image = Vec::new();
     for &(shape, page) in sample {
@@ -62,13 +62,17 @@ pub fn choose(
             *size = size.saturating_add(compressed_bytes(&image));
         }
     }
-    Ok(Choice {
+    Ok(TransformChoice {
         transform: decide(sample, family, &sizes),
         compressed_bytes: sizes,
     })
 }
 
-fn decide(sample: &[(PageShape<'_>, &[u8])], family: CodecFamily, sizes: &[usize; 6]) -> Transform {
+fn decide(
+    sample: &[(TransformPageShape<'_>, &[u8])],
+    family: CodecFamily,
+    sizes: &[usize; 6],
+) -> Transform {
     let rows = sizes[Transform::Rows as usize];
     let smallest = sizes.iter().copied().min().unwrap_or(rows);
     if rows - smallest < rows.div_ceil(GAIN_PARTS).max(1) {

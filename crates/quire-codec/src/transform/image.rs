@@ -1,6 +1,6 @@
 //! Whole pages: from memory to storage and back, run by run.
 
-use super::{PageShape, Transform, TransformError};
+use super::{Transform, TransformError, TransformPageShape};
 use super::{ragged, scalar};
 use crate::kernel::transpose::{self, RegisterStep};
 
@@ -11,7 +11,7 @@ use crate::kernel::transpose::{self, RegisterStep};
 /// The rows of the shape leave the page, or the buffer has another length.
 pub fn to_storage(
     transform: Transform,
-    shape: PageShape<'_>,
+    shape: TransformPageShape<'_>,
     page: &[u8],
     image: &mut [u8],
 ) -> Result<(), TransformError> {
@@ -52,7 +52,7 @@ pub fn to_storage(
 /// The rows of the shape leave the image, or the buffer has another length.
 pub fn to_memory(
     transform: Transform,
-    shape: PageShape<'_>,
+    shape: TransformPageShape<'_>,
     image: &[u8],
     page: &mut [u8],
 ) -> Result<(), TransformError> {
@@ -80,7 +80,7 @@ pub fn to_memory(
 }
 
 /// Copies what is no row.
-fn copy_outside(shape: PageShape<'_>, end: usize, from: &[u8], to: &mut [u8]) {
+fn copy_outside(shape: TransformPageShape<'_>, end: usize, from: &[u8], to: &mut [u8]) {
     to[..shape.lead_bytes].copy_from_slice(&from[..shape.lead_bytes]);
     to[end..].copy_from_slice(&from[end..]);
 }

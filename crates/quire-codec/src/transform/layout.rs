@@ -1,14 +1,14 @@
 //! What a transform must know of a page: where its rows are, and the columns they are made of.
 
 use super::{Transform, TransformError};
-use crate::kernel::transpose::{Grid, RegisterStep};
+use crate::kernel::transpose::{RegisterStep, TransposeGrid};
 
 /// Bytes of a register: the transforms within a register are of the paper's 128 bits on every processor.
 pub(super) const REGISTER_BYTES: usize = 16;
 
 /// One field of a row, with its width in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum LayoutColumn {
     /// A number, date, code or the like: neighbours are expected to agree in some of their bytes.
     Number(u16),
     /// Text or any other bytes; gathered and nothing else.
@@ -20,7 +20,7 @@ pub enum Column {
     Length2,
 }
 
-impl Column {
+impl LayoutColumn {
     fn width(self) -> usize {
         match self {
             Self::Number(width) | Self::Bytes(width) => width.into(),
@@ -50,7 +50,7 @@ impl LengthColumn {
 
 /// Neighbouring columns of one width and kind: the grids the kernels work on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct ColumnRun {
     /// Offset of the first column within a row.
     pub(super) offset: usize,
     pub(super) width: usize,
@@ -58,7 +58,7 @@ pub(super) struct Run {
     number: bool,
 }
 
-impl Run {
+impl ColumnRun {
     /// What `transform` does to the registers of these columns, where it does something.
     pub(super) fn step(&self, transform: Transform) -> RegisterStep {
         let transposes = self.number && 2 * self.width <= REGISTER_BYTES && self.width > 1;
@@ -77,8 +77,8 @@ impl Run {
         self.width * self.column_count
     }
 
-    pub(super) fn grid(&self, row_count: usize, row_bytes: usize) -> Grid {
-        Grid {
+    pub(super) fn grid(&self, row_count: usize, row_bytes: usize) -> TransposeGrid {
+        TransposeGrid {
             width: self.width,
             column_count: self.column_count,
             row_count,
@@ -90,16 +90,16 @@ impl Run {
 /// The columns of a table's rows, in the order they lie in a row, without gaps. Made once per table. Where some
 /// are lengths, a row goes on with as many variable fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RowLayout {
+pub struct TransformRowLayout {
     row_bytes: usize,
-    runs: Vec<Run>,
+    runs: Vec<ColumnRun>,
     /// The same with each number taken as so many columns of one byte: the transposition of whole columns is
     /// the conversion of these.
-    byte_runs: Vec<Run>,
+    byte_runs: Vec<ColumnRun>,
     lengths: Vec<LengthColumn>,
 }
 
-impl RowLayout {
+impl TransformRowLayout {
     /// Columns of a row at most; the width of each is at most 65,535 bytes, so lengths do not overflow.
     pub const COLUMNS_MAX: usize = 4096;
 
@@ -112,7 +112,7 @@ impl RowLayout {
     ///
     /// No columns, more than [`Self::COLUMNS_MAX`] or more than [`Self::LENGTHS_MAX`] lengths among them, or one
     /// of no width.
-    pub fn new(columns: &[Column]) -> Result<Self, TransformError> {
+    pub fn new(columns: &[LayoutColumn]) -> Result<Self, TransformError> {
         if columns.is_empty() {
             return Err(TransformError::NoColumns);
         }
@@ -133,8 +133,8 @@ impl RowLayout {
         };
         for &column in columns {
             let (offset, width) = (layout.row_bytes, column.width());
-            let number = matches!(column, Column::Number(_));
-            let run = |width, column_count| Run {
+            let number = matches!(column, LayoutColumn::Number(_));
+            let run = |width, column_count| ColumnRun {
                 offset,
                 width,
                 column_count,
@@ -143,7 +143,7 @@ impl RowLayout {
             append(&mut layout.runs, run(width, 1));
             let bytes = if number { run(1, width) } else { run(width, 1) };
             append(&mut layout.byte_runs, bytes);
-            if matches!(column, Column::Length1 | Column::Length2) {
+            if matches!(column, LayoutColumn::Length1 | LayoutColumn::Length2) {
                 layout.lengths.push(LengthColumn { offset, width });
             }
             layout.row_bytes += width;
@@ -166,7 +166,7 @@ impl RowLayout {
         &self.lengths
     }
 
-    pub(super) fn runs(&self, transform: Transform) -> &[Run] {
+    pub(super) fn runs(&self, transform: Transform) -> &[ColumnRun] {
         match transform {
             Transform::Clt => &self.byte_runs,
             _ => &self.runs,
@@ -176,8 +176,8 @@ impl RowLayout {
     /// Whether the transform does to some of these columns what its name says, and so is not a simpler one
     /// by another name.
     pub(super) fn distinguishes(&self, transform: Transform) -> bool {
-        let any = |holds: &dyn Fn(&Run) -> bool| self.runs.iter().any(holds);
-        let any_step = |step| any(&|run: &Run| run.step(transform) == step);
+        let any = |holds: &dyn Fn(&ColumnRun) -> bool| self.runs.iter().any(holds);
+        let any_step = |step| any(&|run: &ColumnRun| run.step(transform) == step);
         match transform {
             Transform::Rows => true,
             Transform::R2c => self.runs.len() > 1 || any(&|run| run.column_count > 1),
@@ -190,7 +190,7 @@ impl RowLayout {
 }
 
 /// Adds a run, as more columns of the last one if it goes on.
-fn append(runs: &mut Vec<Run>, next: Run) {
+fn append(runs: &mut Vec<ColumnRun>, next: ColumnRun) {
     match runs.last_mut() {
         Some(last) if (last.width, last.number) == (next.width, next.number) => {
             last.column_count += next.column_count;
@@ -201,16 +201,16 @@ fn append(runs: &mut Vec<Run>, next: Run) {
 
 /// One page: `row_count` rows of `layout`, one after the other, from byte `lead_bytes` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageShape<'a> {
+pub struct TransformPageShape<'a> {
     /// The columns of each row.
-    pub layout: &'a RowLayout,
+    pub layout: &'a TransformRowLayout,
     /// Bytes before the first row, kept as they are; so are those behind the last row.
     pub lead_bytes: usize,
     /// Rows in the page.
     pub row_count: usize,
 }
 
-impl PageShape<'_> {
+impl TransformPageShape<'_> {
     /// Where the rows, without variable fields, end in a page of `page_bytes` that goes to or comes from a buffer of `buffer_bytes`.
     pub(super) fn rows_end(
         &self,

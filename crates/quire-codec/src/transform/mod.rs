@@ -47,9 +47,9 @@ mod ragged;
 mod scalar;
 pub mod scenario;
 
-pub use choose::{Choice, CodecFamily, choose};
+pub use choose::{CodecFamily, TransformChoice, choose};
 pub use image::{to_memory, to_storage};
-pub use layout::{Column, PageShape, RowLayout};
+pub use layout::{LayoutColumn, TransformPageShape, TransformRowLayout};
 
 use std::fmt;
 

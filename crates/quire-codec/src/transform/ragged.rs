@@ -7,16 +7,16 @@
 //! Where a row starts is known only from the rows before it. Rows are therefore done in blocks, whose starts
 //! are noted, and of each block the columns one by one. A block is a whole number of registers of every width.
 
-use super::layout::{LengthColumn, Run};
+use super::layout::{ColumnRun, LengthColumn};
 use super::scalar::{self, copy_value};
-use super::{PageShape, RowLayout, Transform, TransformError};
+use super::{Transform, TransformError, TransformPageShape, TransformRowLayout};
 use crate::kernel::transpose::RegisterStep;
 
 /// Rows of a block: a multiple of 16, 8, 5, 4, 3 and 2 values.
 const BLOCK_ROWS: usize = 240;
 
 /// Where each variable field of the next row is written to, or read from, on storage.
-type Cursors = [usize; RowLayout::LENGTHS_MAX];
+type Cursors = [usize; TransformRowLayout::LENGTHS_MAX];
 
 /// The lengths of the variable fields of one row in memory.
 fn row_lengths(columns: &[LengthColumn], row: &[u8]) -> impl Iterator<Item = usize> {
@@ -26,9 +26,13 @@ fn row_lengths(columns: &[LengthColumn], row: &[u8]) -> impl Iterator<Item = usi
 }
 
 /// Where the variable fields begin on storage, and where the last one ends.
-fn section_starts(shape: PageShape<'_>, sizes: &Cursors, start: usize) -> (Cursors, usize) {
+fn section_starts(
+    shape: TransformPageShape<'_>,
+    sizes: &Cursors,
+    start: usize,
+) -> (Cursors, usize) {
     let mut end = start;
-    let mut starts = [0; RowLayout::LENGTHS_MAX];
+    let mut starts = [0; TransformRowLayout::LENGTHS_MAX];
     for (start, size) in starts
         .iter_mut()
         .zip(sizes)
@@ -41,12 +45,12 @@ fn section_starts(shape: PageShape<'_>, sizes: &Cursors, start: usize) -> (Curso
 }
 
 /// Where the fixed columns end on storage. `rows_end` has checked that it is within the page.
-fn fixed_end(shape: PageShape<'_>) -> usize {
+fn fixed_end(shape: TransformPageShape<'_>) -> usize {
     shape.lead_bytes + shape.row_count * shape.layout.row_bytes()
 }
 
 /// The place of column `index` of a run on storage.
-fn section(shape: PageShape<'_>, run: &Run, index: usize) -> std::ops::Range<usize> {
+fn section(shape: TransformPageShape<'_>, run: &ColumnRun, index: usize) -> std::ops::Range<usize> {
     let start = shape.lead_bytes + (run.offset + index * run.width) * shape.row_count;
     start..start + shape.row_count * run.width
 }
@@ -54,7 +58,7 @@ fn section(shape: PageShape<'_>, run: &Run, index: usize) -> std::ops::Range<usi
 /// Writes to `image` what `transform` makes of the rows of `page`, and the bytes behind them.
 pub(super) fn to_storage(
     transform: Transform,
-    shape: PageShape<'_>,
+    shape: TransformPageShape<'_>,
     page: &[u8],
     image: &mut [u8],
 ) -> Result<(), TransformError> {
@@ -97,7 +101,7 @@ pub(super) fn to_storage(
 /// The inverse of [`to_storage`].
 pub(super) fn to_memory(
     transform: Transform,
-    shape: PageShape<'_>,
+    shape: TransformPageShape<'_>,
     image: &[u8],
     page: &mut [u8],
 ) -> Result<(), TransformError> {
@@ -135,7 +139,12 @@ pub(super) fn to_memory(
 }
 
 /// Hands out the values of one column of a block with `step` undone.
-fn scatter_block(run: &Run, step: RegisterStep, values: &[u8], mut put: impl FnMut(usize, &[u8])) {
+fn scatter_block(
+    run: &ColumnRun,
+    step: RegisterStep,
+    values: &[u8],
+    mut put: impl FnMut(usize, &[u8]),
+) {
     let mut buffer = [0; BLOCK_ROWS * 8];
     let values = match buffer.get_mut(..values.len()) {
         Some(buffer) if step != RegisterStep::Keep => {
@@ -152,9 +161,12 @@ fn scatter_block(run: &Run, step: RegisterStep, values: &[u8], mut put: impl FnM
 }
 
 /// Walks the rows of a page: where its variable fields begin on storage, and where its rows end.
-fn measure_page(shape: PageShape<'_>, page: &[u8]) -> Result<(Cursors, usize), TransformError> {
+fn measure_page(
+    shape: TransformPageShape<'_>,
+    page: &[u8],
+) -> Result<(Cursors, usize), TransformError> {
     let layout = shape.layout;
-    let mut sizes = [0; RowLayout::LENGTHS_MAX];
+    let mut sizes = [0; TransformRowLayout::LENGTHS_MAX];
     let mut position = shape.lead_bytes;
     for row in 0..shape.row_count {
         let rest = page.get(position..).unwrap_or_default();
@@ -175,8 +187,11 @@ fn measure_page(shape: PageShape<'_>, page: &[u8]) -> Result<(Cursors, usize), T
 }
 
 /// The same from the length columns of an image.
-fn measure_image(shape: PageShape<'_>, image: &[u8]) -> Result<(Cursors, usize), TransformError> {
-    let mut sizes = [0; RowLayout::LENGTHS_MAX];
+fn measure_image(
+    shape: TransformPageShape<'_>,
+    image: &[u8],
+) -> Result<(Cursors, usize), TransformError> {
+    let mut sizes = [0; TransformRowLayout::LENGTHS_MAX];
     for (column, size) in shape.layout.lengths().iter().zip(&mut sizes) {
         let lengths = &image[shape.lead_bytes + column.offset * shape.row_count..];
         let lengths = &lengths[..shape.row_count * column.width];

@@ -1,7 +1,7 @@
 //! The transforms, value by value: what they are on every processor, and what is left over by the kernels.
 
 use super::layout::REGISTER_BYTES;
-use crate::kernel::transpose::{self, Grid, RegisterStep};
+use crate::kernel::transpose::{self, RegisterStep, TransposeGrid};
 
 /// Bytes of a register of values of `width` bytes: as many values as fit.
 fn register_bytes(width: usize) -> usize {
@@ -30,9 +30,9 @@ pub(super) fn copy_value(to: &mut [u8], from: &[u8]) {
 }
 
 /// Copies the rows from `first` on to their places in `columns`.
-pub(super) fn gather(grid: Grid, first: usize, rows: &[u8], columns: &mut [u8]) {
+pub(super) fn gather(grid: TransposeGrid, first: usize, rows: &[u8], columns: &mut [u8]) {
     #[inline(always)]
-    fn of_width(grid: Grid, first: usize, rows: &[u8], columns: &mut [u8], width: usize) {
+    fn of_width(grid: TransposeGrid, first: usize, rows: &[u8], columns: &mut [u8], width: usize) {
         let targets = columns.chunks_exact_mut(grid.row_count * width);
         for (column, target) in targets.take(grid.column_count).enumerate() {
             let values = target.chunks_exact_mut(width).skip(first);
@@ -53,7 +53,12 @@ pub(super) fn gather(grid: Grid, first: usize, rows: &[u8], columns: &mut [u8]) 
 }
 
 /// Copies `values`, those of column `column` for the rows from `first` on, to their places in `rows`.
-fn scatter_column(grid: Grid, (first, column): (usize, usize), values: &[u8], rows: &mut [u8]) {
+fn scatter_column(
+    grid: TransposeGrid,
+    (first, column): (usize, usize),
+    values: &[u8],
+    rows: &mut [u8],
+) {
     #[inline(always)]
     fn of_width<'a>(
         values: &[u8],
@@ -78,7 +83,7 @@ fn scatter_column(grid: Grid, (first, column): (usize, usize), values: &[u8], ro
 
 /// Copies the columns from row `first` on to their places in `rows`, with `step` undone.
 pub(super) fn scatter(
-    grid: Grid,
+    grid: TransposeGrid,
     step: RegisterStep,
     first: usize,
     columns: &[u8],

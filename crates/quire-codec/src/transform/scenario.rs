@@ -4,7 +4,7 @@
 //! free space of zeros from 15/16 of the page on, a trailer. The paper gives no figure for the bytes of the
 //! headers; these have InnoDB's lengths and the same kind of content, in little endian.
 
-use super::{Column, PageShape, RowLayout, TransformError};
+use super::{LayoutColumn, TransformError, TransformPageShape, TransformRowLayout};
 use std::ops::Range;
 
 /// Bytes of a page.
@@ -23,12 +23,16 @@ const LEAD_BYTES: usize = 120;
 const FILLED_BYTES: usize = PAGE_BYTES / 16 * 15;
 
 /// Flags, heap number and distance to the next record, as in InnoDB.
-const RECORD_HEADER: [Column; 3] = [Column::Number(1), Column::Number(2), Column::Number(2)];
+const RECORD_HEADER: [LayoutColumn; 3] = [
+    LayoutColumn::Number(1),
+    LayoutColumn::Number(2),
+    LayoutColumn::Number(2),
+];
 
 /// A small seeded source of numbers (SplitMix64).
-struct Random(u64);
+struct ScenarioRandom(u64);
 
-impl Random {
+impl ScenarioRandom {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -55,7 +59,7 @@ pub enum Magnitude {
 /// within 10 % of a number `r[i]`, which is uniform in the range of the magnitude.
 #[derive(Clone, Debug)]
 pub struct IntegerTable {
-    layout: RowLayout,
+    layout: TransformRowLayout,
     field_bytes: usize,
     centres: Vec<u64>,
     seed: u64,
@@ -69,10 +73,10 @@ impl IntegerTable {
     ///
     /// `field_bytes` is 0.
     pub fn new(field_bytes: u16, magnitude: Magnitude, seed: u64) -> Result<Self, TransformError> {
-        let field = Column::Number(field_bytes);
+        let field = LayoutColumn::Number(field_bytes);
         let columns = RECORD_HEADER.into_iter().chain([field; FIELD_COUNT]);
-        let layout = RowLayout::new(&columns.collect::<Vec<_>>())?;
-        let mut random = Random(seed);
+        let layout = TransformRowLayout::new(&columns.collect::<Vec<_>>())?;
+        let mut random = ScenarioRandom(seed);
         let range = match magnitude {
             Magnitude::Small => 1 << 8..1 << 16,
             Magnitude::Large => 1 << 16..1 << 24,
@@ -88,8 +92,8 @@ impl IntegerTable {
     }
 
     /// The shape all pages of the table have: as many rows as 15/16 of the page hold.
-    pub fn shape(&self) -> PageShape<'_> {
-        PageShape {
+    pub fn shape(&self) -> TransformPageShape<'_> {
+        TransformPageShape {
             layout: &self.layout,
             lead_bytes: LEAD_BYTES,
             row_count: (FILLED_BYTES - LEAD_BYTES) / self.layout.row_bytes(),
@@ -98,7 +102,7 @@ impl IntegerTable {
 
     /// Page `number` of the table, [`PAGE_BYTES`] long.
     pub fn page(&self, number: u32) -> Vec<u8> {
-        let mut random = Random(self.seed ^ u64::from(number) << 32);
+        let mut random = ScenarioRandom(self.seed ^ u64::from(number) << 32);
         let mut page = page_frame(number, &mut random);
         let shape = self.shape();
         let rows = page[LEAD_BYTES..].chunks_exact_mut(self.layout.row_bytes());
@@ -118,7 +122,7 @@ impl IntegerTable {
 
 /// Which strings the rows of a page hold (§IV-A2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strings {
+pub enum ScenarioStrings {
     /// All of 16 bytes.
     Fixed,
     /// All of 8 to 24 bytes.
@@ -130,7 +134,7 @@ pub enum Strings {
 /// A table of [`FIELD_COUNT`] strings. On each page, each column is a segment of a text, cut into strings.
 #[derive(Clone, Debug)]
 pub struct StringTable<'a> {
-    layout: RowLayout,
+    layout: TransformRowLayout,
     variable_count: usize,
     texts: &'a [&'a [u8]],
     seed: u64,
@@ -146,18 +150,22 @@ impl<'a> StringTable<'a> {
     /// # Errors
     ///
     /// None that these layouts can have.
-    pub fn new(strings: Strings, texts: &'a [&'a [u8]], seed: u64) -> Result<Self, TransformError> {
+    pub fn new(
+        strings: ScenarioStrings,
+        texts: &'a [&'a [u8]],
+        seed: u64,
+    ) -> Result<Self, TransformError> {
         assert!(!texts.is_empty() && texts.iter().all(|text| !text.is_empty()));
         let variable_count = match strings {
-            Strings::Fixed => 0,
-            Strings::Variable => FIELD_COUNT,
-            Strings::Mixed => FIELD_COUNT / 2,
+            ScenarioStrings::Fixed => 0,
+            ScenarioStrings::Variable => FIELD_COUNT,
+            ScenarioStrings::Mixed => FIELD_COUNT / 2,
         };
-        let lengths = std::iter::repeat_n(Column::Length1, variable_count);
-        let fields = std::iter::repeat_n(Column::Bytes(16), FIELD_COUNT - variable_count);
+        let lengths = std::iter::repeat_n(LayoutColumn::Length1, variable_count);
+        let fields = std::iter::repeat_n(LayoutColumn::Bytes(16), FIELD_COUNT - variable_count);
         let columns = RECORD_HEADER.into_iter().chain(lengths).chain(fields);
         Ok(Self {
-            layout: RowLayout::new(&columns.collect::<Vec<_>>())?,
+            layout: TransformRowLayout::new(&columns.collect::<Vec<_>>())?,
             variable_count,
             texts,
             seed,
@@ -165,8 +173,8 @@ impl<'a> StringTable<'a> {
     }
 
     /// Page `number` of the table, [`PAGE_BYTES`] long, and its shape.
-    pub fn page(&self, number: u32) -> (PageShape<'_>, Vec<u8>) {
-        let mut random = Random(self.seed ^ u64::from(number) << 32);
+    pub fn page(&self, number: u32) -> (TransformPageShape<'_>, Vec<u8>) {
+        let mut random = ScenarioRandom(self.seed ^ u64::from(number) << 32);
         let mut page = page_frame(number, &mut random);
         let segment = |_| self.segment(&mut random);
         let mut columns: Vec<_> = (0..FIELD_COUNT).map(segment).collect();
@@ -191,7 +199,7 @@ impl<'a> StringTable<'a> {
             position += row_bytes;
             row_count += 1;
         }
-        let shape = PageShape {
+        let shape = TransformPageShape {
             layout: &self.layout,
             lead_bytes: LEAD_BYTES,
             row_count,
@@ -200,7 +208,7 @@ impl<'a> StringTable<'a> {
     }
 
     /// A text from a random place on, for ever.
-    fn segment(&self, random: &mut Random) -> impl Iterator<Item = u8> + use<'a> {
+    fn segment(&self, random: &mut ScenarioRandom) -> impl Iterator<Item = u8> + use<'a> {
         let text = self.texts[random.within(0..self.texts.len() as u64) as usize];
         let start = random.within(0..text.len() as u64) as usize;
         text[start..].iter().chain(text.iter().cycle()).copied()
@@ -208,7 +216,7 @@ impl<'a> StringTable<'a> {
 }
 
 /// A page without rows: its header, two fixed records and the trailer.
-fn page_frame(number: u32, random: &mut Random) -> Vec<u8> {
+fn page_frame(number: u32, random: &mut ScenarioRandom) -> Vec<u8> {
     let mut page = vec![0; PAGE_BYTES];
     let (checksum, sequence) = (random.next().to_le_bytes(), random.next().to_le_bytes());
     page[..4].copy_from_slice(&checksum[..4]);
@@ -237,7 +245,7 @@ fn record_header(index: usize, row_bytes: usize) -> [u8; 5] {
 
 /// A block of random bytes of which `percent` in a hundred, anywhere, are the byte 0xFF (figure 4).
 pub fn constant_byte_block(percent: u64, block_bytes: usize, seed: u64) -> Vec<u8> {
-    let mut random = Random(seed);
+    let mut random = ScenarioRandom(seed);
     (0..block_bytes)
         .map(|_| {
             if random.within(0..100) < percent {
@@ -251,7 +259,7 @@ pub fn constant_byte_block(percent: u64, block_bytes: usize, seed: u64) -> Vec<u
 
 /// A block of `vector_bytes` constant bytes and `vector_bytes` random ones in turns (figure 5).
 pub fn repeated_vector_block(vector_bytes: usize, block_bytes: usize, seed: u64) -> Vec<u8> {
-    let mut random = Random(seed);
+    let mut random = ScenarioRandom(seed);
     (0..block_bytes)
         .map(|place| match place / vector_bytes.max(1) % 2 {
             0 => 0xFF,

@@ -3,7 +3,8 @@
 use crate::laws::compress;
 use crate::random::Random;
 use quire_codec::block::{
-    BlockCodec, BlockCodecId, BlockOptions, DICTIONARY_BYTES_MAX, Dictionary, OpenError, open,
+    BlockCodec, BlockCodecId, BlockOptions, CodecOpenError, DICTIONARY_BYTES_MAX, ZstdDictionary,
+    open,
 };
 
 /// Small records of one template.
@@ -23,22 +24,22 @@ fn records(seed: u64, count: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn zstd(dictionary: Option<Dictionary>) -> Box<dyn BlockCodec> {
+fn zstd(dictionary: Option<ZstdDictionary>) -> Box<dyn BlockCodec> {
     let level = None;
     open(BlockCodecId::Zstd, &BlockOptions { level, dictionary }).unwrap()
 }
 
-fn learnt() -> Dictionary {
+fn learnt() -> ZstdDictionary {
     let records = records(1, 500);
     let samples: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
-    Dictionary::train(&samples, 2048).unwrap()
+    ZstdDictionary::train(&samples, 2048).unwrap()
 }
 
 #[test]
 fn a_dictionary_makes_records_smaller_and_is_needed_to_read_them() {
     let dictionary = learnt();
     assert!(dictionary.bytes().len() <= 2048);
-    let again = Dictionary::from_bytes(dictionary.bytes()).unwrap();
+    let again = ZstdDictionary::from_bytes(dictionary.bytes()).unwrap();
     let (mut with, mut without) = (zstd(Some(dictionary)), zstd(None));
     let mut reader = zstd(Some(again));
     let (mut bytes_with, mut bytes_without) = (0, 0);
@@ -62,17 +63,17 @@ fn training_is_deterministic_and_declines_what_has_nothing_in_common() {
     assert_eq!(learnt(), learnt());
     let random: Vec<Vec<u8>> = (0..64).map(|seed| Random(seed).bytes(2000)).collect();
     let samples: Vec<&[u8]> = random.iter().map(Vec::as_slice).collect();
-    assert_eq!(Dictionary::train(&samples, 2048), None);
-    assert_eq!(Dictionary::train(&[], 2048), None);
-    assert_eq!(Dictionary::train(&[b"", b"a"], 2048), None);
-    assert_eq!(Dictionary::train(&[&samples[0][..100]; 9], 0), None);
+    assert_eq!(ZstdDictionary::train(&samples, 2048), None);
+    assert_eq!(ZstdDictionary::train(&[], 2048), None);
+    assert_eq!(ZstdDictionary::train(&[b"", b"a"], 2048), None);
+    assert_eq!(ZstdDictionary::train(&[&samples[0][..100]; 9], 0), None);
 }
 
 #[test]
 fn dictionaries_of_a_wrong_length_are_refused() {
     for bytes in [0, 7, DICTIONARY_BYTES_MAX + 1] {
-        let refused = Dictionary::from_bytes(vec![1; bytes]);
-        assert_eq!(refused, Err(OpenError::DictionaryLength { bytes }));
+        let refused = ZstdDictionary::from_bytes(vec![1; bytes]);
+        assert_eq!(refused, Err(CodecOpenError::DictionaryLength { bytes }));
     }
 }
 
@@ -80,12 +81,12 @@ fn dictionaries_of_a_wrong_length_are_refused() {
 fn a_dictionary_with_damaged_tables_is_refused() {
     // The magic number of a dictionary with entropy tables, and no tables.
     let bytes = [&0xEC30_A437u32.to_le_bytes()[..], &[9; 60]].concat();
-    let dictionary = Some(Dictionary::from_bytes(bytes).unwrap());
+    let dictionary = Some(ZstdDictionary::from_bytes(bytes).unwrap());
     let level = None;
     let opened = open(BlockCodecId::Zstd, &BlockOptions { level, dictionary });
     assert_eq!(
         opened.map(|codec| codec.id()),
-        Err(OpenError::DictionaryRefused)
+        Err(CodecOpenError::DictionaryRefused)
     );
 }
 
@@ -100,6 +101,6 @@ fn other_codecs_use_no_dictionary() {
             dictionary: Some(learnt()),
         };
         let refused = open(id, &options).map(|codec| codec.id());
-        assert_eq!(refused, Err(OpenError::NoDictionary { codec: id }));
+        assert_eq!(refused, Err(CodecOpenError::NoDictionary { codec: id }));
     }
 }

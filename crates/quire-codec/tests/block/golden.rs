@@ -1,7 +1,7 @@
 //! Bytes worked out by hand from the descriptions of the formats, or written by other implementations.
 
 use crate::laws::{codec, compress};
-use quire_codec::block::{BlockCodecId, BlockOptions, Dictionary, open};
+use quire_codec::block::{BlockCodecId, BlockOptions, ZstdDictionary, open};
 
 /// Both ways: the only form our writer may choose.
 fn assert_written(id: BlockCodecId, raw: &[u8], block: &[u8]) {
@@ -105,7 +105,7 @@ fn blocks_of_other_implementations() {
 /// Written by `zstandard` 0.25 as above, with a dictionary of plain content.
 #[test]
 fn a_block_with_a_dictionary_of_another_implementation() {
-    let dictionary = Dictionary::from_bytes(*b"01234567to be or not to be, ").unwrap();
+    let dictionary = ZstdDictionary::from_bytes(*b"01234567to be or not to be, ").unwrap();
     let options = BlockOptions {
         level: None,
         dictionary: Some(dictionary),

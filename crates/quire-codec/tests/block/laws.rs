@@ -3,7 +3,7 @@
 use crate::naive;
 use crate::pages::{Page, pages};
 use proptest::prelude::*;
-use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, OpenError, open};
+use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, CodecOpenError, open};
 
 pub fn codec(id: BlockCodecId) -> Box<dyn BlockCodec> {
     open(id, &BlockOptions::default()).unwrap()
@@ -199,7 +199,7 @@ fn levels_that_are_not_there_are_refused() {
                 dictionary: None,
             };
             let refused = open(id, &options).map(|codec| codec.id());
-            assert_eq!(refused, Err(OpenError::Level { codec: id, level }));
+            assert_eq!(refused, Err(CodecOpenError::Level { codec: id, level }));
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::columns::{Owned, Random, columns};
 use quire_codec::block::{self, BlockCodecId, BlockOptions, MinimumGain};
-use quire_codec::choose::{Beneath, ChooseOptions, Effort, choose, encode};
-use quire_codec::{CodecId, Values};
+use quire_codec::choose::{Beneath, ChooseOptions, SearchEffort, choose, encode};
+use quire_codec::{CodecId, RowGroupValues};
 
 const BLOCK_BYTES: usize = 128 << 10;
 
-fn on_blocks(codec: BlockCodecId, effort: Effort) -> ChooseOptions {
+fn on_blocks(codec: BlockCodecId, effort: SearchEffort) -> ChooseOptions {
     ChooseOptions {
         effort,
         beneath: Beneath::Blocks {
@@ -19,7 +19,11 @@ fn on_blocks(codec: BlockCodecId, effort: Effort) -> ChooseOptions {
 }
 
 /// What storage makes of a column in that codec.
-fn stored_bytes(values: &Values<'_>, codec: CodecId, beneath: BlockCodecId) -> Option<usize> {
+fn stored_bytes(
+    values: &RowGroupValues<'_>,
+    codec: CodecId,
+    beneath: BlockCodecId,
+) -> Option<usize> {
     let payload = encode(values, codec).ok()?;
     let mut compressor = block::open(beneath, &BlockOptions::default()).unwrap();
     let mut room = vec![0; BLOCK_BYTES];
@@ -46,7 +50,10 @@ fn repetitions_are_left_to_the_codec_that_sees_them() {
     let plain_bytes = encode(&values, CodecId::Plain).unwrap().len();
     assert!(alone.estimated_bytes * 2 < plain_bytes, "{alone:?}");
     assert_ne!(alone.codec, CodecId::Plain);
-    let on_zstd = choose(&values, &on_blocks(BlockCodecId::Zstd, Effort::Normal));
+    let on_zstd = choose(
+        &values,
+        &on_blocks(BlockCodecId::Zstd, SearchEffort::Normal),
+    );
     assert_eq!(on_zstd.codec, CodecId::Plain, "{on_zstd:?}");
     let of = |codec| stored_bytes(&values, codec, BlockCodecId::Zstd).unwrap();
     assert_eq!(on_zstd.estimated_bytes, plain_bytes);
@@ -77,7 +84,7 @@ fn what_remains_is_near_the_least_of_all_codecs() {
     for beneath in [BlockCodecId::Lz4, BlockCodecId::Zstd] {
         for (name, column) in columns(8000, 13) {
             let values = column.values();
-            let options = on_blocks(beneath, Effort::Thorough);
+            let options = on_blocks(beneath, SearchEffort::Thorough);
             let choice = choose(&values, &options);
             assert_eq!(choice, choose(&values, &options), "{name}: chosen twice");
             let actual = stored_bytes(&values, choice.codec, beneath).unwrap();

@@ -1,6 +1,6 @@
 //! Columns of every type, each with the shape of a column that exists.
 
-use quire_codec::{BytesVector, Values};
+use quire_codec::{BytesVector, RowGroupValues};
 
 /// A seeded source of numbers (SplitMix64).
 pub struct Random(pub u64);
@@ -32,16 +32,16 @@ pub enum Owned {
 }
 
 impl Owned {
-    pub fn values(&self) -> Values<'_> {
+    pub fn values(&self) -> RowGroupValues<'_> {
         match self {
-            Self::Bool(values) => Values::Bool(values),
-            Self::Int16(values) => Values::Int16(values),
-            Self::Int32(values) => Values::Int32(values),
-            Self::Int64(values) => Values::Int64(values),
-            Self::Int128(values) => Values::Int128(values),
-            Self::Float32(values) => Values::Float32(values),
-            Self::Float64(values) => Values::Float64(values),
-            Self::Bytes(values) => Values::Bytes(values.as_slice()),
+            Self::Bool(values) => RowGroupValues::Bool(values),
+            Self::Int16(values) => RowGroupValues::Int16(values),
+            Self::Int32(values) => RowGroupValues::Int32(values),
+            Self::Int64(values) => RowGroupValues::Int64(values),
+            Self::Int128(values) => RowGroupValues::Int128(values),
+            Self::Float32(values) => RowGroupValues::Float32(values),
+            Self::Float64(values) => RowGroupValues::Float64(values),
+            Self::Bytes(values) => RowGroupValues::Bytes(values.as_slice()),
         }
     }
 }

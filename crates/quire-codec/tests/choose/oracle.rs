@@ -1,11 +1,11 @@
 //! The choice against encoding with every codec.
 
 use crate::columns::{Owned, columns};
-use quire_codec::choose::{ChooseOptions, Effort, choose, encode};
-use quire_codec::{CodecId, Values};
+use quire_codec::choose::{ChooseOptions, SearchEffort, choose, encode};
+use quire_codec::{CodecId, RowGroupValues};
 
 /// Sizes of all codecs that can hold the values.
-fn sizes(values: &Values<'_>) -> Vec<(CodecId, usize)> {
+fn sizes(values: &RowGroupValues<'_>) -> Vec<(CodecId, usize)> {
     let size = |codec| Some((codec, encode(values, codec).ok()?.len()));
     CodecId::ALL.into_iter().filter_map(size).collect()
 }
@@ -17,15 +17,20 @@ fn bytes_of(codec: CodecId, sizes: &[(CodecId, usize)]) -> usize {
 /// What a choice may be larger than the smallest, in per cent. Numbers: the 10 % that a dictionary has to gain, and
 /// 3 % for a faster codec. Text: the 15 % of the larger within which a codec that reads single values is preferred. A sample
 /// may be wrong by some per cent more.
-fn allowed_percent(values: &Values<'_>, effort: Effort) -> usize {
+fn allowed_percent(values: &RowGroupValues<'_>, effort: SearchEffort) -> usize {
     let by_rule = match values {
-        Values::Bytes(_) => 18,
+        RowGroupValues::Bytes(_) => 18,
         _ => 15,
     };
-    by_rule + if effort == Effort::Thorough { 0 } else { 5 }
+    by_rule
+        + if effort == SearchEffort::Thorough {
+            0
+        } else {
+            5
+        }
 }
 
-fn check(name: &str, column: &Owned, effort: Effort) {
+fn check(name: &str, column: &Owned, effort: SearchEffort) {
     let values = column.values();
     let options = ChooseOptions {
         effort,
@@ -43,7 +48,7 @@ fn check(name: &str, column: &Owned, effort: Effort) {
         "{name}, {effort:?}: {choice:?}, {bytes} bytes of {sizes:?}"
     );
     assert_eq!(choice.remaining_bytes, choice.estimated_bytes, "{name}");
-    if effort == Effort::Thorough {
+    if effort == SearchEffort::Thorough {
         assert_eq!(choice.estimated_bytes, bytes, "{name}: {choice:?}");
         if let Some((codec, estimated)) = choice.runner_up {
             assert_eq!(estimated, bytes_of(codec, &sizes), "{name}: {choice:?}");
@@ -55,11 +60,11 @@ fn check(name: &str, column: &Owned, effort: Effort) {
 fn no_choice_is_much_larger_than_the_smallest_codec() {
     for rows in [1, 700, 5000] {
         for (name, column) in columns(rows, rows as u64) {
-            check(&name, &column, Effort::Thorough);
+            check(&name, &column, SearchEffort::Thorough);
         }
     }
     for (name, column) in columns(40_000, 5) {
-        check(&name, &column, Effort::Normal);
+        check(&name, &column, SearchEffort::Normal);
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::naive;
 use crate::rows::{bits, encode, field, fields, rows};
 use proptest::prelude::*;
-use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue, UniversalTable};
+use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField, UniversalTable};
 
 /// The lengths that a byte means, read bit by bit.
-fn lengths(fields: &[Field], byte: u8) -> Option<Vec<usize>> {
+fn lengths(fields: &[TupleField], byte: u8) -> Option<Vec<usize>> {
     let bits: usize = fields.iter().map(|field| field.code_bits() as usize).sum();
     let text = format!("{byte:08b}");
     let (unused, mut rest) = text.split_at(8 - bits);

@@ -3,7 +3,7 @@
 
 use crate::rows::{bits, encode, field};
 use quire_codec::field::{
-    FieldLayout, FieldType, FieldValue, Place, UniversalTable, order_of_fewest_bytes,
+    FieldLayout, FieldSpan, FieldType, FieldValue, UniversalTable, order_of_fewest_bytes,
 };
 
 const INT: FieldType = FieldType::Int32;
@@ -54,7 +54,7 @@ fn the_offsets_of_the_paper_are_found() {
     // "Attributes a, b and c combined consume 10 bytes"; e is "another 3 bytes" further, and is NULL.
     let expected = [(0, 2), (2, 0), (2, 8), (10, 3), (13, 0), (13, 4)];
     for (field, (offset, length)) in expected.into_iter().enumerate() {
-        let place = Place { offset, length };
+        let place = FieldSpan { offset, length };
         assert_eq!(layout.place(&CODES, field), Ok(place));
         assert_eq!(universal.place(&CODES, field), Ok(place));
     }

@@ -1,6 +1,6 @@
 //! Fields written the slow way, from the text of the paper: tables 1 and 2 in words, codes as strings of bits.
 
-use quire_codec::field::{Field, FieldType, FieldValue};
+use quire_codec::field::{FieldType, FieldValue, TupleField};
 
 const TABLE_1_NOT_NULL: [(usize, &str); 4] = [(1, "00"), (2, "01"), (3, "10"), (4, "11")];
 const TABLE_1_NULLABLE: [(usize, &str); 5] =
@@ -47,7 +47,7 @@ fn sixteen(nullable: bool) -> Vec<(usize, &'static str)> {
 }
 
 /// Length and code, for each length the field can have.
-pub fn table(field: Field) -> Vec<(usize, &'static str)> {
+pub fn table(field: TupleField) -> Vec<(usize, &'static str)> {
     match (field.field_type, field.nullable) {
         (FieldType::Double, false) => TABLE_2_NOT_NULL.to_vec(),
         (FieldType::Double, true) => TABLE_2_NULLABLE.to_vec(),
@@ -98,7 +98,7 @@ fn double(value: f64) -> Vec<u8> {
 }
 
 /// The bytes of a value.
-pub fn bytes(field: Field, value: FieldValue) -> Vec<u8> {
+pub fn bytes(field: TupleField, value: FieldValue) -> Vec<u8> {
     match (field.field_type, value) {
         (_, FieldValue::Null) => Vec::new(),
         (FieldType::Double, FieldValue::Double(value)) => double(value),
@@ -128,7 +128,7 @@ pub fn pack(codes: &[&str]) -> Vec<u8> {
 }
 
 /// Length codes and values of a row.
-pub fn encode(fields: &[Field], row: &[FieldValue]) -> (Vec<u8>, Vec<u8>) {
+pub fn encode(fields: &[TupleField], row: &[FieldValue]) -> (Vec<u8>, Vec<u8>) {
     let (mut codes, mut values) = (Vec::new(), Vec::new());
     for (field, value) in fields.iter().zip(row) {
         let bytes = bytes(*field, *value);

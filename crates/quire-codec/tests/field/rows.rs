@@ -1,16 +1,16 @@
 //! Layouts and rows for the tests.
 
 use proptest::prelude::*;
-use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue};
+use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField};
 
-pub fn field(field_type: FieldType, nullable: bool) -> Field {
-    Field {
+pub fn field(field_type: FieldType, nullable: bool) -> TupleField {
+    TupleField {
         field_type,
         nullable,
     }
 }
 
-pub fn fields() -> impl Strategy<Value = Field> {
+pub fn fields() -> impl Strategy<Value = TupleField> {
     let field_type = prop_oneof![
         Just(FieldType::Int16),
         Just(FieldType::Int32),
@@ -66,7 +66,7 @@ fn doubles() -> impl Strategy<Value = f64> {
 }
 
 /// Values that `field` can hold.
-pub fn values(field: Field) -> BoxedStrategy<FieldValue> {
+pub fn values(field: TupleField) -> BoxedStrategy<FieldValue> {
     let (i32_min, i32_max) = (i64::from(i32::MIN), i64::from(i32::MAX));
     let present = match field.field_type {
         FieldType::Int16 => integers(i64::from(i16::MIN), i64::from(i16::MAX)).boxed(),
@@ -83,7 +83,7 @@ pub fn values(field: Field) -> BoxedStrategy<FieldValue> {
     nullable(field, present.prop_map(FieldValue::Integer).boxed())
 }
 
-fn nullable(field: Field, present: BoxedStrategy<FieldValue>) -> BoxedStrategy<FieldValue> {
+fn nullable(field: TupleField, present: BoxedStrategy<FieldValue>) -> BoxedStrategy<FieldValue> {
     if field.nullable {
         prop_oneof![1 => Just(FieldValue::Null), 3 => present].boxed()
     } else {
@@ -92,7 +92,7 @@ fn nullable(field: Field, present: BoxedStrategy<FieldValue>) -> BoxedStrategy<F
 }
 
 /// Fields, and a row of them.
-pub fn rows(most_fields: usize) -> impl Strategy<Value = (Vec<Field>, Vec<FieldValue>)> {
+pub fn rows(most_fields: usize) -> impl Strategy<Value = (Vec<TupleField>, Vec<FieldValue>)> {
     prop::collection::vec(fields(), 0..=most_fields).prop_flat_map(|fields| {
         let row: Vec<_> = fields.iter().map(|field| values(*field)).collect();
         (Just(fields), row)

@@ -3,7 +3,7 @@
 use crate::random::Random;
 use quire_codec::choose::{ChooseOptions, choose};
 use quire_codec::fixed::{FixedDecoder, encode, encoded_bytes};
-use quire_codec::{CodecId, Corrupt, ROWS_MAX, VECTOR_VALUES, Values};
+use quire_codec::{CodecId, Corrupt, ROWS_MAX, RowGroupValues, VECTOR_VALUES};
 
 const SCATTER: u64 = 0x1234_5678_9ABC_DEF1;
 
@@ -121,23 +121,23 @@ fn sparse_takes_positions_and_values_of_the_others() {
 
 #[test]
 fn columns_of_their_kind_get_these_codecs() {
-    let chosen = |values: &Values<'_>| {
+    let chosen = |values: &RowGroupValues<'_>| {
         let choice = choose(values, &ChooseOptions::default());
         (choice.codec, choice.estimated_bytes)
     };
     let near = |estimated: usize, bytes: usize| estimated.abs_diff(bytes) * 7 < bytes;
     let skewed = skewed(ROWS_MAX);
-    let (codec, estimated) = chosen(&Values::Int64(&skewed));
+    let (codec, estimated) = chosen(&RowGroupValues::Int64(&skewed));
     assert_eq!(codec, CodecId::Pdict);
     assert!(near(estimated, size(codec, &skewed)), "{estimated}");
     let mostly_one = mostly_one(ROWS_MAX);
-    let (codec, estimated) = chosen(&Values::Int64(&mostly_one));
+    let (codec, estimated) = chosen(&RowGroupValues::Int64(&mostly_one));
     assert_eq!(codec, CodecId::Sparse);
     assert!(near(estimated, size(codec, &mostly_one)), "{estimated}");
     let mut random = Random(4);
     let value = |_| 1.0 + random.next() as f64 / u64::MAX as f64;
     let doubles: Vec<f64> = (0..ROWS_MAX).map(value).collect();
-    let (codec, estimated) = chosen(&Values::Float64(&doubles));
+    let (codec, estimated) = chosen(&RowGroupValues::Float64(&doubles));
     assert_eq!(codec, CodecId::AlpRd);
     let bytes = quire_codec::float::encoded_bytes(codec, &doubles).unwrap();
     assert!(near(estimated, bytes), "{estimated}");

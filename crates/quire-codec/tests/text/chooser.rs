@@ -2,17 +2,17 @@
 
 use crate::columns::{Column, Random, columns, sentence};
 use quire_codec::CodecId;
-use quire_codec::choose::Effort;
-use quire_codec::text::{Candidate, candidates, encode, pick};
+use quire_codec::choose::SearchEffort;
+use quire_codec::text::{TextCodecCandidate, candidates, encode, pick};
 
-fn picked(column: &Column, effort: Effort) -> CodecId {
+fn picked(column: &Column, effort: SearchEffort) -> CodecId {
     pick(&candidates(&column.slice(), effort)).unwrap().codec
 }
 
 #[test]
 fn thorough_estimates_are_sizes() {
     for column in columns() {
-        for one in candidates(&column.slice(), Effort::Thorough) {
+        for one in candidates(&column.slice(), SearchEffort::Thorough) {
             let size = encode(one.codec, &column.slice()).unwrap().len();
             assert_eq!(
                 one.estimated_bytes, size,
@@ -32,7 +32,7 @@ fn sampled_estimates_are_near() {
             .map(|_| sentence(&mut random, 60))
             .collect::<Vec<_>>(),
     );
-    for one in candidates(&column.slice(), Effort::Normal) {
+    for one in candidates(&column.slice(), SearchEffort::Normal) {
         let size = encode(one.codec, &column.slice()).unwrap().len();
         let ratio = one.estimated_bytes as f64 / size as f64;
         assert!(
@@ -65,7 +65,7 @@ fn text_without_spaces_gets_phrases() {
     let mut random = Random(67);
     let rows: Vec<_> = (0..20_000).map(|_| unspaced(&mut random)).collect();
     let column = Column::new("unspaced", rows);
-    let found = candidates(&column.slice(), Effort::Normal);
+    let found = candidates(&column.slice(), SearchEffort::Normal);
     assert_eq!(pick(&found).unwrap().codec, CodecId::Phrases, "{found:?}");
     let of_phrases = found
         .iter()
@@ -96,7 +96,7 @@ fn sampled_estimates_of_shapes_are_near() {
         ),
     ];
     for column in columns {
-        let found = candidates(&column.slice(), Effort::Normal);
+        let found = candidates(&column.slice(), SearchEffort::Normal);
         let of_shapes = found
             .iter()
             .find(|one| one.codec == CodecId::Shape)
@@ -110,7 +110,11 @@ fn sampled_estimates_of_shapes_are_near() {
 #[test]
 fn candidates_ascend_and_always_hold_plain() {
     for column in columns() {
-        for effort in [Effort::Fast, Effort::Normal, Effort::Thorough] {
+        for effort in [
+            SearchEffort::Fast,
+            SearchEffort::Normal,
+            SearchEffort::Thorough,
+        ] {
             let found = candidates(&column.slice(), effort);
             assert!(
                 found.is_sorted_by_key(|one| one.estimated_bytes),
@@ -131,20 +135,23 @@ fn each_kind_of_column_gets_its_codec() {
     let columns = columns();
     let named = |name| columns.iter().find(|column| column.name == name).unwrap();
     assert_eq!(
-        picked(named("all equal"), Effort::Normal),
+        picked(named("all equal"), SearchEffort::Normal),
         CodecId::Constant
     );
     assert_eq!(
-        picked(named("few distinct"), Effort::Normal),
+        picked(named("few distinct"), SearchEffort::Normal),
         CodecId::Dictionary
     );
     assert_eq!(
-        picked(named("full vectors"), Effort::Normal),
+        picked(named("full vectors"), SearchEffort::Normal),
         CodecId::Words
     );
-    assert_eq!(picked(named("binary"), Effort::Normal), CodecId::Plain);
+    assert_eq!(
+        picked(named("binary"), SearchEffort::Normal),
+        CodecId::Plain
+    );
     for shaped in ["keys", "uuids", "long fixed text"] {
-        let picked = picked(named(shaped), Effort::Normal);
+        let picked = picked(named(shaped), SearchEffort::Normal);
         assert_eq!(picked, CodecId::Shape, "{shaped}");
     }
 }
@@ -153,7 +160,7 @@ fn each_kind_of_column_gets_its_codec() {
 fn a_mostly_empty_column_takes_little_more_than_what_is_there() {
     let columns = columns();
     let column = columns.iter().find(|one| one.name == "sparse").unwrap();
-    let codec = picked(column, Effort::Normal);
+    let codec = picked(column, SearchEffort::Normal);
     let size = encode(codec, &column.slice()).unwrap().len();
     let there: usize = column.slice().iter().map(<[u8]>::len).sum();
     assert!(
@@ -166,7 +173,7 @@ fn a_mostly_empty_column_takes_little_more_than_what_is_there() {
 
 #[test]
 fn a_codec_that_decodes_faster_wins_when_sizes_are_near() {
-    let candidate = |codec, estimated_bytes, decode_cost_ns_per_value| Candidate {
+    let candidate = |codec, estimated_bytes, decode_cost_ns_per_value| TextCodecCandidate {
         codec,
         estimated_bytes,
         decode_cost_ns_per_value,

@@ -2,7 +2,7 @@
 
 use crate::columns::{Column, Random, sentence};
 use crate::naive;
-use quire_codec::choose::Effort;
+use quire_codec::choose::SearchEffort;
 use quire_codec::text::{BytesDecoder, candidates, encode};
 use quire_codec::{BytesVector, CodecId, Corrupt, vector_count};
 
@@ -79,7 +79,7 @@ fn documents_are_in_small_blocks_that_are_as_small() {
 #[test]
 fn the_size_announced_is_that_written() {
     let column = documents(4_000, 6);
-    let candidates = candidates(&column.slice(), Effort::Thorough);
+    let candidates = candidates(&column.slice(), SearchEffort::Thorough);
     let of_zstd = candidates.iter().find(|one| one.codec == CodecId::Zstd);
     let payload = encode(CodecId::Zstd, &column.slice()).unwrap();
     assert!((12..=15).contains(&payload[0]));

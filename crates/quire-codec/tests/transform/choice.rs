@@ -2,18 +2,19 @@
 
 use quire_codec::transform::scenario::{IntegerTable, Magnitude, SECTOR_BYTES};
 use quire_codec::transform::{
-    Choice, CodecFamily, Column, PageShape, RowLayout, Transform, TransformError, choose,
+    CodecFamily, LayoutColumn, Transform, TransformChoice, TransformError, TransformPageShape,
+    TransformRowLayout, choose,
 };
 use std::io::Write;
 
-fn layout(columns: &[Column]) -> RowLayout {
-    RowLayout::new(columns).unwrap()
+fn layout(columns: &[LayoutColumn]) -> TransformRowLayout {
+    TransformRowLayout::new(columns).unwrap()
 }
 
 /// The choice for one page, given what the codec makes of it under each transform.
-fn choice(columns: &[Column], family: CodecFamily, sizes: [usize; 6]) -> Choice {
+fn choice(columns: &[LayoutColumn], family: CodecFamily, sizes: [usize; 6]) -> TransformChoice {
     let layout = layout(columns);
-    let shape = PageShape {
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 0,
         row_count: 3,
@@ -23,7 +24,11 @@ fn choice(columns: &[Column], family: CodecFamily, sizes: [usize; 6]) -> Choice 
     choose(&[(shape, &page)], family, |_| sizes.next().unwrap()).unwrap()
 }
 
-const NUMBERS: [Column; 3] = [Column::Number(4), Column::Number(4), Column::Bytes(3)];
+const NUMBERS: [LayoutColumn; 3] = [
+    LayoutColumn::Number(4),
+    LayoutColumn::Number(4),
+    LayoutColumn::Bytes(3),
+];
 
 #[test]
 fn the_smallest_wins() {
@@ -73,8 +78,8 @@ fn rows_stay_rows_without_a_gain() {
 
 #[test]
 fn a_transform_that_does_nothing_is_not_chosen() {
-    let text = [Column::Bytes(4), Column::Bytes(8)];
-    let bytes = [Column::Number(1), Column::Number(1)];
+    let text = [LayoutColumn::Bytes(4), LayoutColumn::Bytes(8)];
+    let bytes = [LayoutColumn::Number(1), LayoutColumn::Number(1)];
     let sizes = [1000, 900, 900, 900, 900, 900];
     for family in [CodecFamily::LzOnly, CodecFamily::LzEntropy] {
         assert_eq!(choice(&text, family, sizes).transform, Transform::R2c);
@@ -86,7 +91,7 @@ fn a_transform_that_does_nothing_is_not_chosen() {
 #[test]
 fn a_wrong_shape_is_an_error() {
     let layout = layout(&NUMBERS);
-    let shape = PageShape {
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 0,
         row_count: 10,
@@ -107,7 +112,11 @@ fn zlib(block: &[u8]) -> usize {
 }
 
 /// What is chosen for the paper's pages of that magnitude, each sector compressed by itself.
-fn measured(magnitude: Magnitude, family: CodecFamily, codec: fn(&[u8]) -> usize) -> Choice {
+fn measured(
+    magnitude: Magnitude,
+    family: CodecFamily,
+    codec: fn(&[u8]) -> usize,
+) -> TransformChoice {
     let table = IntegerTable::new(4, magnitude, 11).unwrap();
     let pages: Vec<_> = (0..24).map(|number| table.page(number)).collect();
     let sample: Vec<_> = pages

@@ -1,10 +1,12 @@
 //! Bytes on storage, worked out by hand from §III of the paper. If one of these fails, images that exist can no
 //! longer be read.
 
-use quire_codec::transform::{Column, PageShape, RowLayout, Transform, to_memory, to_storage};
+use quire_codec::transform::{
+    LayoutColumn, Transform, TransformPageShape, TransformRowLayout, to_memory, to_storage,
+};
 
 /// Both ways.
-fn golden(transform: Transform, shape: PageShape<'_>, page: &[u8], image: &[u8]) {
+fn golden(transform: Transform, shape: TransformPageShape<'_>, page: &[u8], image: &[u8]) {
     let mut written = vec![0; page.len()];
     to_storage(transform, shape, page, &mut written).unwrap();
     assert_eq!(written, image, "{transform} to storage");
@@ -17,8 +19,9 @@ fn golden(transform: Transform, shape: PageShape<'_>, page: &[u8], image: &[u8])
 /// of each byte is its row, the low digit its place.
 #[test]
 fn every_transform_by_hand() {
-    let layout = RowLayout::new(&[Column::Number(4), Column::Number(2), Column::Bytes(3)]).unwrap();
-    let shape = PageShape {
+    use LayoutColumn::{Bytes, Number};
+    let layout = TransformRowLayout::new(&[Number(4), Number(2), Bytes(3)]).unwrap();
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 2,
         row_count: 5,
@@ -86,8 +89,8 @@ fn every_transform_by_hand() {
 /// The sequence of figure 6: two constant bytes and two random ones in turns; the constants come together.
 #[test]
 fn the_papers_example_of_shuffling() {
-    let layout = RowLayout::new(&[Column::Number(4)]).unwrap();
-    let shape = PageShape {
+    let layout = TransformRowLayout::new(&[LayoutColumn::Number(4)]).unwrap();
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 0,
         row_count: 3,
@@ -101,8 +104,9 @@ fn the_papers_example_of_shuffling() {
 /// Widths that do not divide a register: five values of 3 bytes fill 15 of its bytes; a value of 9 is alone.
 #[test]
 fn other_widths_by_hand() {
-    let layout = RowLayout::new(&[Column::Number(3), Column::Number(9)]).unwrap();
-    let shape = PageShape {
+    let layout =
+        TransformRowLayout::new(&[LayoutColumn::Number(3), LayoutColumn::Number(9)]).unwrap();
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 0,
         row_count: 6,
@@ -160,9 +164,13 @@ fn other_widths_by_hand() {
 /// Variable fields lie behind the columns, one field after the other; their lengths stay as they are.
 #[test]
 fn variable_fields_by_hand() {
-    let columns = [Column::Length1, Column::Number(2), Column::Length2];
-    let layout = RowLayout::new(&columns).unwrap();
-    let shape = PageShape {
+    let columns = [
+        LayoutColumn::Length1,
+        LayoutColumn::Number(2),
+        LayoutColumn::Length2,
+    ];
+    let layout = TransformRowLayout::new(&columns).unwrap();
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 1,
         row_count: 3,

@@ -5,22 +5,24 @@
 use crate::naive;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use quire_codec::transform::{Column, PageShape, RowLayout, Transform, to_memory, to_storage};
+use quire_codec::transform::{
+    LayoutColumn, Transform, TransformPageShape, TransformRowLayout, to_memory, to_storage,
+};
 use quire_codec::{Backend, active_backend, limit_backend};
 
 /// Runs of equal columns, as kernels see them, of the widths they know and of others; now and then lengths of
 /// variable fields.
-fn columns() -> impl Strategy<Value = Vec<Column>> {
+fn columns() -> impl Strategy<Value = Vec<LayoutColumn>> {
     let width = prop_oneof![
         4 => prop_oneof![Just(1u16), Just(2), Just(4), Just(8)],
         2 => 3u16..=17,
         1 => 18u16..70,
     ];
     let column = prop_oneof![
-        10 => width.clone().prop_map(Column::Number),
-        5 => width.prop_map(Column::Bytes),
-        1 => Just(Column::Length1),
-        1 => Just(Column::Length2),
+        10 => width.clone().prop_map(LayoutColumn::Number),
+        5 => width.prop_map(LayoutColumn::Bytes),
+        1 => Just(LayoutColumn::Length1),
+        1 => Just(LayoutColumn::Length2),
     ];
     let run = (column, prop_oneof![1usize..4, 1usize..34]);
     vec(run, 1..4).prop_map(|runs| {
@@ -33,7 +35,7 @@ fn columns() -> impl Strategy<Value = Vec<Column>> {
 
 #[derive(Debug)]
 struct Page {
-    columns: Vec<Column>,
+    columns: Vec<LayoutColumn>,
     lead_bytes: usize,
     row_count: usize,
     bytes: Vec<u8>,
@@ -54,14 +56,14 @@ fn pages() -> impl Strategy<Value = Page> {
                 for column in &columns {
                     let length = byte() % 20;
                     match *column {
-                        Column::Number(width) | Column::Bytes(width) => {
+                        LayoutColumn::Number(width) | LayoutColumn::Bytes(width) => {
                             bytes.extend((0..width).map(|_| byte()));
                             continue;
                         }
-                        Column::Length1 => bytes.push(length),
-                        Column::Length2 => bytes.extend([length, u8::from(length == 13)]),
+                        LayoutColumn::Length1 => bytes.push(length),
+                        LayoutColumn::Length2 => bytes.extend([length, u8::from(length == 13)]),
                     }
-                    let high = matches!(column, Column::Length2) && length == 13;
+                    let high = matches!(column, LayoutColumn::Length2) && length == 13;
                     variable_bytes += usize::from(length) + if high { 256 } else { 0 };
                 }
                 bytes.extend((0..variable_bytes).map(|_| byte()));
@@ -78,8 +80,8 @@ fn pages() -> impl Strategy<Value = Page> {
 }
 
 fn check(page: &Page) -> Result<(), TestCaseError> {
-    let layout = RowLayout::new(&page.columns).unwrap();
-    let shape = PageShape {
+    let layout = TransformRowLayout::new(&page.columns).unwrap();
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: page.lead_bytes,
         row_count: page.row_count,
@@ -102,7 +104,7 @@ fn check(page: &Page) -> Result<(), TestCaseError> {
         // The page taken for an image: whatever page it gives, that page gives these bytes. The lengths of
         // variable fields are then others, and need not fit.
         if to_memory(transform, shape, bytes, &mut restored).is_err() {
-            let lengths = [Column::Length1, Column::Length2];
+            let lengths = [LayoutColumn::Length1, LayoutColumn::Length2];
             prop_assert!(columns.iter().any(|column| lengths.contains(column)));
             continue;
         }

@@ -1,26 +1,26 @@
 //! The transforms as the paper writes them (§III), with a value as a vector of bytes and a column as a vector of
 //! values; nothing shared with the crate but the names.
 
-use quire_codec::transform::{Column, Transform};
+use quire_codec::transform::{LayoutColumn, Transform};
 
 type Value = Vec<u8>;
 
-fn width(column: &Column) -> usize {
+fn width(column: &LayoutColumn) -> usize {
     match *column {
-        Column::Number(width) | Column::Bytes(width) => width.into(),
-        Column::Length1 => 1,
-        Column::Length2 => 2,
+        LayoutColumn::Number(width) | LayoutColumn::Bytes(width) => width.into(),
+        LayoutColumn::Length1 => 1,
+        LayoutColumn::Length2 => 2,
     }
 }
 
-fn is_length(column: &Column) -> bool {
-    matches!(column, Column::Length1 | Column::Length2)
+fn is_length(column: &LayoutColumn) -> bool {
+    matches!(column, LayoutColumn::Length1 | LayoutColumn::Length2)
 }
 
 /// The image of a page.
 pub fn to_storage(
     transform: Transform,
-    columns: &[Column],
+    columns: &[LayoutColumn],
     lead_bytes: usize,
     row_count: usize,
     page: &[u8],
@@ -53,10 +53,10 @@ pub fn to_storage(
     image
 }
 
-fn column_on_storage(transform: Transform, column: &Column, values: &[Value]) -> Vec<u8> {
+fn column_on_storage(transform: Transform, column: &LayoutColumn, values: &[Value]) -> Vec<u8> {
     let register_values = (16 / width(column)).max(1);
     let registers = values.chunks(register_values);
-    if !matches!(column, Column::Number(_)) {
+    if !matches!(column, LayoutColumn::Number(_)) {
         return values.concat();
     }
     match transform {

@@ -1,10 +1,11 @@
 //! Lengths that do not fit each other are errors, whichever side they come from.
 
 use quire_codec::transform::{
-    Column, PageShape, RowLayout, Transform, TransformError, to_memory, to_storage,
+    LayoutColumn, Transform, TransformError, TransformPageShape, TransformRowLayout, to_memory,
+    to_storage,
 };
 
-fn both_ways(shape: PageShape<'_>, from: usize, to: usize) -> TransformError {
+fn both_ways(shape: TransformPageShape<'_>, from: usize, to: usize) -> TransformError {
     let (page, mut image) = (vec![1; from], vec![2; to]);
     let mut errors = Transform::ALL.into_iter().flat_map(|transform| {
         [
@@ -23,7 +24,8 @@ fn both_ways(shape: PageShape<'_>, from: usize, to: usize) -> TransformError {
 
 #[test]
 fn rows_that_leave_the_page() {
-    let layout = RowLayout::new(&[Column::Number(4), Column::Bytes(7)]).unwrap();
+    let layout =
+        TransformRowLayout::new(&[LayoutColumn::Number(4), LayoutColumn::Bytes(7)]).unwrap();
     for (lead_bytes, row_count, page_bytes) in [
         (0, 10, 109),
         (3, 10, 112),
@@ -33,7 +35,7 @@ fn rows_that_leave_the_page() {
         (8, usize::MAX / 11, 4096),
         (usize::MAX, usize::MAX, 0),
     ] {
-        let shape = PageShape {
+        let shape = TransformPageShape {
             layout: &layout,
             lead_bytes,
             row_count,
@@ -52,8 +54,9 @@ fn rows_that_leave_the_page() {
 /// a whole.
 #[test]
 fn variable_fields_that_leave_the_page() {
-    let layout = RowLayout::new(&[Column::Length2, Column::Number(1)]).unwrap();
-    let shape = PageShape {
+    let layout =
+        TransformRowLayout::new(&[LayoutColumn::Length2, LayoutColumn::Number(1)]).unwrap();
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 1,
         row_count: 2,
@@ -81,7 +84,7 @@ fn variable_fields_that_leave_the_page() {
     let many = vec![0xFF; 64];
     let mut buffer = vec![0; 64];
     for row_count in [2, 20] {
-        let shape = PageShape { row_count, ..shape };
+        let shape = TransformPageShape { row_count, ..shape };
         let too_long = to_memory(Transform::R2c, shape, &many, &mut buffer);
         assert_eq!(too_long, leaves(row_count - 1, 64));
         let too_long = to_storage(Transform::R2c, shape, &many, &mut buffer);
@@ -91,8 +94,8 @@ fn variable_fields_that_leave_the_page() {
 
 #[test]
 fn buffers_of_another_length() {
-    let layout = RowLayout::new(&[Column::Number(4)]).unwrap();
-    let shape = PageShape {
+    let layout = TransformRowLayout::new(&[LayoutColumn::Number(4)]).unwrap();
+    let shape = TransformPageShape {
         layout: &layout,
         lead_bytes: 0,
         row_count: 4,
@@ -108,9 +111,9 @@ fn buffers_of_another_length() {
 
 #[test]
 fn pages_without_rows() {
-    let layout = RowLayout::new(&[Column::Number(4)]).unwrap();
+    let layout = TransformRowLayout::new(&[LayoutColumn::Number(4)]).unwrap();
     for length in [0, 5] {
-        let shape = PageShape {
+        let shape = TransformPageShape {
             layout: &layout,
             lead_bytes: length,
             row_count: 0,
@@ -125,25 +128,25 @@ fn pages_without_rows() {
 
 #[test]
 fn layouts_that_no_table_has() {
-    assert_eq!(RowLayout::new(&[]), Err(TransformError::NoColumns));
+    assert_eq!(TransformRowLayout::new(&[]), Err(TransformError::NoColumns));
     assert_eq!(
-        RowLayout::new(&[Column::Number(1), Column::Bytes(0)]),
+        TransformRowLayout::new(&[LayoutColumn::Number(1), LayoutColumn::Bytes(0)]),
         Err(TransformError::EmptyColumn { column: 1 })
     );
-    let limit = RowLayout::COLUMNS_MAX;
-    let lengths = RowLayout::LENGTHS_MAX;
-    assert!(RowLayout::new(&vec![Column::Length2; lengths]).is_ok());
+    let limit = TransformRowLayout::COLUMNS_MAX;
+    let lengths = TransformRowLayout::LENGTHS_MAX;
+    assert!(TransformRowLayout::new(&vec![LayoutColumn::Length2; lengths]).is_ok());
     assert_eq!(
-        RowLayout::new(&vec![Column::Length1; lengths + 1]),
+        TransformRowLayout::new(&vec![LayoutColumn::Length1; lengths + 1]),
         Err(TransformError::TooManyColumns {
             column_count: lengths + 1,
             limit: lengths
         })
     );
-    let widest = RowLayout::new(&vec![Column::Bytes(u16::MAX); limit]).unwrap();
+    let widest = TransformRowLayout::new(&vec![LayoutColumn::Bytes(u16::MAX); limit]).unwrap();
     assert_eq!(widest.row_bytes(), 4096 * 65_535);
     assert_eq!(
-        RowLayout::new(&vec![Column::Number(1); limit + 1]),
+        TransformRowLayout::new(&vec![LayoutColumn::Number(1); limit + 1]),
         Err(TransformError::TooManyColumns {
             column_count: limit + 1,
             limit

@@ -1,7 +1,7 @@
 //! The pages of the paper's evaluation are what its text says.
 
 use quire_codec::transform::scenario::{
-    IntegerTable, Magnitude, PAGE_BYTES, StringTable, Strings, constant_byte_block,
+    IntegerTable, Magnitude, PAGE_BYTES, ScenarioStrings, StringTable, constant_byte_block,
     repeated_vector_block,
 };
 use quire_codec::transform::{Transform, to_storage};
@@ -47,9 +47,9 @@ fn string_pages() {
         .collect();
     let texts = [text.as_slice()];
     for (strings, fixed_count) in [
-        (Strings::Fixed, 32),
-        (Strings::Variable, 0),
-        (Strings::Mixed, 16),
+        (ScenarioStrings::Fixed, 32),
+        (ScenarioStrings::Variable, 0),
+        (ScenarioStrings::Mixed, 16),
     ] {
         let table = StringTable::new(strings, &texts, 5).unwrap();
         let (shape, page) = table.page(7);

@@ -1,10 +1,11 @@
 //! The errors of the rooms below, with PostgreSQL's SQLSTATE codes.
 
 use quire_store::{
-    CheckpointError, CleanError, CommitError, DuplicateError, OpenError, ReadError, WriteError,
+    BatchWriteError, CheckpointError, CleanError, CommitError, DuplicateError, PageReadError,
+    VolumeOpenError,
 };
 use quire_tables::{
-    AppendError, DefinitionError, EngineError, MaintenanceError, ScanError, TransactionError,
+    DefinitionError, EngineError, MaintenanceError, ScanError, TableAppendError, TransactionError,
 };
 
 use super::Error;
@@ -14,22 +15,22 @@ const CORRUPT: &str = "XX001";
 /// The system refused an operation on the file.
 const IO: &str = "58030";
 
-impl From<OpenError> for Error {
-    fn from(error: OpenError) -> Self {
+impl From<VolumeOpenError> for Error {
+    fn from(error: VolumeOpenError) -> Self {
         let sqlstate = match &error {
-            OpenError::Locked { .. } => "55006",
-            OpenError::Io { .. } => IO,
-            OpenError::NotQuire { .. } | OpenError::NewerVersion { .. } => "08001",
-            OpenError::NotEmpty { .. } | OpenError::Unfinished { .. } => "58P02",
+            VolumeOpenError::Locked { .. } => "55006",
+            VolumeOpenError::Io { .. } => IO,
+            VolumeOpenError::NotQuire { .. } | VolumeOpenError::NewerVersion { .. } => "08001",
+            VolumeOpenError::NotEmpty { .. } | VolumeOpenError::Unfinished { .. } => "58P02",
             _ => CORRUPT,
         };
         Error::new(sqlstate, error.to_string())
     }
 }
 
-impl From<ReadError> for Error {
-    fn from(error: ReadError) -> Self {
-        let sqlstate = if matches!(error, ReadError::Io { .. }) {
+impl From<PageReadError> for Error {
+    fn from(error: PageReadError) -> Self {
+        let sqlstate = if matches!(error, PageReadError::Io { .. }) {
             IO
         } else {
             CORRUPT
@@ -38,13 +39,13 @@ impl From<ReadError> for Error {
     }
 }
 
-impl From<WriteError> for Error {
-    fn from(error: WriteError) -> Self {
+impl From<BatchWriteError> for Error {
+    fn from(error: BatchWriteError) -> Self {
         let sqlstate = match &error {
-            WriteError::ReadOnly { .. } => "25006",
-            WriteError::Full { .. } => "53100",
-            WriteError::TooLarge { .. } => "54000",
-            WriteError::NotFound { .. } => CORRUPT,
+            BatchWriteError::ReadOnly { .. } => "25006",
+            BatchWriteError::Full { .. } => "53100",
+            BatchWriteError::TooLarge { .. } => "54000",
+            BatchWriteError::NotFound { .. } => CORRUPT,
             _ => IO,
         };
         Error::new(sqlstate, error.to_string())
@@ -174,15 +175,15 @@ impl From<TransactionError> for Error {
     }
 }
 
-impl From<AppendError> for Error {
-    fn from(error: AppendError) -> Self {
+impl From<TableAppendError> for Error {
+    fn from(error: TableAppendError) -> Self {
         let sqlstate = match error {
-            AppendError::Scan(inner) => return inner.into(),
-            AppendError::Engine(inner) => return inner.into(),
-            AppendError::Null { .. } => "23502",
-            AppendError::TooLong { .. } => "22001",
-            AppendError::Precision { .. } => "22003",
-            AppendError::TooLarge { .. } => "54000",
+            TableAppendError::Scan(inner) => return inner.into(),
+            TableAppendError::Engine(inner) => return inner.into(),
+            TableAppendError::Null { .. } => "23502",
+            TableAppendError::TooLong { .. } => "22001",
+            TableAppendError::Precision { .. } => "22003",
+            TableAppendError::TooLarge { .. } => "54000",
             _ => "XX000",
         };
         Error::new(sqlstate, error.to_string())

@@ -3,7 +3,7 @@
 use datafusion::arrow::error::ArrowError;
 use quire_exec::avm::{Trap, TrapReason};
 use quire_exec::plan::{EvaluationError, FunctionError};
-use quire_exec::tuple::{BuildError, TupleQueryError};
+use quire_exec::tuple::{LowerError, TupleQueryError};
 
 use super::Error;
 use super::from_planner::no_parameter;
@@ -74,11 +74,11 @@ fn sqlstate_of(reason: &TrapReason) -> &'static str {
 impl From<TupleQueryError> for Error {
     fn from(error: TupleQueryError) -> Self {
         match error {
-            TupleQueryError::Trap(trap) | TupleQueryError::Build(BuildError::Trap(trap)) => {
+            TupleQueryError::Trap(trap) | TupleQueryError::Build(LowerError::Trap(trap)) => {
                 trap.into()
             }
             TupleQueryError::Rows => Error::new("21000", error.to_string()),
-            TupleQueryError::Build(BuildError::Count) => Error::new("2201W", error.to_string()),
+            TupleQueryError::Build(LowerError::Count) => Error::new("2201W", error.to_string()),
             _ => Error::new("0A000", error.to_string()),
         }
     }

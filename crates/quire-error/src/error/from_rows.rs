@@ -1,7 +1,7 @@
 //! The errors of row tables and their transactions, with PostgreSQL's SQLSTATE codes.
 
 use quire_kv::btree::TreeError;
-use quire_kv::mvcc::{CheckpointError, CommitError, LockError, ReadError, WriteError};
+use quire_kv::mvcc::{KeyWriteError, KvCommitError, LockError, TreeCheckpointError, TreeReadError};
 use quire_tables::row_table::RowError;
 use quire_tables::{RowScanError, RowWriteError, SequenceError, TransactionCommitError};
 
@@ -36,42 +36,42 @@ impl From<TreeError> for Error {
     }
 }
 
-impl From<ReadError> for Error {
-    fn from(error: ReadError) -> Self {
+impl From<TreeReadError> for Error {
+    fn from(error: TreeReadError) -> Self {
         match error {
-            ReadError::Tree(inner) => inner.into(),
+            TreeReadError::Tree(inner) => inner.into(),
             // Another try finds what took the place of a tree that was dropped meanwhile.
             other => Error::new("40001", other.to_string()),
         }
     }
 }
 
-impl From<WriteError> for Error {
-    fn from(error: WriteError) -> Self {
+impl From<KeyWriteError> for Error {
+    fn from(error: KeyWriteError) -> Self {
         match error {
-            WriteError::Lock(inner) => inner.into(),
-            WriteError::Tree(inner) => inner.into(),
+            KeyWriteError::Lock(inner) => inner.into(),
+            KeyWriteError::Tree(inner) => inner.into(),
             other => Error::new(IO, other.to_string()),
         }
     }
 }
 
-impl From<CommitError> for Error {
-    fn from(error: CommitError) -> Self {
+impl From<KvCommitError> for Error {
+    fn from(error: KvCommitError) -> Self {
         match error {
-            CommitError::Log(inner) => inner.into(),
-            CommitError::Conflict => Error::new("40001", error.to_string()),
+            KvCommitError::Log(inner) => inner.into(),
+            KvCommitError::Conflict => Error::new("40001", error.to_string()),
             other => Error::new(IO, other.to_string()),
         }
     }
 }
 
-impl From<CheckpointError> for Error {
-    fn from(error: CheckpointError) -> Self {
+impl From<TreeCheckpointError> for Error {
+    fn from(error: TreeCheckpointError) -> Self {
         match error {
-            CheckpointError::Write(inner) => inner.into(),
-            CheckpointError::Commit(inner) => inner.into(),
-            CheckpointError::Tree(inner) => inner.into(),
+            TreeCheckpointError::Write(inner) => inner.into(),
+            TreeCheckpointError::Commit(inner) => inner.into(),
+            TreeCheckpointError::Tree(inner) => inner.into(),
             other => Error::new(IO, other.to_string()),
         }
     }

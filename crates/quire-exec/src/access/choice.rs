@@ -6,13 +6,13 @@
 
 use quire_tables::SqlType;
 use quire_tables::row_table::KeyRange;
-use quire_tables::{RowScanError, RowSource, RowTable};
+use quire_tables::{RowScanError, RowTable, ScanRowSource};
 
 use super::column_test::{ColumnTest, Reading};
 use super::price::Prices;
 use super::ranges::{KeyRanges, ranges_of};
 use super::value_set::ValueSet;
-use crate::costs::Costs;
+use crate::costs::CostModel;
 use crate::plan::{Environment, Expression};
 
 /// Of more ranges than that only some are looked up to say how many rows they have.
@@ -20,7 +20,7 @@ const ESTIMATED_RANGES: usize = 8;
 
 /// How the rows of a table are found.
 #[derive(Clone, Debug)]
-pub(crate) struct Choice {
+pub(crate) struct AccessChoice {
     /// The position of an index, if it is not the key of the rows.
     pub(crate) index: Option<usize>,
     pub(crate) ranges: Vec<KeyRange>,
@@ -33,7 +33,7 @@ pub(crate) struct Choice {
 }
 
 /// What the conditions say of a column.
-pub(super) struct Column<'e> {
+pub(super) struct ColumnPredicates<'e> {
     ordinal: usize,
     sql_type: SqlType,
     /// By the positions of conditions.
@@ -46,8 +46,8 @@ pub(crate) fn choose(
     ordinals: &[usize],
     conditions: &[&Expression],
     environment: &Environment<'_>,
-    costs: &Costs,
-) -> Result<Choice, RowScanError> {
+    costs: &CostModel,
+) -> Result<AccessChoice, RowScanError> {
     let columns = columns_of(table, ordinals, conditions);
     let sets: Vec<(usize, ValueSet)> = columns
         .iter()
@@ -61,7 +61,7 @@ pub(crate) fn choose(
     let keys = std::iter::once(None).chain((0..table.indexes().len()).map(Some));
     for index in keys {
         if let Some(found) = ranges_of(table, index, set_of) {
-            ways.push(Choice::of(table, index, found, conditions.len())?);
+            ways.push(AccessChoice::of(table, index, found, conditions.len())?);
         }
     }
     let tested = tested_ordinals(ordinals, conditions);
@@ -81,7 +81,7 @@ pub(crate) fn choose(
             choice.note_said(table, &columns, column_count, environment);
             choice
         }
-        _ => Choice {
+        _ => AccessChoice {
             index: None,
             ranges: vec![KeyRange::all()],
             rows: row_count,
@@ -92,11 +92,11 @@ pub(crate) fn choose(
 }
 
 /// The cheapest of some ways, of those the one that uses most columns of its key.
-fn best_of(ways: &[(Choice, usize)], prices: &Prices) -> Option<(Choice, usize)> {
-    let mut best: Option<(f64, &(Choice, usize))> = None;
+fn best_of(ways: &[(AccessChoice, usize)], prices: &Prices) -> Option<(AccessChoice, usize)> {
+    let mut best: Option<(f64, &(AccessChoice, usize))> = None;
     for way in ways {
         let cost_ns = way.0.priced(prices);
-        let is_better = |(best_ns, best): &(f64, &(Choice, usize))| {
+        let is_better = |(best_ns, best): &(f64, &(AccessChoice, usize))| {
             (cost_ns, usize::MAX - way.1) < (*best_ns, usize::MAX - best.1)
         };
         if best.as_ref().is_none_or(is_better) {
@@ -104,7 +104,7 @@ fn best_of(ways: &[(Choice, usize)], prices: &Prices) -> Option<(Choice, usize)>
         }
     }
     let (cost_ns, (choice, column_count)) = best?;
-    let choice = Choice {
+    let choice = AccessChoice {
         cost_ns,
         ..choice.clone()
     };
@@ -122,7 +122,7 @@ pub(super) fn columns_of<'e>(
     table: &RowTable,
     ordinals: &[usize],
     conditions: &[&'e Expression],
-) -> Vec<Column<'e>> {
+) -> Vec<ColumnPredicates<'e>> {
     let column = |(slot, ordinal): (usize, &usize)| {
         let sql_type = table.layout().sql_type(*ordinal)?;
         // Keys have one zero and one NaN, comparisons may not.
@@ -134,7 +134,7 @@ pub(super) fn columns_of<'e>(
             Some((position, is_exact, test))
         };
         let tests: Vec<_> = conditions.iter().enumerate().filter_map(read).collect();
-        (!tests.is_empty()).then_some(Column {
+        (!tests.is_empty()).then_some(ColumnPredicates {
             ordinal: *ordinal,
             sql_type,
             tests,
@@ -143,7 +143,7 @@ pub(super) fn columns_of<'e>(
     ordinals.iter().enumerate().filter_map(column).collect()
 }
 
-impl Column<'_> {
+impl ColumnPredicates<'_> {
     pub(super) fn ordinal(&self) -> usize {
         self.ordinal
     }
@@ -162,7 +162,7 @@ impl Column<'_> {
     }
 }
 
-impl Choice {
+impl AccessChoice {
     fn of(
         table: &RowTable,
         index: Option<usize>,
@@ -203,7 +203,7 @@ impl Choice {
     fn note_said(
         &mut self,
         table: &RowTable,
-        columns: &[Column<'_>],
+        columns: &[ColumnPredicates<'_>],
         column_count: usize,
         environment: &Environment<'_>,
     ) {
@@ -211,7 +211,7 @@ impl Choice {
             Some(index) => index.layout.ordinals(),
             None => table.layout().key_ordinals(),
         };
-        let decides = |column: &&Column<'_>| {
+        let decides = |column: &&ColumnPredicates<'_>| {
             let mut deciding = ordinals.iter().take(column_count);
             deciding.any(|ordinal| *ordinal == column.ordinal)
         };
@@ -240,8 +240,8 @@ fn estimated(
     for range in ranges.iter().step_by(step) {
         let range = range.clone();
         rows += table.estimate(&match index {
-            None => RowSource::Range(range),
-            Some(index) => RowSource::Index { index, range },
+            None => ScanRowSource::Range(range),
+            Some(index) => ScanRowSource::Index { index, range },
         })?;
         count += 1;
     }

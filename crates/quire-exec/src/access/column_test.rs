@@ -6,13 +6,13 @@ use quire_codec::PhysicalType;
 use quire_tables::SqlType;
 use quire_tables::row_table::Value;
 
-use super::value_set::{Interval, ValueSet};
-use crate::plan::{Comparison, Environment, Expression, Scalar};
+use super::value_set::{ValueInterval, ValueSet};
+use crate::plan::{ComparisonExpression, Environment, Expression, PlanScalar};
 
 /// What a condition says of a column.
 #[derive(Clone, Debug)]
 pub(super) enum ColumnTest<'e> {
-    Compare(Comparison, &'e Expression),
+    Compare(ComparisonExpression, &'e Expression),
     In(&'e [Expression]),
     /// Whether it is NULL, or else is not.
     IsNull(bool),
@@ -43,7 +43,10 @@ impl<'e> Reading<'e> {
                     (_, true) if left.is_fixed() => (comparison.mirrored(), left),
                     _ => return None,
                 };
-                let is_range = !matches!(comparison, Comparison::NotEqual | Comparison::Distinct);
+                let is_range = !matches!(
+                    comparison,
+                    ComparisonExpression::NotEqual | ComparisonExpression::Distinct
+                );
                 is_range.then_some(Self::exact(ColumnTest::Compare(comparison, fixed)))
             }
             Expression::In(tested, list, false)
@@ -118,13 +121,13 @@ impl ColumnTest<'_> {
                 let mut points = Vec::with_capacity(list.len());
                 for item in *list {
                     if let Place::At(value) = place(item)? {
-                        points.push(Interval::point(value));
+                        points.push(ValueInterval::point(value));
                     }
                 }
                 ValueSet::of(points, false)
             }
             Self::IsNull(true) => ValueSet::of(Vec::new(), true),
-            Self::IsNull(false) => ValueSet::of(vec![Interval::ALL], false),
+            Self::IsNull(false) => ValueSet::of(vec![ValueInterval::ALL], false),
             Self::Prefix(prefix) => beginning_with(prefix),
             Self::Either(tests) => {
                 let [left, right] = tests.as_ref();
@@ -151,17 +154,17 @@ enum Place {
 }
 
 impl Place {
-    fn of(scalar: Scalar<'_>, sql_type: SqlType) -> Option<Self> {
+    fn of(scalar: PlanScalar<'_>, sql_type: SqlType) -> Option<Self> {
         let order = match &scalar {
-            Scalar::Integer(value) => {
+            PlanScalar::Integer(value) => {
                 let (least, greatest) = integer_bounds(sql_type)?;
                 (*value < least, *value > greatest)
             }
-            Scalar::Decimal(value) => {
+            PlanScalar::Decimal(value) => {
                 let limit = decimal_limit(sql_type)?;
                 (*value <= -limit, *value >= limit)
             }
-            Scalar::Bytes(bytes) if bytes.len() > KEY_TEXT_BYTES => return None,
+            PlanScalar::Bytes(bytes) if bytes.len() > KEY_TEXT_BYTES => return None,
             _ => (false, false),
         };
         match order {
@@ -193,16 +196,16 @@ pub(super) fn decimal_limit(sql_type: SqlType) -> Option<i128> {
     }
 }
 
-fn compared(comparison: Comparison, place: Place) -> ValueSet {
-    use Comparison as C;
+fn compared(comparison: ComparisonExpression, place: Place) -> ValueSet {
+    use ComparisonExpression as C;
     let nothing = ValueSet::default;
-    let all = || ValueSet::of(vec![Interval::ALL], false);
-    let between = |low, high| ValueSet::of(vec![Interval { low, high }], false);
+    let all = || ValueSet::of(vec![ValueInterval::ALL], false);
+    let between = |low, high| ValueSet::of(vec![ValueInterval { low, high }], false);
     match (comparison, place) {
         (C::NotDistinct, Place::Null) => ValueSet::of(Vec::new(), true),
         (_, Place::Null) => nothing(),
         (C::Equal | C::NotDistinct, Place::At(value)) => {
-            ValueSet::of(vec![Interval::point(value)], false)
+            ValueSet::of(vec![ValueInterval::point(value)], false)
         }
         (C::Less, Place::At(value)) => between(Bound::Unbounded, Bound::Excluded(value)),
         (C::LessOrEqual, Place::At(value)) => between(Bound::Unbounded, Bound::Included(value)),
@@ -225,5 +228,5 @@ fn beginning_with(prefix: &[u8]) -> ValueSet {
         Bound::Unbounded
     };
     let low = Bound::Included(Value::Bytes(prefix.into()));
-    ValueSet::of(vec![Interval { low, high }], false)
+    ValueSet::of(vec![ValueInterval { low, high }], false)
 }

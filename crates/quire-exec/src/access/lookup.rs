@@ -10,7 +10,7 @@ use super::column_test::{KEY_TEXT_BYTES, decimal_limit, integer_bounds};
 
 /// A key whose first columns are given by each row of another relation.
 #[derive(Debug)]
-pub(crate) struct Lookup {
+pub(crate) struct IndexLookup {
     /// The position of an index, if it is not the key of the rows.
     pub(crate) index: Option<usize>,
     /// Which of the given values is that of each of the first columns.
@@ -33,8 +33,8 @@ pub(crate) fn lookup(
     table: &RowTable,
     given: &[Option<usize>],
     prices: &Prices,
-) -> Result<Option<Lookup>, RowScanError> {
-    let mut best: Option<Lookup> = None;
+) -> Result<Option<IndexLookup>, RowScanError> {
+    let mut best: Option<IndexLookup> = None;
     let keys = std::iter::once(None).chain((0..table.indexes().len()).map(Some));
     for index in keys {
         let Some(found) = lookup_by(table, index, given, prices)? else {
@@ -55,7 +55,7 @@ fn lookup_by(
     index: Option<usize>,
     given: &[Option<usize>],
     prices: &Prices,
-) -> Result<Option<Lookup>, RowScanError> {
+) -> Result<Option<IndexLookup>, RowScanError> {
     let found = index.and_then(|index| table.indexes().get(index));
     let (ordinals, is_unique) = match found {
         Some(index) => (index.layout.ordinals(), index.layout.is_unique()),
@@ -85,7 +85,7 @@ fn lookup_by(
         Some(_) => prices.lookup_ns,
         None => prices.row_ns,
     };
-    Ok(Some(Lookup {
+    Ok(Some(IndexLookup {
         index,
         given,
         rows_each,

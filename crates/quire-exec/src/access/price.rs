@@ -6,9 +6,9 @@
 
 use quire_kv::btree::LeafEstimate;
 use quire_tables::row_table::KeyRange;
-use quire_tables::{RowScanError, RowSource, RowTable};
+use quire_tables::{RowScanError, RowTable, ScanRowSource};
 
-use crate::costs::{Cost, Costs};
+use crate::costs::{Cost, CostModel};
 
 /// Pages for which `page_read_sequential` is given are of so many bytes.
 const READ_BYTES: f64 = 16384.0;
@@ -27,7 +27,7 @@ pub(crate) struct Prices {
 
 impl Prices {
     /// With all pages in memory, if these columns of each row are decoded.
-    pub(crate) fn in_memory(table: &RowTable, costs: &Costs, ordinals: &[usize]) -> Self {
+    pub(crate) fn in_memory(table: &RowTable, costs: &CostModel, ordinals: &[usize]) -> Self {
         let fields_ns = decoding_ns(table, costs, ordinals);
         Self {
             row_ns: costs.of(Cost::Row) + fields_ns,
@@ -42,7 +42,7 @@ impl Prices {
     /// Pages that cannot be read or are damaged.
     pub(crate) fn of(
         table: &RowTable,
-        costs: &Costs,
+        costs: &CostModel,
         ordinals: &[usize],
     ) -> Result<Self, RowScanError> {
         let leaves = table.leaves()?;
@@ -63,17 +63,17 @@ impl Prices {
 /// Pages that cannot be read or are damaged.
 pub fn path_ns(
     table: &RowTable,
-    source: &RowSource,
+    source: &ScanRowSource,
     rows: u64,
-    costs: &Costs,
+    costs: &CostModel,
 ) -> Result<f64, RowScanError> {
     let prices = Prices::of(table, costs, &[])?;
     let rows = rows as f64;
     Ok(match source {
-        RowSource::Range(range) if *range == KeyRange::all() => rows * prices.row_ns,
-        RowSource::Range(_) => prices.range_ns + rows * prices.row_ns,
-        RowSource::Index { .. } => prices.range_ns + rows * prices.lookup_ns,
-        RowSource::Keys(_) => rows * prices.lookup_ns,
+        ScanRowSource::Range(range) if *range == KeyRange::all() => rows * prices.row_ns,
+        ScanRowSource::Range(_) => prices.range_ns + rows * prices.row_ns,
+        ScanRowSource::Index { .. } => prices.range_ns + rows * prices.lookup_ns,
+        ScanRowSource::Keys(_) => rows * prices.lookup_ns,
     })
 }
 
@@ -84,7 +84,7 @@ struct PagePrices {
 }
 
 impl PagePrices {
-    fn of(leaves: &LeafEstimate, costs: &Costs) -> Self {
+    fn of(leaves: &LeafEstimate, costs: &CostModel) -> Self {
         let unpack_ns = costs.unpack_ns(leaves.codec) * leaves.page_bytes / KIB;
         let packed_share = leaves.image_share + leaves.disk_share;
         let here_ns = costs.of(Cost::PageHit) + packed_share * unpack_ns;
@@ -97,7 +97,7 @@ impl PagePrices {
 }
 
 /// What decoding these columns of a row costs.
-pub(crate) fn decoding_ns(table: &RowTable, costs: &Costs, ordinals: &[usize]) -> f64 {
+pub(crate) fn decoding_ns(table: &RowTable, costs: &CostModel, ordinals: &[usize]) -> f64 {
     let fields = ordinals.iter();
     let fields = fields.map(|ordinal| costs.of(table.layout().decoding(*ordinal).into()));
     fields.sum()
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn pages_cost_more_the_farther_away_they_are_and_less_the_smaller_they_are() {
-        let costs = Costs::default();
+        let costs = CostModel::default();
         let of = |leaves: LeafEstimate| PagePrices::of(&leaves, &costs);
         let (near, packed) = (of(leaves(0.0, 0.0, 0.0)), of(leaves(1.0, 0.0, 8192.0)));
         let (far, half) = (of(leaves(0.0, 1.0, 8192.0)), of(leaves(0.0, 0.5, 8192.0)));
@@ -147,7 +147,7 @@ mod tests {
                     codec,
                     ..leaves(1.0, 0.0, 8192.0)
                 },
-                &Costs::default(),
+                &CostModel::default(),
             )
         };
         let order = [

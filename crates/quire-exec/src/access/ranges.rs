@@ -5,7 +5,7 @@ use std::ops::Bound;
 use quire_tables::RowTable;
 use quire_tables::row_table::{ColumnRange, KeyRange, TupleValue, Value};
 
-use super::value_set::{Interval, ValueSet};
+use super::value_set::{ValueInterval, ValueSet};
 
 /// Ranges of one key, at most.
 const MOST_RANGES: usize = 4096;
@@ -71,7 +71,7 @@ pub(super) fn ranges_of(
             ranges.push(range(prefix, ColumnRange::All)?);
             continue;
         };
-        for Interval { low, high } in &set.intervals {
+        for ValueInterval { low, high } in &set.intervals {
             let between = ColumnRange::Between(borrowed(low), borrowed(high));
             ranges.push(range(prefix, between)?);
         }

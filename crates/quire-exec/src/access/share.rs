@@ -6,13 +6,13 @@
 
 use std::ops::Bound;
 
-use quire_codec::Scalar;
+use quire_codec::CodecScalar;
 use quire_tables::row_table::Value;
 use quire_tables::{RowColumnStatistics, RowStatistics, RowTable};
 
-use super::choice::{Column, columns_of};
-use super::value_set::{Interval, ValueSet};
-use crate::plan::{Comparison, Environment, Expression};
+use super::choice::{ColumnPredicates, columns_of};
+use super::value_set::{ValueInterval, ValueSet};
+use crate::plan::{ComparisonExpression, Environment, Expression};
 
 /// Of conditions of which nothing is known.
 const EQUALITY: f64 = 0.1;
@@ -48,7 +48,7 @@ pub(crate) fn share(
     (share * others).clamp(LEAST, 1.0)
 }
 
-fn note_known(column: &Column<'_>, is_known: &mut [bool]) {
+fn note_known(column: &ColumnPredicates<'_>, is_known: &mut [bool]) {
     for position in column.exact_positions() {
         if let Some(known) = is_known.get_mut(position) {
             *known = true;
@@ -60,8 +60,12 @@ fn note_known(column: &Column<'_>, is_known: &mut [bool]) {
 pub(crate) fn rule(condition: &Expression) -> f64 {
     let negated_if = |is_negated: bool, share: f64| if is_negated { 1.0 - share } else { share };
     match condition {
-        Expression::Compare(Comparison::Equal | Comparison::NotDistinct, _) => EQUALITY,
-        Expression::Compare(Comparison::NotEqual | Comparison::Distinct, _) => 1.0 - EQUALITY,
+        Expression::Compare(ComparisonExpression::Equal | ComparisonExpression::NotDistinct, _) => {
+            EQUALITY
+        }
+        Expression::Compare(ComparisonExpression::NotEqual | ComparisonExpression::Distinct, _) => {
+            1.0 - EQUALITY
+        }
         Expression::And(sides) => sides.iter().map(rule).product(),
         Expression::Or(sides) => {
             let [left, right] = sides.each_ref().map(rule);
@@ -91,8 +95,8 @@ fn part_of(set: &ValueSet, known: &RowColumnStatistics) -> Option<f64> {
 }
 
 /// The part of what is between a column's bounds that an interval has.
-fn span_of(interval: &Interval, known: &RowColumnStatistics) -> Option<f64> {
-    if *interval == Interval::ALL {
+fn span_of(interval: &ValueInterval, known: &RowColumnStatistics) -> Option<f64> {
+    if *interval == ValueInterval::ALL {
         return Some(1.0);
     }
     let zone = &known.sample.as_ref()?.zone;
@@ -106,12 +110,14 @@ fn span_of(interval: &Interval, known: &RowColumnStatistics) -> Option<f64> {
 }
 
 /// Where a value is between two bounds, 0 to 1.
-fn place_of(value: &Value, (min, max): (&Scalar, &Scalar)) -> Option<f64> {
+fn place_of(value: &Value, (min, max): (&CodecScalar, &CodecScalar)) -> Option<f64> {
     let (value, min, max) = match (value, min, max) {
-        (Value::Text(text), Scalar::Bytes(min), Scalar::Bytes(max)) => {
+        (Value::Text(text), CodecScalar::Bytes(min), CodecScalar::Bytes(max)) => {
             of_bytes(text.as_bytes(), min, max)
         }
-        (Value::Bytes(bytes), Scalar::Bytes(min), Scalar::Bytes(max)) => of_bytes(bytes, min, max),
+        (Value::Bytes(bytes), CodecScalar::Bytes(min), CodecScalar::Bytes(max)) => {
+            of_bytes(bytes, min, max)
+        }
         _ => (of_value(value)?, of_scalar(min)?, of_scalar(max)?),
     };
     if max <= min {
@@ -129,13 +135,13 @@ fn of_value(value: &Value) -> Option<f64> {
     }
 }
 
-fn of_scalar(scalar: &Scalar) -> Option<f64> {
+fn of_scalar(scalar: &CodecScalar) -> Option<f64> {
     match scalar {
-        Scalar::Bool(value) => Some(f64::from(u8::from(*value))),
-        Scalar::Int16(value) => Some(f64::from(*value)),
-        Scalar::Int32(value) => Some(f64::from(*value)),
-        Scalar::Int64(value) => Some(*value as f64),
-        Scalar::Int128(value) => Some(*value as f64),
+        CodecScalar::Bool(value) => Some(f64::from(u8::from(*value))),
+        CodecScalar::Int16(value) => Some(f64::from(*value)),
+        CodecScalar::Int32(value) => Some(f64::from(*value)),
+        CodecScalar::Int64(value) => Some(*value as f64),
+        CodecScalar::Int128(value) => Some(*value as f64),
         _ => None,
     }
 }

@@ -8,8 +8,10 @@ use quire_tables::SqlType;
 use quire_tables::row_table::Value;
 
 use super::column_test::{ColumnTest, Reading};
-use super::value_set::{Interval, ValueSet};
-use crate::plan::{Comparison, Environment, Expression, LikePattern, Scalar, ValueKind};
+use super::value_set::{ValueInterval, ValueSet};
+use crate::plan::{
+    ComparisonExpression, Environment, Expression, LikePattern, PlanScalar, ValueKind,
+};
 
 fn bound() -> impl Strategy<Value = Bound<Value>> {
     (0..3, -4_i64..5).prop_map(|(kind, value)| match kind {
@@ -19,16 +21,16 @@ fn bound() -> impl Strategy<Value = Bound<Value>> {
     })
 }
 
-fn set() -> impl Strategy<Value = (Vec<Interval>, bool)> {
-    let interval = (bound(), bound()).prop_map(|(low, high)| Interval { low, high });
+fn set() -> impl Strategy<Value = (Vec<ValueInterval>, bool)> {
+    let interval = (bound(), bound()).prop_map(|(low, high)| ValueInterval { low, high });
     (prop::collection::vec(interval, 0..5), any::<bool>())
 }
 
-fn is_between(interval: &Interval, value: &Value) -> bool {
+fn is_between(interval: &ValueInterval, value: &Value) -> bool {
     (interval.low.clone(), interval.high.clone()).contains(value)
 }
 
-fn has(intervals: &[Interval], value: i64) -> bool {
+fn has(intervals: &[ValueInterval], value: i64) -> bool {
     let value = Value::Integer(value);
     intervals
         .iter()
@@ -77,7 +79,7 @@ fn integer(value: i64) -> Expression {
     Expression::Constant(Value::Integer(value))
 }
 
-fn compare(comparison: Comparison, left: Expression, right: Expression) -> Expression {
+fn compare(comparison: ComparisonExpression, left: Expression, right: Expression) -> Expression {
     Expression::Compare(comparison, Box::new([left, right]))
 }
 
@@ -91,7 +93,7 @@ fn either(left: Expression, right: Expression) -> Expression {
 
 /// Conditions on the first column; parameters are 2 and NULL.
 fn conditions() -> Vec<Expression> {
-    use Comparison as C;
+    use ComparisonExpression as C;
     let parameter = |number| Expression::Parameter {
         number,
         kind: ValueKind::Integer,
@@ -156,7 +158,7 @@ fn a_condition_is_true_of_the_values_of_its_set() {
             for second in [Value::Integer(1), Value::Integer(2)] {
                 let row = [value.as_tuple_value(), second.as_tuple_value()];
                 let is_true =
-                    condition.evaluate(&row, &environment).unwrap() == Scalar::Boolean(true);
+                    condition.evaluate(&row, &environment).unwrap() == PlanScalar::Boolean(true);
                 assert!(is_in || !is_true, "{condition:?} is true of {value:?}");
                 assert!(
                     is_true || !is_in || !is_exact,
@@ -169,7 +171,7 @@ fn a_condition_is_true_of_the_values_of_its_set() {
 
 #[test]
 fn other_conditions_say_nothing_of_a_column() {
-    use Comparison as C;
+    use ComparisonExpression as C;
     let unread = [
         compare(C::NotEqual, column(), integer(1)),
         compare(C::Equal, column(), other()),

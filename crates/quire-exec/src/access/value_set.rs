@@ -7,7 +7,7 @@ use quire_tables::row_table::Value;
 
 /// The values between two bounds. There may be values that no column has between them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Interval {
+pub(super) struct ValueInterval {
     pub(super) low: Bound<Value>,
     pub(super) high: Bound<Value>,
 }
@@ -16,11 +16,11 @@ pub(super) struct Interval {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ValueSet {
     /// Ascending, with something between any two of them.
-    pub(super) intervals: Vec<Interval>,
+    pub(super) intervals: Vec<ValueInterval>,
     pub(super) has_null: bool,
 }
 
-impl Interval {
+impl ValueInterval {
     pub(super) fn point(value: Value) -> Self {
         Self {
             low: Bound::Included(value.clone()),
@@ -93,16 +93,16 @@ impl ValueSet {
     /// All values, NULL among them.
     pub(super) fn everything() -> Self {
         Self {
-            intervals: vec![Interval::ALL],
+            intervals: vec![ValueInterval::ALL],
             has_null: true,
         }
     }
 
     /// The values of some intervals in any order.
-    pub(super) fn of(mut intervals: Vec<Interval>, has_null: bool) -> Self {
+    pub(super) fn of(mut intervals: Vec<ValueInterval>, has_null: bool) -> Self {
         intervals.retain(|interval| !interval.is_empty());
         intervals.sort_by(|left, right| compare_lows(&left.low, &right.low));
-        let mut merged: Vec<Interval> = Vec::with_capacity(intervals.len());
+        let mut merged: Vec<ValueInterval> = Vec::with_capacity(intervals.len());
         for interval in intervals {
             match merged.last_mut().filter(|last| last.meets(&interval)) {
                 Some(last) if compare_highs(&last.high, &interval.high).is_lt() => {
@@ -119,7 +119,7 @@ impl ValueSet {
     }
 
     pub(super) fn is_everything(&self) -> bool {
-        self.has_null && self.intervals == [Interval::ALL]
+        self.has_null && self.intervals == [ValueInterval::ALL]
     }
 
     /// What is in either.
@@ -144,7 +144,7 @@ impl ValueSet {
             } else {
                 &second.high
             };
-            both.push(Interval {
+            both.push(ValueInterval {
                 low: low.clone(),
                 high: high.clone(),
             });

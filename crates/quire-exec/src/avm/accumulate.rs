@@ -4,12 +4,12 @@
 
 use std::cmp::Ordering;
 
-use super::arithmetic::{Multiply, Operation};
-use super::compare::Ordered;
+use super::arithmetic::{ArithmeticOperation, Multiply};
+use super::compare::SqlOrdered;
 use super::opcode::Instruction;
-use super::operand::{Slot, Target, Text, Wide, Word};
+use super::operand::{AggregateSlot, TargetRegister, TextRegister, Wide, WordRegister};
 use super::program::Program;
-use super::registers::{Read, RegisterSet, States, Write};
+use super::registers::{ReadOperand, RegisterSet, States, WriteRegister};
 use super::trap::Trap;
 use crate::plan::{EvaluationError, Operator};
 
@@ -21,7 +21,7 @@ const SOMETHING: i128 = 1 << 64;
 
 impl States {
     #[inline(always)]
-    pub(super) fn of(&mut self, slot: Slot) -> Result<&mut i128, Trap> {
+    pub(super) fn of(&mut self, slot: AggregateSlot) -> Result<&mut i128, Trap> {
         let index = self.group + usize::from(slot.0);
         self.values.get_mut(index).ok_or_else(Trap::slot)
     }
@@ -82,7 +82,12 @@ impl RegisterSet {
     }
 
     /// The slots of a group become those of one without rows. Strings of these slots are forgotten.
-    pub(crate) fn reset_slots(&mut self, first_slot: usize, initial: &[i128], texts: &[Slot]) {
+    pub(crate) fn reset_slots(
+        &mut self,
+        first_slot: usize,
+        initial: &[i128],
+        texts: &[AggregateSlot],
+    ) {
         let States { values, .. } = &mut self.states;
         let Some(slots) = values.get_mut(first_slot..first_slot + initial.len()) else {
             return;
@@ -119,7 +124,7 @@ impl RegisterSet {
 
 impl Program {
     /// The slots that have strings.
-    pub(crate) fn text_slots(&self) -> impl Iterator<Item = Slot> {
+    pub(crate) fn text_slots(&self) -> impl Iterator<Item = AggregateSlot> {
         let instructions = self.draft().instructions.iter();
         instructions.filter_map(|instruction| match instruction {
             Instruction::MIN_A_S_Z { slot, .. } | Instruction::MAX_A_S_Z { slot, .. } => {
@@ -133,7 +138,7 @@ impl Program {
     #[must_use]
     pub(crate) fn initial_slots(&self) -> Vec<i128> {
         let draft = self.draft();
-        let is_counted = |slot: u8| draft.counters.contains(&Slot(slot));
+        let is_counted = |slot: u8| draft.counters.contains(&AggregateSlot(slot));
         let slots = 0..draft.slot_count;
         slots
             .map(|slot| if is_counted(slot) { 0 } else { NOTHING })
@@ -185,16 +190,20 @@ impl Summed for f64 {
 
 /// One row more.
 #[inline(always)]
-pub(super) fn count(registers: &mut RegisterSet, slot: Slot) -> Result<(), Trap> {
+pub(super) fn count(registers: &mut RegisterSet, slot: AggregateSlot) -> Result<(), Trap> {
     *registers.states.of(slot)? += 1;
     Ok(())
 }
 
 /// Adds a value.
 #[inline(always)]
-pub(super) fn sum<V, R>(registers: &mut RegisterSet, value: R, slot: Slot) -> Result<(), Trap>
+pub(super) fn sum<V, R>(
+    registers: &mut RegisterSet,
+    value: R,
+    slot: AggregateSlot,
+) -> Result<(), Trap>
 where
-    R: Read<V>,
+    R: ReadOperand<V>,
     V: Summed,
 {
     match value.read(registers)? {
@@ -209,43 +218,43 @@ pub(super) fn sum_product<V, L, R>(
     registers: &mut RegisterSet,
     left: L,
     right: R,
-    slot: Slot,
+    slot: AggregateSlot,
 ) -> Result<(), Trap>
 where
-    L: Read<V>,
-    R: Read<V>,
+    L: ReadOperand<V>,
+    R: ReadOperand<V>,
     V: Summed,
-    Multiply: Operation<V>,
+    Multiply: ArithmeticOperation<V>,
 {
     let (Some(left), Some(right)) = (left.read(registers)?, right.read(registers)?) else {
         return Ok(());
     };
-    <Multiply as Operation<V>>::apply(left, right)?.add_to(registers.states.of(slot)?)
+    <Multiply as ArithmeticOperation<V>>::apply(left, right)?.add_to(registers.states.of(slot)?)
 }
 
 /// Which of two values an extreme is.
-pub(super) trait Extreme {
+pub(super) trait ExtremeKind {
     const WANTED: Ordering;
 }
 
 pub(super) struct Least;
 pub(super) struct Greatest;
 
-impl Extreme for Least {
+impl ExtremeKind for Least {
     const WANTED: Ordering = Ordering::Less;
 }
 
-impl Extreme for Greatest {
+impl ExtremeKind for Greatest {
     const WANTED: Ordering = Ordering::Greater;
 }
 
 /// A type of values of which there is a least and a greatest.
-pub(super) trait Kept: Ordered {
+pub(super) trait ExtremeValue: SqlOrdered {
     fn to_state(self) -> i128;
     fn of_state(state: i128) -> Self;
 }
 
-impl Kept for i64 {
+impl ExtremeValue for i64 {
     #[inline(always)]
     fn to_state(self) -> i128 {
         self.into()
@@ -256,7 +265,7 @@ impl Kept for i64 {
     }
 }
 
-impl Kept for i128 {
+impl ExtremeValue for i128 {
     #[inline(always)]
     fn to_state(self) -> i128 {
         self
@@ -267,7 +276,7 @@ impl Kept for i128 {
     }
 }
 
-impl Kept for f64 {
+impl ExtremeValue for f64 {
     #[inline(always)]
     fn to_state(self) -> i128 {
         SOMETHING | i128::from(self.to_bits())
@@ -278,7 +287,7 @@ impl Kept for f64 {
     }
 }
 
-impl Kept for f32 {
+impl ExtremeValue for f32 {
     #[inline(always)]
     fn to_state(self) -> i128 {
         SOMETHING | i128::from(self.to_bits())
@@ -294,12 +303,12 @@ impl Kept for f32 {
 pub(super) fn extreme<V, E, R>(
     registers: &mut RegisterSet,
     value: R,
-    slot: Slot,
+    slot: AggregateSlot,
 ) -> Result<(), Trap>
 where
-    V: Kept,
-    E: Extreme,
-    R: Read<V>,
+    V: ExtremeValue,
+    E: ExtremeKind,
+    R: ReadOperand<V>,
 {
     let Some(value) = value.read(registers)? else {
         return Ok(());
@@ -312,10 +321,10 @@ where
 }
 
 /// Keeps the string if it is more extreme than that which is kept.
-pub(super) fn extreme_text<E: Extreme>(
+pub(super) fn extreme_text<E: ExtremeKind>(
     registers: &mut RegisterSet,
-    value: Text,
-    slot: Slot,
+    value: TextRegister,
+    slot: AggregateSlot,
 ) -> Result<(), Trap> {
     let known = *registers.states.of(slot)?;
     if known == NOTHING {
@@ -345,12 +354,12 @@ pub(super) fn extreme_text<E: Extreme>(
 #[inline(always)]
 pub(super) fn result<V, T>(
     registers: &mut RegisterSet,
-    slot: Slot,
-    target: Target<T>,
+    slot: AggregateSlot,
+    target: TargetRegister<T>,
 ) -> Result<(), Trap>
 where
-    V: Kept,
-    Target<T>: Write<V>,
+    V: ExtremeValue,
+    TargetRegister<T>: WriteRegister<V>,
 {
     match *registers.states.of(slot)? {
         NOTHING => target.write_null(registers),
@@ -362,11 +371,11 @@ where
 /// A sum of integers, which must be one of 8 bytes.
 pub(super) fn integer_result(
     registers: &mut RegisterSet,
-    slot: Slot,
-    target: Target<Word>,
+    slot: AggregateSlot,
+    target: TargetRegister<WordRegister>,
 ) -> Result<(), Trap> {
     match *registers.states.of(slot)? {
-        NOTHING => Write::<i64>::write_null(target, registers),
+        NOTHING => WriteRegister::<i64>::write_null(target, registers),
         state => match i64::try_from(state) {
             Ok(sum) => target.write(registers, sum),
             Err(_) => return Err(Trap::sum_out_of_range(state)),
@@ -378,9 +387,9 @@ pub(super) fn integer_result(
 /// A sum of decimals below a limit.
 pub(super) fn decimal_result(
     registers: &mut RegisterSet,
-    slot: Slot,
+    slot: AggregateSlot,
     limit: Wide,
-    target: Target<Wide>,
+    target: TargetRegister<Wide>,
 ) -> Result<(), Trap> {
     let limit = registers.wide(limit);
     match *registers.states.of(slot)? {
@@ -396,8 +405,8 @@ pub(super) fn decimal_result(
 /// A string that was kept.
 pub(super) fn text_result(
     registers: &mut RegisterSet,
-    slot: Slot,
-    target: Target<Text>,
+    slot: AggregateSlot,
+    target: TargetRegister<TextRegister>,
 ) -> Result<(), Trap> {
     let state = *registers.states.of(slot)?;
     if state == NOTHING {

@@ -3,13 +3,13 @@
 //! Integers of 4 and of 8 bytes have operations of their own, for their sums and products are outside their type at different values.
 //! Decimals are integers of 16 bytes whose scales were made equal before.
 
-use super::operand::{Target, Wide, Word};
-use super::registers::{Read, RegisterSet, Write};
+use super::operand::{TargetRegister, Wide, WordRegister};
+use super::registers::{ReadOperand, RegisterSet, WriteRegister};
 use super::trap::Trap;
 use crate::plan::{EvaluationError, IntegerWidth, Operator};
 
 /// What is computed of two values of one type.
-pub(super) trait Operation<V> {
+pub(super) trait ArithmeticOperation<V> {
     fn apply(left: V, right: V) -> Result<V, Trap>;
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Big<O>(O);
 /// Of integers of 4 bytes.
 pub(super) struct Middle<O>(O);
 /// Of integers of 2 bytes.
-pub(super) struct Small<O>(O);
+pub(super) struct SmallInteger<O>(O);
 
 /// An operator, and its results where there are any.
 pub(super) trait Checked {
@@ -119,7 +119,7 @@ fn no_decimal<O: Checked>(left: i128, right: i128) -> Trap {
     }
 }
 
-impl<O: Checked> Operation<i64> for Big<O> {
+impl<O: Checked> ArithmeticOperation<i64> for Big<O> {
     #[inline(always)]
     fn apply(left: i64, right: i64) -> Result<i64, Trap> {
         match O::integers(left, right) {
@@ -129,7 +129,7 @@ impl<O: Checked> Operation<i64> for Big<O> {
     }
 }
 
-impl<O: Checked> Operation<i64> for Middle<O> {
+impl<O: Checked> ArithmeticOperation<i64> for Middle<O> {
     #[inline(always)]
     fn apply(left: i64, right: i64) -> Result<i64, Trap> {
         match O::integers(left, right).and_then(|result| i32::try_from(result).ok()) {
@@ -139,7 +139,7 @@ impl<O: Checked> Operation<i64> for Middle<O> {
     }
 }
 
-impl<O: Checked> Operation<i64> for Small<O> {
+impl<O: Checked> ArithmeticOperation<i64> for SmallInteger<O> {
     #[inline(always)]
     fn apply(left: i64, right: i64) -> Result<i64, Trap> {
         match O::integers(left, right).and_then(|result| i16::try_from(result).ok()) {
@@ -149,14 +149,14 @@ impl<O: Checked> Operation<i64> for Small<O> {
     }
 }
 
-impl<O: Checked> Operation<i128> for O {
+impl<O: Checked> ArithmeticOperation<i128> for O {
     #[inline(always)]
     fn apply(left: i128, right: i128) -> Result<i128, Trap> {
         O::decimals(left, right).ok_or_else(|| no_decimal::<O>(left, right))
     }
 }
 
-impl<O: Checked> Operation<f64> for O {
+impl<O: Checked> ArithmeticOperation<f64> for O {
     #[inline(always)]
     fn apply(left: f64, right: f64) -> Result<f64, Trap> {
         if O::OPERATOR == Operator::Divide && right == 0.0 {
@@ -167,7 +167,7 @@ impl<O: Checked> Operation<f64> for O {
     }
 }
 
-impl<O: Checked> Operation<f32> for O {
+impl<O: Checked> ArithmeticOperation<f32> for O {
     #[inline(always)]
     fn apply(left: f32, right: f32) -> Result<f32, Trap> {
         if O::OPERATOR == Operator::Divide && right == 0.0 {
@@ -184,13 +184,13 @@ pub(super) fn compute<V, O, L, R, T>(
     registers: &mut RegisterSet,
     left: L,
     right: R,
-    target: Target<T>,
+    target: TargetRegister<T>,
 ) -> Result<(), Trap>
 where
-    O: Operation<V>,
-    L: Read<V>,
-    R: Read<V>,
-    Target<T>: Write<V>,
+    O: ArithmeticOperation<V>,
+    L: ReadOperand<V>,
+    R: ReadOperand<V>,
+    TargetRegister<T>: WriteRegister<V>,
 {
     let (Some(left), Some(right)) = (left.read(registers)?, right.read(registers)?) else {
         target.write_null(registers);
@@ -205,7 +205,7 @@ where
 pub(super) fn negate_decimal(
     registers: &mut RegisterSet,
     value: Wide,
-    target: Target<Wide>,
+    target: TargetRegister<Wide>,
 ) -> Result<(), Trap> {
     let value = registers.wide(value);
     target.write(registers, value.wrapping_neg());
@@ -216,13 +216,13 @@ pub(super) fn negate_decimal(
 #[inline(always)]
 pub(super) fn negate_float<V>(
     registers: &mut RegisterSet,
-    value: Word,
-    target: Target<Word>,
+    value: WordRegister,
+    target: TargetRegister<WordRegister>,
 ) -> Result<(), Trap>
 where
-    Word: Read<V>,
+    WordRegister: ReadOperand<V>,
     V: std::ops::Neg<Output = V>,
-    Target<Word>: Write<V>,
+    TargetRegister<WordRegister>: WriteRegister<V>,
 {
     if let Some(value) = value.read(registers)? {
         target.write(registers, -value);
@@ -236,7 +236,7 @@ pub(super) fn check_limit(
     registers: &mut RegisterSet,
     value: Wide,
     limit: Wide,
-    target: Target<Wide>,
+    target: TargetRegister<Wide>,
 ) -> Result<(), Trap> {
     let (value, limit) = (registers.wide(value), registers.wide(limit));
     if value.unsigned_abs() >= limit.unsigned_abs() {
@@ -251,7 +251,7 @@ pub(super) fn check_limit(
 pub(super) fn check_digits(
     registers: &mut RegisterSet,
     value: Wide,
-    target: Target<Wide>,
+    target: TargetRegister<Wide>,
 ) -> Result<(), Trap> {
     let value = registers.wide(value);
     if value.unsigned_abs() >= 10_u128.pow(38) {

@@ -18,8 +18,10 @@ use quire_tables::row_table::Value;
 
 use super::instruction::Opcode;
 use super::opcode::{Instruction, OPCODES};
-use super::operand::{Label, Operand, OperandKind, Slot, Text, Tuple, Wide, Word};
-use super::program::{Draft, Program};
+use super::operand::{
+    AggregateSlot, Label, Operand, OperandKind, TextRegister, Tuple, Wide, WordRegister,
+};
+use super::program::{Program, ProgramDraft};
 use super::register::Register;
 use super::verify::ProgramError;
 
@@ -54,7 +56,7 @@ pub fn assemble(text: &str) -> Result<Program, AssembleError> {
 
 #[derive(Default)]
 struct Assembler {
-    draft: Draft,
+    draft: ProgramDraft,
     labels: HashMap<String, u16>,
     /// Instructions whose branches lead to a name: line, instruction, name.
     open: Vec<(usize, usize, String)>,
@@ -164,7 +166,10 @@ impl Assembler {
                 self.draft.tuples.push((register, number(word(1))?));
             }
             "input" => self.draft.inputs.push(register(word(0))?),
-            "counter" => self.draft.counters.push(Slot(register_number(word(0))?)),
+            "counter" => self
+                .draft
+                .counters
+                .push(AggregateSlot(register_number(word(0))?)),
             "slots" => self.draft.slot_count = register_number(word(0))?,
             other => {
                 return Err(format!(
@@ -218,10 +223,10 @@ impl Assembler {
         let number = u8::MAX.checked_sub(*count).ok_or("too many constants")?;
         *count = count.checked_add(1).ok_or("too many constants")?;
         let register = match (&value, bank) {
-            (_, 2) => Register::Text(Text(number)),
+            (_, 2) => Register::Text(TextRegister(number)),
             (_, 1) => Register::Decimal(Wide(number)),
-            (Value::Double(_), _) => Register::Double(Word(number)),
-            _ => Register::Integer(Word(number)),
+            (Value::Double(_), _) => Register::Double(WordRegister(number)),
+            _ => Register::Integer(WordRegister(number)),
         };
         self.draft.constants.push((register, value));
         Ok(Operand {
@@ -231,7 +236,7 @@ impl Assembler {
         })
     }
 
-    fn finish(mut self) -> Result<Draft, AssembleError> {
+    fn finish(mut self) -> Result<ProgramDraft, AssembleError> {
         for (line, instruction, name) in self.open {
             let target = self.labels.get(&name);
             let instruction = self.draft.instructions.get_mut(instruction);
@@ -262,9 +267,9 @@ fn register_number(word: &str) -> Result<u8, String> {
 fn register(word: &str) -> Result<Register, String> {
     let number = register_number(word)?;
     match word.chars().next() {
-        Some('w') => Ok(Register::Integer(Word(number))),
+        Some('w') => Ok(Register::Integer(WordRegister(number))),
         Some('n') => Ok(Register::Decimal(Wide(number))),
-        Some('s') => Ok(Register::Text(Text(number))),
+        Some('s') => Ok(Register::Text(TextRegister(number))),
         _ => Err(format!("{word}: write w, n or s before the number")),
     }
 }
@@ -294,7 +299,7 @@ fn days(date: &str) -> Option<i64> {
 impl fmt::Display for Program {
     /// A line for each instruction with its number, and before them the constants that they name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Draft {
+        let ProgramDraft {
             instructions,
             constants,
             asides,

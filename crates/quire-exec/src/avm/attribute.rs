@@ -5,12 +5,12 @@
 use quire_format::tuple::TupleValue;
 use quire_tables::row_table::StoredValue;
 
-use super::operand::{Attribute, Target};
-use super::registers::{Read, RegisterSet, TextPlace, TupleSource, Write};
+use super::operand::{Attribute, TargetRegister};
+use super::registers::{ReadOperand, RegisterSet, TextPlace, TupleSource, WriteRegister};
 use super::trap::Trap;
 
 /// A string as a tuple has it.
-enum Found {
+enum FoundAttribute {
     Null,
     /// From this byte of the buffer on.
     InTuple(usize, usize),
@@ -106,17 +106,21 @@ impl RegisterSet {
         let found = self.find_text(attribute, &mut made);
         self.put_made(made);
         Ok(match found? {
-            Found::Null => None,
-            Found::InTuple(start, bytes) => Some(TextPlace::in_buffer(
+            FoundAttribute::Null => None,
+            FoundAttribute::InTuple(start, bytes) => Some(TextPlace::in_buffer(
                 place.buffer,
                 u32::try_from(start).map_err(|_| Trap::text_too_long())?,
                 u32::try_from(bytes).map_err(|_| Trap::text_too_long())?,
             )),
-            Found::Made(place) => Some(place),
+            FoundAttribute::Made(place) => Some(place),
         })
     }
 
-    fn find_text(&mut self, attribute: Attribute, made: &mut Vec<u8>) -> Result<Found, Trap> {
+    fn find_text(
+        &mut self,
+        attribute: Attribute,
+        made: &mut Vec<u8>,
+    ) -> Result<FoundAttribute, Trap> {
         let Attribute { tuple, ordinal } = attribute;
         let place = self.tuple(tuple);
         let ordinal = usize::from(ordinal);
@@ -130,7 +134,7 @@ impl RegisterSet {
                     Ok(StoredValue::Long(mark)) => {
                         let start = made.len();
                         table.read_long(key, ordinal, mark, made)?;
-                        return Ok(Found::Made(TextPlace::made(
+                        return Ok(FoundAttribute::Made(TextPlace::made(
                             self.making,
                             start,
                             made.len(),
@@ -145,7 +149,7 @@ impl RegisterSet {
             Some(TupleSource::None) | None => return Err(Trap::operand(attribute)),
         };
         let text = match value {
-            TupleValue::Null => return Ok(Found::Null),
+            TupleValue::Null => return Ok(FoundAttribute::Null),
             TupleValue::Bytes(text) => text,
             _ => return Err(Trap::operand(attribute)),
         };
@@ -153,11 +157,11 @@ impl RegisterSet {
         let whole = buffer.map_or(&[][..], Vec::as_slice);
         let offset = (text.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize);
         if offset <= whole.len() && text.len() <= whole.len() - offset {
-            return Ok(Found::InTuple(offset, text.len()));
+            return Ok(FoundAttribute::InTuple(offset, text.len()));
         }
         let start = made.len();
         made.extend_from_slice(text);
-        Ok(Found::Made(TextPlace::made(
+        Ok(FoundAttribute::Made(TextPlace::made(
             self.making,
             start,
             made.len(),
@@ -170,11 +174,11 @@ impl RegisterSet {
 pub(super) fn load<V, T>(
     registers: &mut RegisterSet,
     attribute: Attribute,
-    target: Target<T>,
+    target: TargetRegister<T>,
 ) -> Result<(), Trap>
 where
-    Attribute: Read<V>,
-    Target<T>: Write<V>,
+    Attribute: ReadOperand<V>,
+    TargetRegister<T>: WriteRegister<V>,
 {
     match attribute.read(registers)? {
         Some(value) => target.write(registers, value),
@@ -188,7 +192,7 @@ where
 pub(super) fn load_word(
     registers: &mut RegisterSet,
     attribute: Attribute,
-    target: Target<super::operand::Word>,
+    target: TargetRegister<super::operand::WordRegister>,
 ) -> Result<(), Trap> {
     let word = registers.with_field(attribute, |value| match value {
         TupleValue::Integer(value) => Some(value),
@@ -199,7 +203,7 @@ pub(super) fn load_word(
     })?;
     match word {
         Some(word) => target.write(registers, word),
-        None => Write::<i64>::write_null(target, registers),
+        None => WriteRegister::<i64>::write_null(target, registers),
     }
     Ok(())
 }

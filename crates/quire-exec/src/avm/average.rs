@@ -1,8 +1,8 @@
 //! Means of what slots have come to, rounded once.
 
 use super::accumulate::NOTHING;
-use super::operand::{Slot, Target, Wide, Word};
-use super::registers::{RegisterSet, Write};
+use super::operand::{AggregateSlot, TargetRegister, Wide, WordRegister};
+use super::registers::{RegisterSet, WriteRegister};
 use super::trap::Trap;
 use crate::plan::{EvaluationError, nearest_double, nearest_mean};
 
@@ -10,8 +10,8 @@ use crate::plan::{EvaluationError, nearest_double, nearest_mean};
 #[inline(always)]
 fn sum_and_count(
     registers: &mut RegisterSet,
-    sum: Slot,
-    count: Slot,
+    sum: AggregateSlot,
+    count: AggregateSlot,
 ) -> Result<Option<(i128, i128)>, Trap> {
     let count = *registers.states.of(count)?;
     let sum = *registers.states.of(sum)?;
@@ -21,15 +21,15 @@ fn sum_and_count(
 /// The double nearest to the mean of integers.
 pub(super) fn of_integers(
     registers: &mut RegisterSet,
-    sum: Slot,
-    count: Slot,
-    target: Target<Word>,
+    sum: AggregateSlot,
+    count: AggregateSlot,
+    target: TargetRegister<WordRegister>,
 ) -> Result<(), Trap> {
     match sum_and_count(registers, sum, count)? {
         Some((sum, count)) => {
             target.write(registers, nearest_double(sum, count.unsigned_abs()));
         }
-        None => Write::<f64>::write_null(target, registers),
+        None => WriteRegister::<f64>::write_null(target, registers),
     }
     Ok(())
 }
@@ -37,11 +37,11 @@ pub(super) fn of_integers(
 /// The mean of decimals times a factor, rounded to the nearest and below a limit.
 pub(super) fn of_decimals(
     registers: &mut RegisterSet,
-    sum: Slot,
-    count: Slot,
+    sum: AggregateSlot,
+    count: AggregateSlot,
     factor: Wide,
     limit: Wide,
-    target: Target<Wide>,
+    target: TargetRegister<Wide>,
 ) -> Result<(), Trap> {
     let (factor, limit) = (registers.wide(factor), registers.wide(limit));
     let Some((sum, count)) = sum_and_count(registers, sum, count)? else {

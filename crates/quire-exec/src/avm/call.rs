@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use quire_tables::row_table::TupleValue;
 
-use super::operand::{Call, Target};
+use super::operand::{Call, TargetRegister};
 use super::program::Asides;
 use super::register::{Bank, Register};
-use super::registers::{RegisterSet, Write};
+use super::registers::{RegisterSet, WriteRegister};
 use super::trap::Trap;
-use crate::plan::{Scalar, ScalarFunction};
+use crate::plan::{PlanScalar, ScalarFunction};
 
 /// A call of a function: where its arguments are, and where its value goes.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ pub struct FunctionCall {
 impl RegisterSet {
     /// The value of a register.
     #[must_use]
-    pub fn value(&self, register: Register) -> Scalar<'_> {
-        Scalar::from(self.tuple_value(register))
+    pub fn value(&self, register: Register) -> PlanScalar<'_> {
+        PlanScalar::from(self.tuple_value(register))
     }
 
     /// Whether a register is NULL.
@@ -56,9 +56,9 @@ impl RegisterSet {
     /// Makes a register NULL.
     pub(crate) fn set_null(&mut self, register: Register) {
         match register.bank() {
-            Bank::Word(number) => Write::<i64>::write_null(Target(number), self),
-            Bank::Wide(number) => Target(number).write_null(self),
-            Bank::Text(number) => Target(number).write_null(self),
+            Bank::Word(number) => WriteRegister::<i64>::write_null(TargetRegister(number), self),
+            Bank::Wide(number) => TargetRegister(number).write_null(self),
+            Bank::Text(number) => TargetRegister(number).write_null(self),
         }
     }
 
@@ -67,25 +67,29 @@ impl RegisterSet {
     ///
     /// # Errors
     /// Strings of more than 4 GiB.
-    pub fn set_value(&mut self, register: Register, value: &Scalar<'_>) -> Result<(), Trap> {
+    pub fn set_value(&mut self, register: Register, value: &PlanScalar<'_>) -> Result<(), Trap> {
         match (register, value) {
-            (Register::Boolean(number), Scalar::Boolean(value)) => {
-                Target(number).write(self, i64::from(*value));
+            (Register::Boolean(number), PlanScalar::Boolean(value)) => {
+                TargetRegister(number).write(self, i64::from(*value));
             }
-            (Register::Integer(number), Scalar::Integer(value)) => {
-                Target(number).write(self, *value)
+            (Register::Integer(number), PlanScalar::Integer(value)) => {
+                TargetRegister(number).write(self, *value)
             }
-            (Register::Real(number), Scalar::Real(value)) => Target(number).write(self, *value),
-            (Register::Double(number), Scalar::Double(value)) => Target(number).write(self, *value),
-            (Register::Decimal(number), Scalar::Decimal(value)) => {
-                Target(number).write(self, *value)
+            (Register::Real(number), PlanScalar::Real(value)) => {
+                TargetRegister(number).write(self, *value)
             }
-            (Register::Text(number), Scalar::Bytes(bytes)) => {
+            (Register::Double(number), PlanScalar::Double(value)) => {
+                TargetRegister(number).write(self, *value)
+            }
+            (Register::Decimal(number), PlanScalar::Decimal(value)) => {
+                TargetRegister(number).write(self, *value)
+            }
+            (Register::Text(number), PlanScalar::Bytes(bytes)) => {
                 let place = self.make(|_, made| {
                     made.extend_from_slice(bytes);
                     Ok(())
                 })?;
-                Target(number).write(self, place);
+                TargetRegister(number).write(self, place);
             }
             (register, _) => self.set_null(register),
         }
@@ -98,12 +102,12 @@ pub(super) fn call(registers: &mut RegisterSet, asides: &Asides, call: Call) -> 
     let Some(call) = asides.calls.get(usize::from(call.0)) else {
         return Err(Trap::slot());
     };
-    let arguments: Vec<Scalar<'_>> = call
+    let arguments: Vec<PlanScalar<'_>> = call
         .arguments
         .iter()
         .map(|argument| registers.value(*argument))
         .collect();
     // It may be borrowed from the registers, which are written now.
     let value = call.function.call(&arguments)?.into_value(false)?;
-    registers.set_value(call.target, &Scalar::from(value.as_tuple_value()))
+    registers.set_value(call.target, &PlanScalar::from(value.as_tuple_value()))
 }

@@ -4,44 +4,44 @@ use std::cmp::Ordering;
 
 use quire_tables::row_table::compare_floats;
 
-use super::operand::{Target, Text, Wide, Word};
-use super::registers::{Read, RegisterSet, TextPlace, Write};
+use super::operand::{TargetRegister, TextRegister, Wide, WordRegister};
+use super::registers::{ReadOperand, RegisterSet, TextPlace, WriteRegister};
 use super::trap::Trap;
 
 /// Values of one type in the order of SQL.
-pub(super) trait Ordered: Copy {
+pub(super) trait SqlOrdered: Copy {
     fn order(self, other: Self, registers: &RegisterSet) -> Ordering;
 }
 
-impl Ordered for i64 {
+impl SqlOrdered for i64 {
     #[inline(always)]
     fn order(self, other: Self, _: &RegisterSet) -> Ordering {
         self.cmp(&other)
     }
 }
 
-impl Ordered for i128 {
+impl SqlOrdered for i128 {
     #[inline(always)]
     fn order(self, other: Self, _: &RegisterSet) -> Ordering {
         self.cmp(&other)
     }
 }
 
-impl Ordered for f64 {
+impl SqlOrdered for f64 {
     #[inline(always)]
     fn order(self, other: Self, _: &RegisterSet) -> Ordering {
         compare_floats(self, other)
     }
 }
 
-impl Ordered for f32 {
+impl SqlOrdered for f32 {
     #[inline(always)]
     fn order(self, other: Self, _: &RegisterSet) -> Ordering {
         compare_floats(self.into(), other.into())
     }
 }
 
-impl Ordered for TextPlace {
+impl SqlOrdered for TextPlace {
     #[inline(always)]
     fn order(self, other: Self, registers: &RegisterSet) -> Ordering {
         registers.bytes(self).cmp(registers.bytes(other))
@@ -49,14 +49,14 @@ impl Ordered for TextPlace {
 }
 
 /// Which orders of the sides make a comparison true.
-pub(super) trait Test {
+pub(super) trait OrderingTest {
     fn is_true(order: Ordering) -> bool;
 }
 
 macro_rules! tests {
     ($($test:ident $is_true:ident)*) => {
         $(pub(super) struct $test;
-        impl Test for $test {
+        impl OrderingTest for $test {
             #[inline(always)]
             fn is_true(order: Ordering) -> bool {
                 order.$is_true()
@@ -78,10 +78,10 @@ tests! {
 #[inline(always)]
 fn test<V, C, L, R>(registers: &mut RegisterSet, left: L, right: R) -> Result<Option<bool>, Trap>
 where
-    V: Ordered,
-    C: Test,
-    L: Read<V>,
-    R: Read<V>,
+    V: SqlOrdered,
+    C: OrderingTest,
+    L: ReadOperand<V>,
+    R: ReadOperand<V>,
 {
     let (Some(left), Some(right)) = (left.read(registers)?, right.read(registers)?) else {
         return Ok(None);
@@ -95,17 +95,17 @@ pub(super) fn compare<V, C, L, R>(
     registers: &mut RegisterSet,
     left: L,
     right: R,
-    target: Target<Word>,
+    target: TargetRegister<WordRegister>,
 ) -> Result<(), Trap>
 where
-    V: Ordered,
-    C: Test,
-    L: Read<V>,
-    R: Read<V>,
+    V: SqlOrdered,
+    C: OrderingTest,
+    L: ReadOperand<V>,
+    R: ReadOperand<V>,
 {
     match test::<V, C, L, R>(registers, left, right)? {
         Some(truth) => target.write(registers, i64::from(truth)),
-        None => Write::<i64>::write_null(target, registers),
+        None => WriteRegister::<i64>::write_null(target, registers),
     }
     Ok(())
 }
@@ -114,10 +114,10 @@ where
 #[inline(always)]
 pub(super) fn when<V, C, L, R>(registers: &mut RegisterSet, left: L, right: R) -> Result<bool, Trap>
 where
-    V: Ordered,
-    C: Test,
-    L: Read<V>,
-    R: Read<V>,
+    V: SqlOrdered,
+    C: OrderingTest,
+    L: ReadOperand<V>,
+    R: ReadOperand<V>,
 {
     Ok(test::<V, C, L, R>(registers, left, right)? == Some(true))
 }
@@ -130,26 +130,26 @@ pub(super) fn unless<V, C, L, R>(
     right: R,
 ) -> Result<bool, Trap>
 where
-    V: Ordered,
-    C: Test,
-    L: Read<V>,
-    R: Read<V>,
+    V: SqlOrdered,
+    C: OrderingTest,
+    L: ReadOperand<V>,
+    R: ReadOperand<V>,
 {
     Ok(test::<V, C, L, R>(registers, left, right)? != Some(true))
 }
 
 #[inline(always)]
-pub(super) fn is_true(registers: &mut RegisterSet, value: Word) -> Result<bool, Trap> {
+pub(super) fn is_true(registers: &mut RegisterSet, value: WordRegister) -> Result<bool, Trap> {
     Ok(registers.word(value) != 0)
 }
 
 #[inline(always)]
-pub(super) fn is_false(registers: &mut RegisterSet, value: Word) -> Result<bool, Trap> {
+pub(super) fn is_false(registers: &mut RegisterSet, value: WordRegister) -> Result<bool, Trap> {
     Ok(registers.word(value) == 0)
 }
 
 #[inline(always)]
-pub(super) fn is_null_word(registers: &mut RegisterSet, value: Word) -> Result<bool, Trap> {
+pub(super) fn is_null_word(registers: &mut RegisterSet, value: WordRegister) -> Result<bool, Trap> {
     Ok(registers.is_null_word(value))
 }
 
@@ -159,6 +159,6 @@ pub(super) fn is_null_wide(registers: &mut RegisterSet, value: Wide) -> Result<b
 }
 
 #[inline(always)]
-pub(super) fn is_null_text(registers: &mut RegisterSet, value: Text) -> Result<bool, Trap> {
+pub(super) fn is_null_text(registers: &mut RegisterSet, value: TextRegister) -> Result<bool, Trap> {
     Ok(registers.is_null_text(value))
 }

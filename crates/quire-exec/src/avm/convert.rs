@@ -2,16 +2,16 @@
 
 use std::io::Write as _;
 
-use super::operand::{Target, Text, Wide, Word};
-use super::registers::{RegisterSet, Write};
+use super::operand::{TargetRegister, TextRegister, Wide, WordRegister};
+use super::registers::{RegisterSet, WriteRegister};
 use super::trap::Trap;
 
 /// The nearest double of an integer.
 #[inline(always)]
 pub(super) fn integer_to_double(
     registers: &mut RegisterSet,
-    value: Word,
-    target: Target<Word>,
+    value: WordRegister,
+    target: TargetRegister<WordRegister>,
 ) -> Result<(), Trap> {
     let value = registers.word(value);
     target.write(registers, value as f64);
@@ -22,8 +22,8 @@ pub(super) fn integer_to_double(
 #[inline(always)]
 pub(super) fn real_to_double(
     registers: &mut RegisterSet,
-    value: Word,
-    target: Target<Word>,
+    value: WordRegister,
+    target: TargetRegister<WordRegister>,
 ) -> Result<(), Trap> {
     let value = f32::from_bits(registers.word(value) as u32);
     target.write(registers, f64::from(value));
@@ -34,8 +34,8 @@ pub(super) fn real_to_double(
 #[inline(always)]
 pub(super) fn integer_to_decimal(
     registers: &mut RegisterSet,
-    value: Word,
-    target: Target<Wide>,
+    value: WordRegister,
+    target: TargetRegister<Wide>,
 ) -> Result<(), Trap> {
     let value = registers.word(value);
     target.write(registers, i128::from(value));
@@ -49,7 +49,7 @@ pub(super) fn rescale(
     value: Wide,
     factor: Wide,
     limit: Wide,
-    target: Target<Wide>,
+    target: TargetRegister<Wide>,
 ) -> Result<bool, Trap> {
     let limit = registers.wide(limit);
     let product = registers.wide(value).checked_mul(registers.wide(factor));
@@ -65,8 +65,8 @@ pub(super) fn rescale(
 /// The digits of an integer.
 pub(super) fn integer_to_text(
     registers: &mut RegisterSet,
-    value: Word,
-    target: Target<Text>,
+    value: WordRegister,
+    target: TargetRegister<TextRegister>,
 ) -> Result<(), Trap> {
     let place = registers.make(|registers, text| {
         // Writing to a vector cannot fail.
@@ -81,11 +81,11 @@ pub(super) fn integer_to_text(
 #[inline(always)]
 pub(super) fn move_word(
     registers: &mut RegisterSet,
-    value: Word,
-    target: Target<Word>,
+    value: WordRegister,
+    target: TargetRegister<WordRegister>,
 ) -> Result<(), Trap> {
     if registers.is_null_word(value) {
-        Write::<i64>::write_null(target, registers)
+        WriteRegister::<i64>::write_null(target, registers)
     } else {
         target.write(registers, registers.word(value))
     }
@@ -97,7 +97,7 @@ pub(super) fn move_word(
 pub(super) fn move_wide(
     registers: &mut RegisterSet,
     value: Wide,
-    target: Target<Wide>,
+    target: TargetRegister<Wide>,
 ) -> Result<(), Trap> {
     if registers.is_null_wide(value) {
         target.write_null(registers)
@@ -111,8 +111,8 @@ pub(super) fn move_wide(
 #[inline(always)]
 pub(super) fn move_text(
     registers: &mut RegisterSet,
-    value: Text,
-    target: Target<Text>,
+    value: TextRegister,
+    target: TargetRegister<TextRegister>,
 ) -> Result<(), Trap> {
     if registers.is_null_text(value) {
         target.write_null(registers)
@@ -127,7 +127,7 @@ pub(super) fn move_text(
 pub(super) fn move_tuple(
     registers: &mut RegisterSet,
     from: super::operand::Tuple,
-    target: Target<super::operand::Tuple>,
+    target: TargetRegister<super::operand::Tuple>,
 ) -> Result<(), Trap> {
     let place = registers.tuple(from);
     registers.set_tuple(target.0, place);
@@ -136,9 +136,12 @@ pub(super) fn move_tuple(
 
 /// Makes a register NULL.
 #[inline(always)]
-pub(super) fn set_null<V, T>(registers: &mut RegisterSet, target: Target<T>) -> Result<(), Trap>
+pub(super) fn set_null<V, T>(
+    registers: &mut RegisterSet,
+    target: TargetRegister<T>,
+) -> Result<(), Trap>
 where
-    Target<T>: Write<V>,
+    TargetRegister<T>: WriteRegister<V>,
 {
     target.write_null(registers);
     Ok(())

@@ -4,7 +4,7 @@ use super::operand::{Label, Operand, OperandKind, OperandType};
 use super::trap::Trap;
 
 /// What an instruction does next.
-pub(super) enum Next {
+pub(super) enum InstructionFlow {
     Following,
     Branch(Label),
     Stop(bool),
@@ -147,11 +147,11 @@ macro_rules! opcodes {
             }
 
             #[inline(always)]
-            pub(super) fn run(self, registers: &mut RegisterSet, asides: &Asides) -> Result<Next, Trap> {
+            pub(super) fn run(self, registers: &mut RegisterSet, asides: &Asides) -> Result<InstructionFlow, Trap> {
                 match self {
                     $(Self::$name { $($operand),* } => {
                         $run(registers, $($operand),*)?;
-                        Ok(Next::Following)
+                        Ok(InstructionFlow::Following)
                     })*
                     $(Self::$bname { $($boperand,)* to } => {
                         branch($brun(registers, $($boperand),*)?, to)
@@ -161,11 +161,11 @@ macro_rules! opcodes {
                     })*
                     Self::CALL { call } => {
                         call::call(registers, asides, call)?;
-                        Ok(Next::Following)
+                        Ok(InstructionFlow::Following)
                     }
-                    Self::JUMP { to } => Ok(Next::Branch(to)),
-                    Self::STOP {} => Ok(Next::Stop(true)),
-                    Self::REJECT {} => Ok(Next::Stop(false)),
+                    Self::JUMP { to } => Ok(InstructionFlow::Branch(to)),
+                    Self::STOP {} => Ok(InstructionFlow::Stop(true)),
+                    Self::REJECT {} => Ok(InstructionFlow::Stop(false)),
                 }
             }
         }
@@ -182,10 +182,10 @@ pub(super) fn next<O: OperandType>(operands: &mut impl Iterator<Item = Operand>)
 
 /// Goes on there, or with the next.
 #[inline(always)]
-pub(super) fn branch(is_taken: bool, to: Label) -> Result<Next, Trap> {
+pub(super) fn branch(is_taken: bool, to: Label) -> Result<InstructionFlow, Trap> {
     Ok(if is_taken {
-        Next::Branch(to)
+        InstructionFlow::Branch(to)
     } else {
-        Next::Following
+        InstructionFlow::Following
     })
 }

@@ -30,16 +30,16 @@ pub(crate) use accumulate::NOTHING;
 pub use assembler::{AssembleError, assemble};
 pub use call::FunctionCall;
 pub use cancellation::Cancellation;
-pub use compile::{Accumulation, ColumnPlace, CompileError, Compiler, Extremum, RegisterPool};
+pub use compile::{Accumulation, ColumnBinding, CompileError, Compiler, Extremum, RegisterPool};
 pub use instruction::Opcode;
 pub(crate) use native::Tier;
 pub use native::{Native, NativeCode, NativeExit, NativeFrame, ProgramCompiler};
 pub use opcode::{Instruction, OPCODES};
 pub use operand::{
-    Attribute, Call, Label, Operand, OperandKind, Pattern, Slot, Target, Text, TextSet, Tuple,
-    Wide, WideSet, Word, WordSet,
+    AggregateSlot, Attribute, Call, Label, Operand, OperandKind, Pattern, TargetRegister,
+    TextRegister, TextSet, Tuple, Wide, WideSet, WordRegister, WordSet,
 };
-pub use program::{Asides, Draft, Loaded, Program};
+pub use program::{Asides, Loaded, Program, ProgramDraft};
 pub use register::Register;
 pub(crate) use registers::TextPlace;
 pub use registers::{Banks, RegisterSet, TuplePlace, TupleSource};

@@ -9,7 +9,7 @@ use std::fmt;
 
 use quire_format::tuple::ColumnAccess;
 
-use super::instruction::Next;
+use super::instruction::InstructionFlow;
 use super::operand::{Attribute, Tuple};
 use super::program::{Loaded, Program};
 use super::registers::{Banks, RegisterSet, TuplePlace, TupleSource};
@@ -202,9 +202,9 @@ impl Program {
     ) -> Result<bool, Trap> {
         loop {
             at = match self.step(at, registers)? {
-                Next::Following => at + 1,
-                Next::Branch(label) => usize::from(label.0),
-                Next::Stop(is_taken) => return Ok(is_taken),
+                InstructionFlow::Following => at + 1,
+                InstructionFlow::Branch(label) => usize::from(label.0),
+                InstructionFlow::Stop(is_taken) => return Ok(is_taken),
             };
             if !native.code.enters(at) {
                 continue;

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A register that holds an integer, a boolean, a date, a time or a float: 8 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Word(pub u8);
+pub struct WordRegister(pub u8);
 
 /// A register that holds a decimal without its point: 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,7 +12,7 @@ pub struct Wide(pub u8);
 
 /// A register that holds where a string is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Text(pub u8);
+pub struct TextRegister(pub u8);
 
 /// A register that holds where a tuple is, compressed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ pub struct Attribute {
 
 /// The register that an instruction writes, and with it whether its value is NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target<R>(pub R);
+pub struct TargetRegister<R>(pub R);
 
 /// The number of an instruction: where to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Label(pub u16);
 
 /// What an aggregate knows so far, one of those of the present group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot(pub u8);
+pub struct AggregateSlot(pub u8);
 
 /// Kinds of operands, as the assembler writes and the verifier checks them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,7 +97,7 @@ macro_rules! register_operands {
                     u8::try_from(operand.number).ok().map(Self)
                 }
             }
-            impl OperandType for Target<$register> {
+            impl OperandType for TargetRegister<$register> {
                 const KIND: OperandKind = OperandKind::$target;
                 fn show(self) -> Operand {
                     shown(Self::KIND, u16::from(self.0.0))
@@ -111,9 +111,9 @@ macro_rules! register_operands {
 }
 
 register_operands! {
-    Word Word WordTarget
+    WordRegister Word WordTarget
     Wide Wide WideTarget
-    Text Text TextTarget
+    TextRegister Text TextTarget
     Tuple Tuple TupleTarget
 }
 
@@ -144,7 +144,7 @@ impl OperandType for Label {
     }
 }
 
-impl OperandType for Slot {
+impl OperandType for AggregateSlot {
     const KIND: OperandKind = OperandKind::Slot;
     fn show(self) -> Operand {
         shown(Self::KIND, u16::from(self.0))

@@ -3,13 +3,13 @@
 use quire_tables::row_table::Value;
 
 use super::call::FunctionCall;
-use super::instruction::Next;
+use super::instruction::InstructionFlow;
 use super::opcode::Instruction;
 use super::register::Register;
 use super::registers::RegisterSet;
 use super::trap::Trap;
 use super::verify::{self, ProgramError};
-use crate::plan::{LikePattern, Scalar};
+use crate::plan::{LikePattern, PlanScalar};
 
 /// What instructions look up by number. Sets are sorted.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Asides {
 
 /// What a program is made of, before it is checked.
 #[derive(Clone, Debug, Default)]
-pub struct Draft {
+pub struct ProgramDraft {
     pub instructions: Vec<Instruction>,
     /// Registers that have a value before the program runs, the same for every row.
     pub constants: Vec<(Register, Value)>,
@@ -34,7 +34,7 @@ pub struct Draft {
     /// Slots that a group has.
     pub slot_count: u8,
     /// Those of them that count: they are zero of no rows, the others have no value.
-    pub counters: Vec<super::operand::Slot>,
+    pub counters: Vec<super::operand::AggregateSlot>,
     pub asides: Asides,
 }
 
@@ -42,7 +42,7 @@ pub struct Draft {
 /// say.
 #[derive(Clone, Debug)]
 pub struct Program {
-    draft: Draft,
+    draft: ProgramDraft,
     makes_text: bool,
 }
 
@@ -64,7 +64,7 @@ impl Program {
     ///
     /// # Errors
     /// As the variants of [`ProgramError`] say.
-    pub fn new(mut draft: Draft) -> Result<Self, ProgramError> {
+    pub fn new(mut draft: ProgramDraft) -> Result<Self, ProgramError> {
         for set in &mut draft.asides.word_sets {
             set.sort_unstable();
         }
@@ -81,7 +81,7 @@ impl Program {
 
     /// The instructions and what belongs to them.
     #[must_use]
-    pub fn draft(&self) -> &Draft {
+    pub fn draft(&self) -> &ProgramDraft {
         &self.draft
     }
 
@@ -92,7 +92,7 @@ impl Program {
     pub fn load(&self, registers: &mut RegisterSet) -> Result<Loaded, Trap> {
         registers.make_constants();
         for (register, value) in &self.draft.constants {
-            registers.set_value(*register, &Scalar::from(value.as_tuple_value()))?;
+            registers.set_value(*register, &PlanScalar::from(value.as_tuple_value()))?;
         }
         let made = if self.makes_text {
             registers.add_made()
@@ -117,7 +117,7 @@ impl Program {
     }
 
     fn execute(&self, registers: &mut RegisterSet) -> Result<bool, Trap> {
-        let Draft {
+        let ProgramDraft {
             instructions,
             asides,
             ..
@@ -125,9 +125,9 @@ impl Program {
         let mut counter = 0;
         while let Some(instruction) = instructions.get(counter) {
             counter = match instruction.run(registers, asides)? {
-                Next::Following => counter + 1,
-                Next::Branch(label) => usize::from(label.0),
-                Next::Stop(is_taken) => return Ok(is_taken),
+                InstructionFlow::Following => counter + 1,
+                InstructionFlow::Branch(label) => usize::from(label.0),
+                InstructionFlow::Stop(is_taken) => return Ok(is_taken),
             };
         }
         // The verifier has seen that programs end before this.
@@ -135,10 +135,14 @@ impl Program {
     }
 
     /// Runs one instruction.
-    pub(super) fn step(&self, at: usize, registers: &mut RegisterSet) -> Result<Next, Trap> {
+    pub(super) fn step(
+        &self,
+        at: usize,
+        registers: &mut RegisterSet,
+    ) -> Result<InstructionFlow, Trap> {
         match self.draft.instructions.get(at) {
             Some(instruction) => instruction.run(registers, &self.draft.asides),
-            None => Ok(Next::Stop(false)),
+            None => Ok(InstructionFlow::Stop(false)),
         }
     }
 

@@ -1,25 +1,25 @@
 //! A register with what is in it, as compilers, callers and iterators name it.
 
-use super::operand::{Operand, OperandKind, Text, Wide, Word};
+use super::operand::{Operand, OperandKind, TextRegister, Wide, WordRegister};
 use crate::plan::ValueKind;
 
 /// A register and what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Register {
-    Boolean(Word),
-    Integer(Word),
-    Real(Word),
-    Double(Word),
+    Boolean(WordRegister),
+    Integer(WordRegister),
+    Real(WordRegister),
+    Double(WordRegister),
     Decimal(Wide),
-    Text(Text),
+    Text(TextRegister),
 }
 
 /// A register by the size of its values.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bank {
-    Word(Word),
+    Word(WordRegister),
     Wide(Wide),
-    Text(Text),
+    Text(TextRegister),
 }
 
 impl Register {
@@ -27,12 +27,12 @@ impl Register {
     #[must_use]
     pub const fn new(kind: ValueKind, number: u8) -> Self {
         match kind {
-            ValueKind::Boolean => Self::Boolean(Word(number)),
-            ValueKind::Integer => Self::Integer(Word(number)),
-            ValueKind::Real => Self::Real(Word(number)),
-            ValueKind::Double => Self::Double(Word(number)),
+            ValueKind::Boolean => Self::Boolean(WordRegister(number)),
+            ValueKind::Integer => Self::Integer(WordRegister(number)),
+            ValueKind::Real => Self::Real(WordRegister(number)),
+            ValueKind::Double => Self::Double(WordRegister(number)),
             ValueKind::Decimal => Self::Decimal(Wide(number)),
-            ValueKind::Bytes => Self::Text(Text(number)),
+            ValueKind::Bytes => Self::Text(TextRegister(number)),
         }
     }
 

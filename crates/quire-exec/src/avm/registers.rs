@@ -11,7 +11,7 @@ use quire_tables::RowTable;
 
 use super::cancellation::Cancellation;
 use super::native::ProgramCompiler;
-use super::operand::{Attribute, Target, Text, Tuple, Wide, Word};
+use super::operand::{Attribute, TargetRegister, TextRegister, Tuple, Wide, WordRegister};
 use super::tally::Tally;
 use super::trap::Trap;
 
@@ -143,13 +143,13 @@ pub(super) struct States {
 }
 
 /// A value that an operand has.
-pub(super) trait Read<V>: Copy {
+pub(super) trait ReadOperand<V>: Copy {
     /// `None` for NULL; registers are never asked for one (see [`super::verify`]).
     fn read(self, registers: &mut RegisterSet) -> Result<Option<V>, Trap>;
 }
 
 /// A register that takes values of a type.
-pub(super) trait Write<V>: Copy {
+pub(super) trait WriteRegister<V>: Copy {
     fn write(self, registers: &mut RegisterSet, value: V);
     fn write_null(self, registers: &mut RegisterSet);
 }
@@ -218,52 +218,52 @@ impl InWord for f32 {
     }
 }
 
-impl<V: InWord> Read<V> for Word {
+impl<V: InWord> ReadOperand<V> for WordRegister {
     #[inline(always)]
     fn read(self, registers: &mut RegisterSet) -> Result<Option<V>, Trap> {
         Ok(Some(V::of_word(registers.word(self))))
     }
 }
 
-impl Read<i128> for Wide {
+impl ReadOperand<i128> for Wide {
     #[inline(always)]
     fn read(self, registers: &mut RegisterSet) -> Result<Option<i128>, Trap> {
         Ok(Some(registers.wide(self)))
     }
 }
 
-impl Read<TextPlace> for Text {
+impl ReadOperand<TextPlace> for TextRegister {
     #[inline(always)]
     fn read(self, registers: &mut RegisterSet) -> Result<Option<TextPlace>, Trap> {
         Ok(Some(registers.place(self)))
     }
 }
 
-impl<V: InWord> Read<V> for Attribute {
+impl<V: InWord> ReadOperand<V> for Attribute {
     #[inline(always)]
     fn read(self, registers: &mut RegisterSet) -> Result<Option<V>, Trap> {
         V::of_attribute(registers, self)
     }
 }
 
-impl Read<i128> for Attribute {
+impl ReadOperand<i128> for Attribute {
     #[inline(always)]
     fn read(self, registers: &mut RegisterSet) -> Result<Option<i128>, Trap> {
         registers.decimal(self)
     }
 }
 
-impl Read<TextPlace> for Attribute {
+impl ReadOperand<TextPlace> for Attribute {
     #[inline(always)]
     fn read(self, registers: &mut RegisterSet) -> Result<Option<TextPlace>, Trap> {
         registers.locate(self)
     }
 }
 
-impl<V: InWord> Write<V> for Target<Word> {
+impl<V: InWord> WriteRegister<V> for TargetRegister<WordRegister> {
     #[inline(always)]
     fn write(self, registers: &mut RegisterSet, value: V) {
-        let Self(Word(number)) = self;
+        let Self(WordRegister(number)) = self;
         registers.banks.words[usize::from(number)] = value.to_word();
         registers.banks.word_nulls[usize::from(number)] = false;
     }
@@ -273,7 +273,7 @@ impl<V: InWord> Write<V> for Target<Word> {
     }
 }
 
-impl Write<i128> for Target<Wide> {
+impl WriteRegister<i128> for TargetRegister<Wide> {
     #[inline(always)]
     fn write(self, registers: &mut RegisterSet, value: i128) {
         let Self(Wide(number)) = self;
@@ -286,10 +286,10 @@ impl Write<i128> for Target<Wide> {
     }
 }
 
-impl Write<TextPlace> for Target<Text> {
+impl WriteRegister<TextPlace> for TargetRegister<TextRegister> {
     #[inline(always)]
     fn write(self, registers: &mut RegisterSet, value: TextPlace) {
-        let Self(Text(number)) = self;
+        let Self(TextRegister(number)) = self;
         registers.banks.texts[usize::from(number)] = value;
         registers.banks.text_nulls[usize::from(number)] = false;
     }
@@ -342,7 +342,7 @@ impl RegisterSet {
     /// The value of a register, whether or not it is NULL.
     #[inline(always)]
     #[must_use]
-    pub fn word(&self, register: Word) -> i64 {
+    pub fn word(&self, register: WordRegister) -> i64 {
         self.banks.words[usize::from(register.0)]
     }
 
@@ -356,12 +356,12 @@ impl RegisterSet {
     /// The bytes of the string of a register, whether or not it is NULL.
     #[inline(always)]
     #[must_use]
-    pub fn text(&self, register: Text) -> &[u8] {
+    pub fn text(&self, register: TextRegister) -> &[u8] {
         self.bytes(self.place(register))
     }
 
     #[inline(always)]
-    pub(super) fn place(&self, register: Text) -> TextPlace {
+    pub(super) fn place(&self, register: TextRegister) -> TextPlace {
         self.banks.texts[usize::from(register.0)]
     }
 
@@ -387,21 +387,21 @@ impl RegisterSet {
             .map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn set_word(&mut self, target: Target<Word>, value: i64) {
+    pub(crate) fn set_word(&mut self, target: TargetRegister<WordRegister>, value: i64) {
         target.write(self, value);
     }
 
-    pub(crate) fn set_wide(&mut self, target: Target<Wide>, value: i128) {
+    pub(crate) fn set_wide(&mut self, target: TargetRegister<Wide>, value: i128) {
         target.write(self, value);
     }
 
-    pub(crate) fn set_text(&mut self, target: Target<Text>, value: TextPlace) {
+    pub(crate) fn set_text(&mut self, target: TargetRegister<TextRegister>, value: TextPlace) {
         target.write(self, value);
     }
 
     /// Gives a register a double.
-    pub fn set_double(&mut self, register: Word, value: f64) {
-        Target(register).write(self, value);
+    pub fn set_double(&mut self, register: WordRegister, value: f64) {
+        TargetRegister(register).write(self, value);
     }
 
     /// Where the tuple of a register is.
@@ -514,7 +514,7 @@ impl RegisterSet {
     /// Whether the value of a register is NULL.
     #[inline(always)]
     #[must_use]
-    pub fn is_null_word(&self, register: Word) -> bool {
+    pub fn is_null_word(&self, register: WordRegister) -> bool {
         self.banks.word_nulls[usize::from(register.0)]
     }
 
@@ -528,7 +528,7 @@ impl RegisterSet {
     /// Whether the value of a register is NULL.
     #[inline(always)]
     #[must_use]
-    pub(crate) fn is_null_text(&self, register: Text) -> bool {
+    pub(crate) fn is_null_text(&self, register: TextRegister) -> bool {
         self.banks.text_nulls[usize::from(register.0)]
     }
 }

@@ -1,17 +1,19 @@
 //! Strings.
 
-use super::operand::{Pattern, Target, Text, TextSet, Wide, WideSet, Word, WordSet};
+use super::operand::{
+    Pattern, TargetRegister, TextRegister, TextSet, Wide, WideSet, WordRegister, WordSet,
+};
 use super::program::Asides;
-use super::registers::{RegisterSet, Write};
+use super::registers::{RegisterSet, WriteRegister};
 use super::trap::Trap;
 use crate::plan::{EvaluationError, VALUE_BYTES_MAX};
 
 /// One string behind the other.
 pub(super) fn concatenate(
     registers: &mut RegisterSet,
-    left: Text,
-    right: Text,
-    target: Target<Text>,
+    left: TextRegister,
+    right: TextRegister,
+    target: TargetRegister<TextRegister>,
 ) -> Result<(), Trap> {
     let place = registers.make(|registers, text| {
         let (left, right) = (registers.text(left), registers.text(right));
@@ -31,7 +33,7 @@ pub(super) fn concatenate(
 pub(super) fn is_like(
     registers: &mut RegisterSet,
     asides: &Asides,
-    value: Text,
+    value: TextRegister,
     pattern: Pattern,
 ) -> Result<bool, Trap> {
     let pattern = asides.patterns.get(usize::from(pattern.0));
@@ -43,7 +45,7 @@ pub(super) fn is_like(
 pub(super) fn is_word_in(
     registers: &mut RegisterSet,
     asides: &Asides,
-    value: Word,
+    value: WordRegister,
     set: WordSet,
 ) -> Result<bool, Trap> {
     let set = asides.word_sets.get(usize::from(set.0));
@@ -67,7 +69,7 @@ pub(super) fn is_wide_in(
 pub(super) fn is_text_in(
     registers: &mut RegisterSet,
     asides: &Asides,
-    value: Text,
+    value: TextRegister,
     set: TextSet,
 ) -> Result<bool, Trap> {
     let text = registers.text(value);

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use super::opcode::Instruction;
 use super::operand::{Operand, OperandKind};
-use super::program::Draft;
+use super::program::ProgramDraft;
 use super::register::Register;
 
 /// Why there is no such program.
@@ -92,8 +92,8 @@ fn written_by(operand: Operand) -> Option<Place> {
     Some((kind, operand.number))
 }
 
-struct Checker<'d> {
-    draft: &'d Draft,
+struct ProgramVerifier<'d> {
+    draft: &'d ProgramDraft,
     constants: HashSet<Place>,
     at: usize,
     instruction: Instruction,
@@ -104,7 +104,7 @@ struct Checker<'d> {
 }
 
 /// Checks a program.
-pub(super) fn check(draft: &Draft) -> Result<(), ProgramError> {
+pub(super) fn check(draft: &ProgramDraft) -> Result<(), ProgramError> {
     let count = draft.instructions.len();
     if count > usize::from(u16::MAX) {
         return Err(ProgramError::TooLong(count));
@@ -122,7 +122,7 @@ pub(super) fn check(draft: &Draft) -> Result<(), ProgramError> {
             .iter()
             .map(|(tuple, _)| (OperandKind::Tuple, tuple.0.into())),
     );
-    let mut checker = Checker {
+    let mut checker = ProgramVerifier {
         draft,
         constants,
         at: 0,
@@ -149,7 +149,7 @@ fn meet(known: &mut Option<HashSet<Place>>, other: &HashSet<Place>) {
     }
 }
 
-impl Checker<'_> {
+impl ProgramVerifier<'_> {
     fn step(&mut self) -> Result<(), ProgramError> {
         if let Some(arriving) = self.ahead.get_mut(self.at).and_then(Option::take) {
             meet(&mut self.written, &arriving);
@@ -262,7 +262,7 @@ impl Checker<'_> {
 }
 
 /// Whether a program may make strings that are in no tuple.
-pub(super) fn makes_text(draft: &Draft) -> bool {
+pub(super) fn makes_text(draft: &ProgramDraft) -> bool {
     let calls = draft.asides.calls.iter();
     let mut operands = draft.instructions.iter().flat_map(Instruction::operands);
     calls

@@ -15,7 +15,7 @@ use quire_format::tuple::{
 };
 use quire_store::{Disk, FileDisk};
 
-use super::{Cost, CostSource, Costs, KNOWN, is_cost, unpacking};
+use super::{Cost, CostModel, CostSource, KNOWN, is_cost, unpacking};
 use crate::key_hash::hash_of;
 
 /// Measurements of which the median counts.
@@ -28,8 +28,8 @@ const KIB: f64 = 1024.0;
 
 /// What work costs here. Temporary files are made in that folder, or where the system has its own; without any, what files cost is not measured.
 #[must_use]
-pub fn calibrate(directory: Option<&Path>) -> Costs {
-    let mut measured = Measured::default();
+pub fn calibrate(directory: Option<&Path>) -> CostModel {
+    let mut measured = MeasuredCosts::default();
     // What has no measurement keeps what is built in.
     measured.decoding();
     measured.keeping();
@@ -42,8 +42,8 @@ pub fn calibrate(directory: Option<&Path>) -> Costs {
 }
 
 #[derive(Default)]
-struct Measured {
-    costs: Costs,
+struct MeasuredCosts {
+    costs: CostModel,
 }
 
 /// Nanoseconds of one of `count` pieces of work.
@@ -80,12 +80,12 @@ fn text(at: usize) -> String {
 }
 
 /// Tuples of two numbers, a code and a string.
-struct Sample {
+struct CalibrationTuples {
     layout: TupleLayout,
     tuples: Vec<Vec<u8>>,
 }
 
-impl Sample {
+impl CalibrationTuples {
     fn new(compression: &TupleCompression) -> Option<Self> {
         let column = |column_type: TupleType, compression: TupleCompression| TupleColumn {
             column_type,
@@ -150,7 +150,7 @@ impl Sample {
     }
 }
 
-impl Measured {
+impl MeasuredCosts {
     fn note(&mut self, cost: Cost, ns: f64) {
         if is_cost(ns) {
             self.costs.note(cost, ns, CostSource::Measured);
@@ -158,11 +158,11 @@ impl Measured {
     }
 
     fn decoding(&mut self) {
-        if let Some(plain) = Sample::new(&TupleCompression::None) {
+        if let Some(plain) = CalibrationTuples::new(&TupleCompression::None) {
             self.note(Cost::DecodePlain, plain.field_ns(0));
             self.note(Cost::DecodePlainText, plain.field_ns(2));
         }
-        if let Some(suppressed) = Sample::new(&TupleCompression::NullSuppressed) {
+        if let Some(suppressed) = CalibrationTuples::new(&TupleCompression::NullSuppressed) {
             self.note(Cost::DecodeSuppressed, suppressed.field_ns(0));
             self.note(Cost::DecodeDictionary, suppressed.field_ns(1));
             self.note(Cost::DecodeSuppressedText, suppressed.field_ns(2));
@@ -170,8 +170,8 @@ impl Measured {
     }
 
     fn keeping(&mut self) {
-        let plain = Sample::new(&TupleCompression::None);
-        let suppressed = Sample::new(&TupleCompression::NullSuppressed);
+        let plain = CalibrationTuples::new(&TupleCompression::None);
+        let suppressed = CalibrationTuples::new(&TupleCompression::NullSuppressed);
         if let (Some(plain), Some(suppressed)) = (plain, suppressed) {
             let plain_ns = plain.encode_ns();
             self.note(Cost::KeepRow, plain_ns);
@@ -182,7 +182,7 @@ impl Measured {
     }
 
     fn unpacking(&mut self) {
-        let Some(sample) = Sample::new(&TupleCompression::None) else {
+        let Some(sample) = CalibrationTuples::new(&TupleCompression::None) else {
             return;
         };
         let page = sample.bytes(PAGE_BYTES);
@@ -258,7 +258,7 @@ impl Measured {
     }
 
     fn files(&mut self, directory: Option<&Path>) {
-        let Some(sample) = Sample::new(&TupleCompression::None) else {
+        let Some(sample) = CalibrationTuples::new(&TupleCompression::None) else {
             return;
         };
         let block = sample.bytes(BLOCK_BYTES);
@@ -363,7 +363,7 @@ mod tests {
             assert!(is_cost(shown.ns), "{}", shown.name);
         }
         assert_eq!(
-            Costs::from_text(&costs.to_text("m"), "m").map(|read| read.ns),
+            CostModel::from_text(&costs.to_text("m"), "m").map(|read| read.ns),
             Some(costs.ns)
         );
     }

@@ -1,7 +1,7 @@
 //! What pieces of work cost, in nanoseconds.
 //!
 //! Paper 1 §4.2 wants a cost model that knows what decoding a field costs. That depends on the machine, so the numbers can be measured
-//! ([`calibrate`]), kept as text ([`Costs::to_text`]) and overridden one by one. Without either, [`Costs::default`] are those of a machine of
+//! ([`calibrate`]), kept as text ([`CostModel::to_text`]) and overridden one by one. Without either, [`CostModel::default`] are those of a machine of
 //! 2020 or so: plans must not depend on what else a machine did while it was measured.
 
 mod calibrate;
@@ -70,15 +70,15 @@ impl From<FieldDecoding> for Cost {
 }
 
 /// A cost with its name, what it is when nobody has measured it, and what it is of.
-struct Known {
+struct CostParameter {
     cost: Cost,
     name: &'static str,
     default_ns: f64,
     of: &'static str,
 }
 
-const fn known(cost: Cost, name: &'static str, default_ns: f64, of: &'static str) -> Known {
-    Known {
+const fn known(cost: Cost, name: &'static str, default_ns: f64, of: &'static str) -> CostParameter {
+    CostParameter {
         cost,
         name,
         default_ns,
@@ -89,7 +89,7 @@ const fn known(cost: Cost, name: &'static str, default_ns: f64, of: &'static str
 const COUNT: usize = 38;
 
 /// In the order of [`Cost`].
-const KNOWN: [Known; COUNT] = [
+const KNOWN: [CostParameter; COUNT] = [
     known(
         Cost::DecodePlain,
         "decode_plain",
@@ -334,12 +334,12 @@ pub enum CostError {
 
 /// What each piece of work costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Costs {
+pub struct CostModel {
     ns: [f64; COUNT],
     sources: [CostSource; COUNT],
 }
 
-impl Default for Costs {
+impl Default for CostModel {
     fn default() -> Self {
         Self {
             ns: std::array::from_fn(|at| KNOWN[at].default_ns),
@@ -359,7 +359,7 @@ pub struct ShownCost {
     pub of: &'static str,
 }
 
-impl Costs {
+impl CostModel {
     /// Nanoseconds of one.
     #[must_use]
     pub fn of(&self, cost: Cost) -> f64 {
@@ -435,10 +435,10 @@ mod tests {
 
     #[test]
     fn a_cost_is_set_by_its_name_and_no_other_changes() {
-        let mut costs = Costs::default();
+        let mut costs = CostModel::default();
         costs.set("lookup", "77.5").unwrap();
         assert_eq!(costs.of(Cost::Lookup), 77.5);
-        let others = Costs::default();
+        let others = CostModel::default();
         let changed = costs.shown().zip(others.shown());
         assert_eq!(changed.filter(|(one, other)| one != other).count(), 1);
         assert_eq!(costs.set("look", "1"), Err(CostError::Name("look".into())));

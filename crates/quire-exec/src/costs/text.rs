@@ -13,14 +13,14 @@
 
 use std::fmt::Write as _;
 
-use super::{COUNT, CostSource, Costs, KNOWN, is_cost};
+use super::{COUNT, CostModel, CostSource, KNOWN, is_cost};
 
 const HEADING: &str = "quire costs 1";
 
 /// Longer texts are no costs.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
-impl Costs {
+impl CostModel {
     /// The text that [`Costs::from_text`] reads on a machine of this name.
     #[must_use]
     pub fn to_text(&self, machine: &str) -> String {
@@ -74,8 +74,8 @@ mod tests {
     use super::*;
     use crate::costs::Cost;
 
-    fn measured() -> Costs {
-        let mut costs = Costs::default();
+    fn measured() -> CostModel {
+        let mut costs = CostModel::default();
         for (at, known) in KNOWN.iter().enumerate() {
             costs.note(known.cost, 0.5 + at as f64 * 1.37, CostSource::Measured);
         }
@@ -94,10 +94,10 @@ mod tests {
     fn what_was_written_is_read_on_the_same_machine_only() {
         let text = measured().to_text("some machine, 8 threads");
         assert_eq!(
-            Costs::from_text(&text, "some machine, 8 threads"),
+            CostModel::from_text(&text, "some machine, 8 threads"),
             Some(measured())
         );
-        assert_eq!(Costs::from_text(&text, "another machine"), None);
+        assert_eq!(CostModel::from_text(&text, "another machine"), None);
         assert_eq!(measured().of(Cost::DecodePlain), 0.5);
     }
 
@@ -105,7 +105,11 @@ mod tests {
     fn whatever_is_damaged_is_nothing() {
         let text = measured().to_text("m");
         for end in 0..text.len() {
-            assert_eq!(Costs::from_text(&text[..end], "m"), None, "cut at {end}");
+            assert_eq!(
+                CostModel::from_text(&text[..end], "m"),
+                None,
+                "cut at {end}"
+            );
         }
         for at in 0..text.len() {
             for bit in 0..7 {
@@ -115,19 +119,19 @@ mod tests {
                 // A digit of the check may be written in either case.
                 let is_same = damaged.eq_ignore_ascii_case(&text);
                 assert!(
-                    is_same || Costs::from_text(&damaged, "m").is_none(),
+                    is_same || CostModel::from_text(&damaged, "m").is_none(),
                     "bit {bit} of {at}"
                 );
             }
         }
         let doubled = format!("{text}{text}");
-        assert_eq!(Costs::from_text(&doubled, "m"), None);
+        assert_eq!(CostModel::from_text(&doubled, "m"), None);
         // The right check of wrong lines.
         for (from, to) in [("row ", "raw "), ("quire costs 1", "quire costs 2")] {
             let (said, _) = text.rsplit_once("check ").unwrap();
             let wrong = said.replacen(from, to, 1);
             let wrong = format!("{wrong}check {:016x}\n", check_of(&wrong));
-            assert_eq!(Costs::from_text(&wrong, "m"), None, "{to}");
+            assert_eq!(CostModel::from_text(&wrong, "m"), None, "{to}");
         }
     }
 }

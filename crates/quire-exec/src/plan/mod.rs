@@ -39,13 +39,14 @@ mod scalar;
 pub use environment::{Environment, Row};
 pub use error::{EvaluationError, FunctionError, OverflowError, VALUE_BYTES_MAX};
 pub use expression::{
-    CastPlan, Comparison, DecimalOperation, DecimalRescale, Expression, FloatOperator,
+    CastPlan, ComparisonExpression, DecimalOperation, DecimalRescale, Expression, FloatOperator,
     IntegerOperation, LikePattern, Operator, ScalarFunction, ShortCut,
 };
 pub use kind::{IntegerWidth, ValueKind};
 pub use quotient::{nearest_double, nearest_mean};
 pub use relation::{
-    Aggregate, AggregateCall, AggregateFunction, AverageKind, Join, JoinKey, JoinKind, Node, Plan,
-    PlanColumn, PlanError, Query, Scan, Sort, SortKey, SumKind, Write, WriteKind,
+    Aggregate, AggregateCall, AggregateFunction, AverageKind, Join, JoinKey, JoinKind, Plan,
+    PlanColumn, PlanError, PlanNode, PlanQuery, PlanSortKey, ScanNode, SortNode, SumKind,
+    WriteKind, WriteNode,
 };
-pub use scalar::Scalar;
+pub use scalar::PlanScalar;

@@ -9,7 +9,7 @@ use super::{EvaluationError, ValueKind};
 
 /// The value of an expression. Its type is known where the expression was built.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Scalar<'a> {
+pub enum PlanScalar<'a> {
     /// NULL of any type.
     Null,
     /// `BOOLEAN`
@@ -26,7 +26,7 @@ pub enum Scalar<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
-impl<'a> From<TupleValue<'a>> for Scalar<'a> {
+impl<'a> From<TupleValue<'a>> for PlanScalar<'a> {
     #[inline]
     fn from(value: TupleValue<'a>) -> Self {
         match value {
@@ -41,7 +41,7 @@ impl<'a> From<TupleValue<'a>> for Scalar<'a> {
     }
 }
 
-impl Scalar<'_> {
+impl PlanScalar<'_> {
     /// Whether it is NULL.
     #[inline]
     #[must_use]

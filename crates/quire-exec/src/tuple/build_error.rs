@@ -5,7 +5,7 @@ use crate::avm::{CompileError, Trap};
 /// Why a plan has no iterators.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum LowerError {
     /// An expression has no program.
     #[error(transparent)]
     Compile(#[from] CompileError),

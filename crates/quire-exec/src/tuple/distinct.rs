@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use super::keys::push_key;
 use super::row_image::RowImage;
-use super::spill::{Partitions, SpillFile, Workspace};
-use super::{Explanation, Step};
+use super::spill::{IteratorSpillFile, Partitions, Workspace};
+use super::{Explanation, ProgramStep};
 use crate::avm::{Program, Register, RegisterSet, Trap};
 use crate::key_hash::hash_of;
 
@@ -28,15 +28,15 @@ const VALUE_BYTES: usize = 40;
 
 /// The same at work: the values that were met, each behind the number of its group's first slot.
 pub(super) struct Distinct {
-    value: Step,
+    value: ProgramStep,
     register: Register,
-    accumulate: Step,
+    accumulate: ProgramStep,
     met: HashSet<Box<[u8]>>,
     met_bytes: usize,
     workspace: Workspace,
     image: RowImage,
     row: Vec<u8>,
-    spilled: Option<(SpillFile, Partitions)>,
+    spilled: Option<(IteratorSpillFile, Partitions)>,
 }
 
 impl Distinct {
@@ -47,9 +47,9 @@ impl Distinct {
     ) -> Result<Self, Trap> {
         let register = programs.register;
         Ok(Self {
-            value: Step::new(programs.value, registers)?,
+            value: ProgramStep::new(programs.value, registers)?,
             register,
-            accumulate: Step::new(programs.accumulate, registers)?,
+            accumulate: ProgramStep::new(programs.accumulate, registers)?,
             met: HashSet::new(),
             met_bytes: 0,
             workspace,

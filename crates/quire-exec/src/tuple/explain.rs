@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write as _};
 
-use super::{RegisterIterator, Step};
+use super::{ProgramStep, RegisterIterator};
 
 /// Text that grows line by line.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl Explanation {
     }
 
     /// A program that the present iterator runs.
-    pub(super) fn program(&mut self, name: &str, step: &Step) {
+    pub(super) fn program(&mut self, name: &str, step: &ProgramStep) {
         let text = step.program.to_string();
         if !self.with_programs || step.program.draft().instructions.len() < 2 {
             return;

@@ -11,9 +11,9 @@ use hashbrown::HashTable;
 use super::distinct::{Distinct, DistinctProgram};
 use super::keys::{KeyHead, push_key, restore_key};
 use super::row_image::RowImage;
-use super::spill::{Partitions, SpillFile, Stream, Workspace};
-use super::{Explanation, RegisterIterator, Step};
-use crate::avm::{NOTHING, Program, Register, RegisterSet, Slot, Trap, Tuple};
+use super::spill::{IteratorSpillFile, Partitions, SpillStream, Workspace};
+use super::{Explanation, ProgramStep, RegisterIterator};
+use crate::avm::{AggregateSlot, NOTHING, Program, Register, RegisterSet, Trap, Tuple};
 
 /// What a group-by is made of.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct GroupPrograms {
 
 /// A group: where its key is, and its first slot.
 #[derive(Clone, Copy, Debug)]
-struct Group {
+struct GroupRecord {
     start: u32,
     bytes: u32,
     /// Where its slots start. Those of other group-bys may lie between.
@@ -43,30 +43,30 @@ struct Group {
 
 /// How a group is found.
 #[derive(Clone, Copy, Debug)]
-struct Bucket {
+struct GroupBucket {
     head: KeyHead,
     number: u32,
     first_slot: u32,
 }
 
 /// Bytes of a group besides those of its key and its slots: in the list, and in the table with the room that it has.
-const GROUP_BYTES: usize = size_of::<Group>() + 2 * size_of::<Bucket>();
+const GROUP_BYTES: usize = size_of::<GroupRecord>() + 2 * size_of::<GroupBucket>();
 
 /// Rows of its input by groups. Without keys there is one group, also of no rows.
 pub struct HashGroup<I> {
     input: I,
-    keys: Step,
+    keys: ProgramStep,
     key_registers: Vec<Register>,
-    accumulate: Step,
+    accumulate: ProgramStep,
     distinct: Vec<Distinct>,
-    results: Step,
-    table: HashTable<Bucket>,
-    groups: Vec<Group>,
+    results: ProgramStep,
+    table: HashTable<GroupBucket>,
+    groups: Vec<GroupRecord>,
     /// The buffer of the registers that has the keys.
     buffer: u16,
     /// The slots of a group without rows, and those that are strings.
     initial: Vec<i128>,
-    text_slots: Vec<Slot>,
+    text_slots: Vec<AggregateSlot>,
     /// First slots of groups that are gone.
     free_slots: Vec<usize>,
     /// The next group to give; none before all input is read.
@@ -75,16 +75,16 @@ pub struct HashGroup<I> {
     workspace: Workspace,
     image: RowImage,
     row: Vec<u8>,
-    spilled: Option<Spilled>,
+    spilled: Option<SpilledGroups>,
 }
 
 /// Rows of groups for which there was no room.
-struct Spilled {
-    file: SpillFile,
+struct SpilledGroups {
+    file: IteratorSpillFile,
     /// Those of the present pass.
     partitions: Option<Partitions>,
     /// Those of passes to come, with how often they were divided.
-    waiting: Vec<(u32, Stream)>,
+    waiting: Vec<(u32, SpillStream)>,
     level: u32,
 }
 
@@ -121,11 +121,11 @@ impl<I: RegisterIterator> HashGroup<I> {
         let (columns, tuples) = programs.input;
         Ok(Self {
             input,
-            keys: Step::new(programs.keys, registers)?,
+            keys: ProgramStep::new(programs.keys, registers)?,
             key_registers: programs.key_registers,
-            accumulate: Step::new(programs.accumulate, registers)?,
+            accumulate: ProgramStep::new(programs.accumulate, registers)?,
             distinct,
-            results: Step::new(programs.results, registers)?,
+            results: ProgramStep::new(programs.results, registers)?,
             table: HashTable::new(),
             groups: Vec::new(),
             buffer: registers.add_buffer(),
@@ -228,7 +228,7 @@ impl<I: RegisterIterator> HashGroup<I> {
     fn spill(&mut self, hash: u64, registers: &RegisterSet) -> Result<(), Trap> {
         let spilled = match &mut self.spilled {
             Some(spilled) => spilled,
-            None => self.spilled.insert(Spilled {
+            None => self.spilled.insert(SpilledGroups {
                 file: self.workspace.file()?,
                 partitions: None,
                 waiting: Vec::new(),
@@ -259,18 +259,18 @@ impl<I: RegisterIterator> HashGroup<I> {
         let Some(keys) = registers.buffer_mut(self.buffer) else {
             return Err(Trap::slot());
         };
-        self.groups.push(Group {
+        self.groups.push(GroupRecord {
             start: place(keys.len())?,
             bytes: place(self.key.len())?,
             first_slot: place(first_slot)?,
         });
         keys.extend_from_slice(&self.key);
-        let bucket = Bucket {
+        let bucket = GroupBucket {
             head,
             number: place(number)?,
             first_slot: place(first_slot)?,
         };
-        let rehash = |bucket: &Bucket| bucket.head.hash();
+        let rehash = |bucket: &GroupBucket| bucket.head.hash();
         self.table.insert_unique(head.hash(), bucket, rehash);
         Ok(first_slot)
     }
@@ -281,7 +281,7 @@ impl<I: RegisterIterator> HashGroup<I> {
             distinct.finish(&mut self.key, registers)?;
         }
         self.table = HashTable::new();
-        if let Some(Spilled {
+        if let Some(SpilledGroups {
             file,
             partitions,
             waiting,
@@ -324,7 +324,7 @@ impl<I: RegisterIterator> HashGroup<I> {
     }
 
     /// Gives the registers of the keys what a group has.
-    fn restore(&self, group: Group, registers: &mut RegisterSet) {
+    fn restore(&self, group: GroupRecord, registers: &mut RegisterSet) {
         let mut at = group.start;
         for register in &self.key_registers {
             at = restore_key(registers, *register, self.buffer, at);
@@ -373,7 +373,7 @@ impl<I: RegisterIterator> RegisterIterator for HashGroup<I> {
     }
 }
 
-impl Group {
+impl GroupRecord {
     fn key(self, keys: &[u8]) -> &[u8] {
         let start = self.start as usize;
         keys.get(start..start + self.bytes as usize)

@@ -3,8 +3,8 @@
 //! The register of the table points to them where the scan has put them: nothing is kept, and nothing is copied again.
 
 use super::scan::shown_path;
-use super::{Explanation, RegisterIterator, Step, TableScan};
-use crate::avm::{Program, Register, RegisterSet, Target, Trap, Word};
+use super::{Explanation, ProgramStep, RegisterIterator, TableScan};
+use crate::avm::{Program, Register, RegisterSet, TargetRegister, Trap, WordRegister};
 
 /// Which rows a join by looking up gives. *Left* is the side that looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum LookupKind {
     /// Each left row that matches none.
     Anti,
     /// Each left row, with whether it matches in a register.
-    Mark(Word),
+    Mark(WordRegister),
 }
 
 /// What a join by looking up is made of.
@@ -36,7 +36,7 @@ pub(crate) struct IndexJoinSides {
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum IndexJoinState {
     /// A left row is wanted.
     Left,
     /// The left row has found something; whether a pair has matched.
@@ -49,8 +49,8 @@ pub(crate) struct IndexJoin<L> {
     left: L,
     right: TableScan,
     sides: IndexJoinSides,
-    condition: Option<Step>,
-    state: State,
+    condition: Option<ProgramStep>,
+    state: IndexJoinState,
 }
 
 impl<L: RegisterIterator> IndexJoin<L> {
@@ -65,19 +65,19 @@ impl<L: RegisterIterator> IndexJoin<L> {
         registers: &mut RegisterSet,
     ) -> Result<Self, Trap> {
         let condition = sides.condition.take();
-        let condition = condition.map(|program| Step::new(program, registers));
+        let condition = condition.map(|program| ProgramStep::new(program, registers));
         Ok(Self {
             left,
             right,
             sides,
             condition: condition.transpose()?,
-            state: State::Left,
+            state: IndexJoinState::Left,
         })
     }
 
-    fn next_left(&mut self, registers: &mut RegisterSet) -> Result<State, Trap> {
+    fn next_left(&mut self, registers: &mut RegisterSet) -> Result<IndexJoinState, Trap> {
         if !self.left.next(registers)? {
-            return Ok(State::End);
+            return Ok(IndexJoinState::End);
         }
         let IndexJoinSides {
             left_keys,
@@ -90,7 +90,7 @@ impl<L: RegisterIterator> IndexJoin<L> {
         } else {
             self.right.look_up(left_keys, registers)?
         }
-        Ok(State::Right(false))
+        Ok(IndexJoinState::Right(false))
     }
 
     /// The next pair that matches.
@@ -109,23 +109,23 @@ impl<L: RegisterIterator> IndexJoin<L> {
         &mut self,
         has_matched: bool,
         registers: &mut RegisterSet,
-    ) -> Result<(bool, State), Trap> {
+    ) -> Result<(bool, IndexJoinState), Trap> {
         let matches = self.next_match(registers)?;
         Ok(match (self.sides.kind, matches) {
-            (LookupKind::Inner | LookupKind::Left, true) => (true, State::Right(true)),
-            (LookupKind::Inner, false) | (LookupKind::Anti, true) => (false, State::Left),
+            (LookupKind::Inner | LookupKind::Left, true) => (true, IndexJoinState::Right(true)),
+            (LookupKind::Inner, false) | (LookupKind::Anti, true) => (false, IndexJoinState::Left),
             (LookupKind::Left, false) => {
                 self.right.point_to_nulls(registers);
                 for column in &self.sides.right_columns {
                     registers.set_null(*column);
                 }
-                (!has_matched, State::Left)
+                (!has_matched, IndexJoinState::Left)
             }
-            (LookupKind::Semi, matches) => (matches, State::Left),
-            (LookupKind::Anti, false) => (true, State::Left),
+            (LookupKind::Semi, matches) => (matches, IndexJoinState::Left),
+            (LookupKind::Anti, false) => (true, IndexJoinState::Left),
             (LookupKind::Mark(mark), matches) => {
-                registers.set_word(Target(mark), i64::from(matches));
-                (true, State::Left)
+                registers.set_word(TargetRegister(mark), i64::from(matches));
+                (true, IndexJoinState::Left)
             }
         })
     }
@@ -135,15 +135,15 @@ impl<L: RegisterIterator> RegisterIterator for IndexJoin<L> {
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         loop {
             match self.state {
-                State::Left => self.state = self.next_left(registers)?,
-                State::Right(has_matched) => {
+                IndexJoinState::Left => self.state = self.next_left(registers)?,
+                IndexJoinState::Right(has_matched) => {
                     let (has_row, state) = self.next_right(has_matched, registers)?;
                     self.state = state;
                     if has_row {
                         return Ok(true);
                     }
                 }
-                State::End => return Ok(false),
+                IndexJoinState::End => return Ok(false),
             }
         }
     }

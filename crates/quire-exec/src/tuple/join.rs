@@ -10,12 +10,14 @@ use super::join_spill::{LeftRow, SpilledJoin};
 use super::kept_rows::{KeptRows, set_key};
 use super::row_image::RowImage;
 use super::spill::Workspace;
-use super::{Explanation, RegisterIterator, Step};
-use crate::avm::{Program, Register, RegisterSet, Target, Trap, Tuple, TuplePlace, Word};
+use super::{Explanation, ProgramStep, RegisterIterator};
+use crate::avm::{
+    Program, Register, RegisterSet, TargetRegister, Trap, Tuple, TuplePlace, WordRegister,
+};
 
 /// Which rows a join gives. *Left* is the side that looks, *right* the one that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JoinKind {
+pub enum TupleJoinKind {
     /// Each pair that matches.
     Inner,
     /// And each left row that matches none, with NULLs.
@@ -29,10 +31,10 @@ pub enum JoinKind {
     /// Each left row that matches none.
     Anti,
     /// Each left row, with whether it matches in a register.
-    Mark(Word),
+    Mark(WordRegister),
 }
 
-impl JoinKind {
+impl TupleJoinKind {
     /// Whether right rows that match none come out.
     fn keeps_right(self) -> bool {
         matches!(self, Self::Right | Self::Full)
@@ -42,7 +44,7 @@ impl JoinKind {
 /// What a join is made of.
 #[derive(Debug)]
 pub struct JoinSides {
-    pub kind: JoinKind,
+    pub kind: TupleJoinKind,
     /// Whether NULL equals NULL; otherwise it equals nothing.
     pub nulls_match: bool,
     /// Of an anti join, whether it is `NOT IN`: no row comes out if a right row has a NULL key, nor a left row that has one, unless there is no
@@ -61,7 +63,7 @@ pub struct JoinSides {
     pub condition: Option<Program>,
 }
 
-enum State {
+enum HashJoinState {
     /// Nothing is read.
     Start,
     /// A left row is wanted.
@@ -78,13 +80,13 @@ pub struct HashJoin<L, R> {
     left: L,
     right: R,
     sides: JoinSides,
-    condition: Option<Step>,
+    condition: Option<ProgramStep>,
     kept: KeptRows,
     key: Vec<u8>,
     has_right: bool,
     /// Whether a right row has a key that equals nothing.
     has_null_key: bool,
-    state: State,
+    state: HashJoinState,
     workspace: Workspace,
     image: RowImage,
     row: Vec<u8>,
@@ -105,7 +107,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
     ) -> Result<Self, Trap> {
         let condition = sides.condition.take();
         let condition = condition
-            .map(|program| Step::new(program, registers))
+            .map(|program| ProgramStep::new(program, registers))
             .transpose()?;
         let (columns, tuples) = (sides.left_columns.clone(), sides.left_tuples.clone());
         Ok(Self {
@@ -122,7 +124,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
             key: Vec::new(),
             has_right: false,
             has_null_key: false,
-            state: State::Start,
+            state: HashJoinState::Start,
             workspace,
             image: RowImage::new(columns, tuples, registers),
             row: Vec::new(),
@@ -185,16 +187,16 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
         registers: &mut RegisterSet,
     ) -> Result<bool, Trap> {
         let kind = self.sides.kind;
-        self.state = State::Left;
+        self.state = HashJoinState::Left;
         while let Some(number) = candidate {
             let (matches, next) = self.try_pair(number, registers)?;
             candidate = next;
             has_matched |= matches;
             match kind {
                 _ if !matches => {}
-                JoinKind::Semi | JoinKind::Anti | JoinKind::Mark(_) => break,
+                TupleJoinKind::Semi | TupleJoinKind::Anti | TupleJoinKind::Mark(_) => break,
                 _ => {
-                    self.state = State::Pair(candidate, true);
+                    self.state = HashJoinState::Pair(candidate, true);
                     return Ok(true);
                 }
             }
@@ -204,7 +206,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
         {
             // What other parts of the right side have is not known yet.
             spilled.note_match(has_matched);
-            return Ok(has_matched && kind == JoinKind::Semi);
+            return Ok(has_matched && kind == TupleJoinKind::Semi);
         }
         Ok(self.without_more(has_matched, registers))
     }
@@ -212,15 +214,15 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
     /// Whether a left row comes out that has no more pairs.
     fn without_more(&self, has_matched: bool, registers: &mut RegisterSet) -> bool {
         match self.sides.kind {
-            JoinKind::Inner | JoinKind::Right => false,
-            JoinKind::Left | JoinKind::Full => {
+            TupleJoinKind::Inner | TupleJoinKind::Right => false,
+            TupleJoinKind::Left | TupleJoinKind::Full => {
                 self.kept.point_to_nulls(registers);
                 !has_matched
             }
-            JoinKind::Semi => has_matched,
-            JoinKind::Anti => !has_matched,
-            JoinKind::Mark(mark) => {
-                registers.set_word(Target(mark), i64::from(has_matched));
+            TupleJoinKind::Semi => has_matched,
+            TupleJoinKind::Anti => !has_matched,
+            TupleJoinKind::Mark(mark) => {
+                registers.set_word(TargetRegister(mark), i64::from(has_matched));
                 true
             }
         }
@@ -232,7 +234,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
             self.state = self.next_part(registers)?;
             return Ok(false);
         };
-        self.state = State::Rest(number as usize + 1);
+        self.state = HashJoinState::Rest(number as usize + 1);
         self.kept.point_to(number, registers);
         for tuple in &self.sides.left_tuples {
             registers.set_tuple(*tuple, TuplePlace::NULLS);
@@ -244,16 +246,16 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
     }
 
     /// Keeps the next part of the right side, if there is one.
-    fn next_part(&mut self, registers: &mut RegisterSet) -> Result<State, Trap> {
+    fn next_part(&mut self, registers: &mut RegisterSet) -> Result<HashJoinState, Trap> {
         let Some(spilled) = &mut self.spilled else {
-            return Ok(State::End);
+            return Ok(HashJoinState::End);
         };
         let workspace = &self.workspace;
         Ok(
             if spilled.next_part(&mut self.kept, workspace, registers)? {
-                State::Left
+                HashJoinState::Left
             } else {
-                State::End
+                HashJoinState::End
             },
         )
     }
@@ -268,7 +270,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
     fn next_left(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         registers.cancellation.check()?;
         if self.sides.is_null_aware && self.has_null_key {
-            self.state = State::End;
+            self.state = HashJoinState::End;
             return Ok(false);
         }
         match &self.spilled {
@@ -280,7 +282,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
 
     fn next_of_input(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         self.state = match self.left.next(registers)? {
-            true if self.is_unknown(registers) => State::Left,
+            true if self.is_unknown(registers) => HashJoinState::Left,
             true => {
                 let JoinSides {
                     left_keys,
@@ -292,9 +294,9 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
                 } else {
                     None
                 };
-                State::Pair(first, false)
+                HashJoinState::Pair(first, false)
             }
-            false => State::Rest(self.rest_start()),
+            false => HashJoinState::Rest(self.rest_start()),
         };
         Ok(false)
     }
@@ -340,7 +342,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
 
     /// Puts the next left row back that was spilled with the part of the right side that is kept.
     fn next_spilled(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
-        let decides_once = matches!(self.sides.kind, JoinKind::Semi | JoinKind::Anti);
+        let decides_once = matches!(self.sides.kind, TupleJoinKind::Semi | TupleJoinKind::Anti);
         let rest_start = self.rest_start();
         let Some(spilled) = &mut self.spilled else {
             return Ok(false);
@@ -351,19 +353,19 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
             image,
         }) = spilled.next_left()?
         else {
-            self.state = State::Rest(rest_start);
+            self.state = HashJoinState::Rest(rest_start);
             return Ok(false);
         };
         if has_matched && decides_once {
             return Ok(false);
         }
         self.image.restore(image, registers)?;
-        let first = if has_matched && matches!(self.sides.kind, JoinKind::Mark(_)) {
+        let first = if has_matched && matches!(self.sides.kind, TupleJoinKind::Mark(_)) {
             None
         } else {
             self.kept.first(key)
         };
-        self.state = State::Pair(first, has_matched);
+        self.state = HashJoinState::Pair(first, has_matched);
         Ok(false)
     }
 }
@@ -372,20 +374,20 @@ impl<L: RegisterIterator, R: RegisterIterator> RegisterIterator for HashJoin<L, 
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         loop {
             let has_row = match self.state {
-                State::Start => {
+                HashJoinState::Start => {
                     self.read_right(registers)?;
                     if let Some(spilled) = &mut self.spilled {
                         spilled.end_right()?;
                     }
-                    self.state = State::Left;
+                    self.state = HashJoinState::Left;
                     false
                 }
-                State::Left => self.next_left(registers)?,
-                State::Pair(candidate, has_matched) => {
+                HashJoinState::Left => self.next_left(registers)?,
+                HashJoinState::Pair(candidate, has_matched) => {
                     self.next_pair(candidate, has_matched, registers)?
                 }
-                State::Rest(from) => self.next_rest(from, registers)?,
-                State::End => return Ok(false),
+                HashJoinState::Rest(from) => self.next_rest(from, registers)?,
+                HashJoinState::End => return Ok(false),
             };
             if has_row {
                 return Ok(true);

@@ -6,7 +6,7 @@
 //! rows have matched is remembered from part to part, a bit each.
 
 use super::kept_rows::KeptRows;
-use super::spill::{Partitions, SpillFile, Stream, StreamReader, Workspace};
+use super::spill::{IteratorSpillFile, Partitions, SpillStream, StreamReader, Workspace};
 use crate::avm::{RegisterSet, Trap};
 use crate::key_hash::hash_of;
 
@@ -24,18 +24,18 @@ pub(super) struct LeftRow<'r> {
 
 /// Both sides of a join in a file.
 pub(super) struct SpilledJoin {
-    file: SpillFile,
+    file: IteratorSpillFile,
     right_side: Option<Partitions>,
     /// The key of a right row behind its mark.
     marked: Vec<u8>,
     left_side: Option<Partitions>,
     /// Partitions that are to come.
-    right: Vec<Stream>,
-    left: Vec<Stream>,
+    right: Vec<SpillStream>,
+    left: Vec<SpillStream>,
     has_all_left: bool,
     /// The present ones.
     right_reader: StreamReader,
-    left_stream: Stream,
+    left_stream: SpillStream,
     left_reader: StreamReader,
     /// The number of the left row, and which of them have matched.
     left_row: usize,
@@ -53,7 +53,7 @@ impl SpilledJoin {
             left: Vec::new(),
             has_all_left: false,
             right_reader: StreamReader::default(),
-            left_stream: Stream::default(),
+            left_stream: SpillStream::default(),
             left_reader: StreamReader::default(),
             left_row: 0,
             matched: Vec::new(),

@@ -8,7 +8,7 @@ use crate::avm::{Register, RegisterSet, Trap, Tuple, TuplePlace};
 
 /// A row that is kept.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct KeptRow {
     place: TuplePlace,
     /// Where its key is; one that equals nothing has none.
     key: Option<KeyPlace>,
@@ -25,19 +25,19 @@ struct KeyPlace {
 
 /// The first row of a key.
 #[derive(Clone, Copy, Debug)]
-struct Bucket {
+struct HashBucket {
     head: KeyHead,
     first: u32,
 }
 
 /// Bytes of a row besides those of its key and its tuple: in the list, and in the table with the room that it has.
-const ROW_BYTES: usize = size_of::<Kept>() + 2 * size_of::<Bucket>();
+const ROW_BYTES: usize = size_of::<KeptRow>() + 2 * size_of::<HashBucket>();
 
 /// Rows and their keys.
 pub(super) struct KeptRows {
     temporary: Temporary,
-    table: HashTable<Bucket>,
-    rows: Vec<Kept>,
+    table: HashTable<HashBucket>,
+    rows: Vec<KeptRow>,
     keys: Vec<u8>,
 }
 
@@ -80,7 +80,7 @@ impl KeptRows {
 
     fn insert(&mut self, key: Option<&[u8]>, place: TuplePlace) -> Result<(), Trap> {
         let number = u32::try_from(self.rows.len()).map_err(|_| Trap::too_large())?;
-        let mut row = Kept {
+        let mut row = KeptRow {
             place,
             key: None,
             next: number,
@@ -101,11 +101,11 @@ impl KeptRows {
                     bytes: length(key.len())?,
                 });
                 self.keys.extend_from_slice(key);
-                let bucket = Bucket {
+                let bucket = HashBucket {
                     head,
                     first: number,
                 };
-                let rehash = |bucket: &Bucket| bucket.head.hash();
+                let rehash = |bucket: &HashBucket| bucket.head.hash();
                 self.table.insert_unique(head.hash(), bucket, rehash);
             }
         }
@@ -116,7 +116,7 @@ impl KeptRows {
     /// The first row with a key.
     pub(super) fn first(&self, key: &[u8]) -> Option<u32> {
         let head = KeyHead::of(key);
-        let is_it = |bucket: &Bucket| bucket.is_of(head, key, &self.rows, &self.keys);
+        let is_it = |bucket: &HashBucket| bucket.is_of(head, key, &self.rows, &self.keys);
         let found = self.table.find(head.hash(), is_it);
         found.map(|bucket| bucket.first)
     }
@@ -181,9 +181,9 @@ impl KeptRows {
     }
 }
 
-impl Bucket {
+impl HashBucket {
     #[inline]
-    fn is_of(&self, head: KeyHead, key: &[u8], rows: &[Kept], keys: &[u8]) -> bool {
+    fn is_of(&self, head: KeyHead, key: &[u8], rows: &[KeptRow], keys: &[u8]) -> bool {
         let is_rest_alike = || {
             let first = rows.get(self.first as usize);
             first

@@ -1,6 +1,6 @@
 //! Values of registers as keys of hash tables: bytes that are alike when the values are.
 
-use crate::avm::{Register, RegisterSet, Target, TextPlace};
+use crate::avm::{Register, RegisterSet, TargetRegister, TextPlace};
 use crate::key_hash::{FACTOR, fold, hash_of};
 
 const NULL: u8 = 0;
@@ -91,16 +91,16 @@ pub(super) fn restore_key(
         | Register::Integer(register)
         | Register::Double(register)
         | Register::Real(register) => {
-            registers.set_word(Target(register), word);
+            registers.set_word(TargetRegister(register), word);
             at + 9
         }
         Register::Decimal(register) => {
-            registers.set_wide(Target(register), wide);
+            registers.set_wide(TargetRegister(register), wide);
             at + 17
         }
         Register::Text(register) => {
             let place = TextPlace::in_buffer(buffer, at + 5, text_bytes);
-            registers.set_text(Target(register), place);
+            registers.set_text(TargetRegister(register), place);
             at + 5 + text_bytes
         }
     }

@@ -8,8 +8,8 @@ use quire_format::key::{KeyColumn, KeyLayout};
 
 use super::index_join::LookupKind;
 use super::temporary::{Temporary, tuple_type};
-use super::{Explanation, RegisterIterator, Step};
-use crate::avm::{Program, Register, RegisterSet, Target, Trap, Tuple, TuplePlace};
+use super::{Explanation, ProgramStep, RegisterIterator};
+use crate::avm::{Program, Register, RegisterSet, TargetRegister, Trap, Tuple, TuplePlace};
 
 /// What a join of two ordered inputs is made of.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct MergeSides {
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum MergeJoinState {
     /// A left row is wanted.
     Left,
     /// The next right row that the left one is paired with, and whether one has matched.
@@ -40,7 +40,7 @@ pub(crate) struct MergeJoin<L, R> {
     left: L,
     right: R,
     sides: MergeSides,
-    condition: Option<Step>,
+    condition: Option<ProgramStep>,
     layout: KeyLayout,
     temporary: Temporary,
     /// The right rows of a key.
@@ -50,7 +50,7 @@ pub(crate) struct MergeJoin<L, R> {
     /// The key of the right row that the registers have, if it has not been kept or passed.
     right_key: Vec<u8>,
     has_right: bool,
-    state: State,
+    state: MergeJoinState,
 }
 
 impl<L: RegisterIterator, R: RegisterIterator> MergeJoin<L, R> {
@@ -65,7 +65,7 @@ impl<L: RegisterIterator, R: RegisterIterator> MergeJoin<L, R> {
         registers: &mut RegisterSet,
     ) -> Result<Self, Trap> {
         let condition = sides.condition.take();
-        let condition = condition.map(|program| Step::new(program, registers));
+        let condition = condition.map(|program| ProgramStep::new(program, registers));
         let columns = sides.left_keys.iter().zip(&sides.are_descending);
         let columns = columns.map(|(register, is_descending)| KeyColumn {
             column_type: tuple_type(register.kind()),
@@ -87,13 +87,13 @@ impl<L: RegisterIterator, R: RegisterIterator> MergeJoin<L, R> {
             left_key: Vec::new(),
             right_key: Vec::new(),
             has_right: false,
-            state: State::Left,
+            state: MergeJoinState::Left,
         })
     }
 
-    fn next_left(&mut self, registers: &mut RegisterSet) -> Result<State, Trap> {
+    fn next_left(&mut self, registers: &mut RegisterSet) -> Result<MergeJoinState, Trap> {
         if !self.left.next(registers)? {
-            return Ok(State::End);
+            return Ok(MergeJoinState::End);
         }
         set_key(
             &self.layout,
@@ -104,7 +104,7 @@ impl<L: RegisterIterator, R: RegisterIterator> MergeJoin<L, R> {
         if self.rows.is_empty() || self.key_of_rows != self.left_key {
             self.keep_rows(registers)?;
         }
-        Ok(State::Pair(0, false))
+        Ok(MergeJoinState::Pair(0, false))
     }
 
     /// Keeps the right rows that have the key of the left one.
@@ -159,22 +159,22 @@ impl<L: RegisterIterator, R: RegisterIterator> MergeJoin<L, R> {
         &mut self,
         (number, has_matched): (usize, bool),
         registers: &mut RegisterSet,
-    ) -> Result<(bool, State), Trap> {
+    ) -> Result<(bool, MergeJoinState), Trap> {
         let matched = self.next_match(number, registers)?;
         Ok(match (self.sides.kind, matched) {
             (LookupKind::Inner | LookupKind::Left, Some(number)) => {
-                (true, State::Pair(number + 1, true))
+                (true, MergeJoinState::Pair(number + 1, true))
             }
-            (LookupKind::Inner, None) => (false, State::Left),
+            (LookupKind::Inner, None) => (false, MergeJoinState::Left),
             (LookupKind::Left, None) => {
                 self.temporary.point_to(TuplePlace::NULLS, registers);
-                (!has_matched, State::Left)
+                (!has_matched, MergeJoinState::Left)
             }
-            (LookupKind::Semi, matched) => (matched.is_some(), State::Left),
-            (LookupKind::Anti, matched) => (matched.is_none(), State::Left),
+            (LookupKind::Semi, matched) => (matched.is_some(), MergeJoinState::Left),
+            (LookupKind::Anti, matched) => (matched.is_none(), MergeJoinState::Left),
             (LookupKind::Mark(mark), matched) => {
-                registers.set_word(Target(mark), i64::from(matched.is_some()));
-                (true, State::Left)
+                registers.set_word(TargetRegister(mark), i64::from(matched.is_some()));
+                (true, MergeJoinState::Left)
             }
         })
     }
@@ -198,15 +198,15 @@ impl<L: RegisterIterator, R: RegisterIterator> RegisterIterator for MergeJoin<L,
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         loop {
             match self.state {
-                State::Left => self.state = self.next_left(registers)?,
-                State::Pair(number, has_matched) => {
+                MergeJoinState::Left => self.state = self.next_left(registers)?,
+                MergeJoinState::Pair(number, has_matched) => {
                     let (has_row, state) = self.next_pair((number, has_matched), registers)?;
                     self.state = state;
                     if has_row {
                         return Ok(true);
                     }
                 }
-                State::End => return Ok(false),
+                MergeJoinState::End => return Ok(false),
             }
         }
     }

@@ -27,21 +27,21 @@ mod spill;
 mod temporary;
 mod write;
 
-pub use build_error::BuildError;
+pub use build_error::LowerError;
 pub use distinct::DistinctProgram;
 pub use explain::Explanation;
 pub use group::{GroupPrograms, HashGroup};
 pub(crate) use index_join::{IndexJoin, IndexJoinSides, LookupKind};
-pub use join::{HashJoin, JoinKind, JoinSides};
+pub use join::{HashJoin, JoinSides, TupleJoinKind};
 pub(crate) use merge_join::{MergeJoin, MergeSides};
 pub use options::QueryOptions;
-pub use pipe::{Filter, Limit, Union};
+pub use pipe::{Filter, LimitIterator, Union};
 pub use query::{QueryCosts, TupleQuery, TupleQueryError};
 pub use scan::{ScanPath, TableScan};
-pub use sort::{Sort, SortKey};
+pub use sort::{SortIterator, TupleSortKey};
 pub use spill::{SpillCosts, SpillCounts, Workspace};
 pub use write::{NotWritten, RowSink, SharedSink, WrittenRow};
-pub(crate) use write::{Write, WriteSlots};
+pub(crate) use write::{WriteIterator, WriteSlots};
 
 use crate::avm::{Loaded, Program, RegisterSet, Tier, Trap};
 
@@ -69,13 +69,13 @@ impl<I: RegisterIterator + ?Sized> RegisterIterator for Box<I> {
 
 /// A program that an iterator runs, with its registers.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct ProgramStep {
     program: Program,
     loaded: Loaded,
     tier: Tier,
 }
 
-impl Step {
+impl ProgramStep {
     fn new(program: Program, registers: &mut RegisterSet) -> Result<Self, Trap> {
         let loaded = program.load(registers)?;
         Ok(Self {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quire_kv::progress::Work;
+use quire_kv::progress::StatementWork;
 
 use super::write::SharedSink;
 use crate::avm::Cancellation;
-use crate::costs::Costs;
+use crate::costs::CostModel;
 
 /// How a query is run.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct QueryOptions {
     /// Whether rows, times and decoded fields are counted, for [`TupleQuery::explanation`](super::TupleQuery::explanation). Costs some time for each row.
     pub is_counted: bool,
     /// What work costs, by which ways are chosen.
-    pub costs: Costs,
+    pub costs: CostModel,
     /// Threads that batches would have, if they ran the query.
     pub batch_threads: usize,
     /// What rows are written to, where the query writes any.
@@ -30,7 +30,7 @@ pub struct QueryOptions {
     /// Ends the query early, with [`TrapReason::Cancelled`](crate::avm::TrapReason::Cancelled).
     pub cancellation: Cancellation,
     /// Where the rows of its scans are expected, and counted.
-    pub work: Option<Arc<Work>>,
+    pub work: Option<Arc<StatementWork>>,
 }
 
 impl Default for QueryOptions {
@@ -40,7 +40,7 @@ impl Default for QueryOptions {
             directory: None,
             now: 0,
             is_counted: false,
-            costs: Costs::default(),
+            costs: CostModel::default(),
             batch_threads: 1,
             sink: None,
             cancellation: Cancellation::default(),

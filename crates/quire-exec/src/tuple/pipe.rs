@@ -1,12 +1,12 @@
 //! Iterators that pass rows on: filters, limits, and one input after the other.
 
-use super::{Explanation, RegisterIterator, Step};
+use super::{Explanation, ProgramStep, RegisterIterator};
 use crate::avm::{Program, RegisterSet, Trap};
 
 /// The rows of its input that a program does not reject, with what the program computes of them.
 pub struct Filter<I> {
     input: I,
-    step: Step,
+    step: ProgramStep,
 }
 
 impl<I: RegisterIterator> Filter<I> {
@@ -15,7 +15,7 @@ impl<I: RegisterIterator> Filter<I> {
     /// # Errors
     /// Constants of the program that are too long.
     pub fn new(input: I, program: Program, registers: &mut RegisterSet) -> Result<Self, Trap> {
-        let step = Step::new(program, registers)?;
+        let step = ProgramStep::new(program, registers)?;
         Ok(Self { input, step })
     }
 }
@@ -38,13 +38,13 @@ impl<I: RegisterIterator> RegisterIterator for Filter<I> {
 }
 
 /// Some rows of its input, behind some others.
-pub struct Limit<I> {
+pub struct LimitIterator<I> {
     input: I,
     skipped: u64,
     left: u64,
 }
 
-impl<I: RegisterIterator> Limit<I> {
+impl<I: RegisterIterator> LimitIterator<I> {
     /// `most` rows of `input` behind its first `skipped`.
     pub fn new(input: I, skipped: u64, most: Option<u64>) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<I: RegisterIterator> Limit<I> {
     }
 }
 
-impl<I: RegisterIterator> RegisterIterator for Limit<I> {
+impl<I: RegisterIterator> RegisterIterator for LimitIterator<I> {
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         if self.left == 0 {
             return Ok(false);

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use quire_tables::RowTable;
 use quire_tables::row_table::Value;
 
-use super::build_error::BuildError;
+use super::build_error::LowerError;
 use super::lower::{Builder, Demand, all_columns};
 use super::options::QueryOptions;
 use super::{Explanation, RegisterIterator};
 use crate::avm::{ProgramCompiler, Register, RegisterSet, Trap};
 use crate::costs::Cost;
-use crate::plan::{Plan, Query, Scalar, ValueKind};
+use crate::plan::{Plan, PlanQuery, PlanScalar, ValueKind};
 
 /// What a query is expected to cost, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub struct TupleQuery {
 pub enum TupleQueryError {
     /// These iterators do not run it.
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Build(#[from] LowerError),
     /// It fails for some row.
     #[error(transparent)]
     Trap(#[from] Trap),
@@ -56,7 +56,7 @@ impl TupleQuery {
     /// # Errors
     /// What the iterators do not do; what the subqueries for single values meet.
     pub fn new(
-        query: &Query,
+        query: &PlanQuery,
         tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
         parameters: &[Value],
         now: i64,
@@ -73,7 +73,7 @@ impl TupleQuery {
     /// # Errors
     /// As [`TupleQuery::new`].
     pub fn with_options(
-        query: &Query,
+        query: &PlanQuery,
         tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
         parameters: &[Value],
         options: &QueryOptions,
@@ -122,7 +122,7 @@ impl TupleQuery {
     /// # Errors
     /// What the iterators do not do.
     pub fn unstarted(
-        query: &Query,
+        query: &PlanQuery,
         tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
         options: &QueryOptions,
     ) -> Result<Self, TupleQueryError> {
@@ -141,7 +141,7 @@ impl TupleQuery {
     /// # Errors
     /// Tables that are no row tables; pages that cannot be read.
     pub fn estimate(
-        query: &Query,
+        query: &PlanQuery,
         tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
         options: &QueryOptions,
     ) -> Result<QueryCosts, TupleQueryError> {
@@ -189,9 +189,9 @@ impl TupleQuery {
 
     /// The value of a column of the row; NULL for one that there is not.
     #[must_use]
-    pub fn value(&self, column: usize) -> Scalar<'_> {
+    pub fn value(&self, column: usize) -> PlanScalar<'_> {
         let register = self.columns.get(column);
-        register.map_or(Scalar::Null, |register| self.registers.value(*register))
+        register.map_or(PlanScalar::Null, |register| self.registers.value(*register))
     }
 
     /// The value of a subquery: NULL of no rows.

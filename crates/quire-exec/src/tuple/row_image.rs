@@ -4,7 +4,7 @@
 
 use quire_codec::Corrupt;
 
-use crate::avm::{Register, RegisterSet, Target, TextPlace, Trap, Tuple, TuplePlace};
+use crate::avm::{Register, RegisterSet, TargetRegister, TextPlace, Trap, Tuple, TuplePlace};
 
 const ABSENT: u8 = 0;
 const PRESENT: u8 = 1;
@@ -110,16 +110,16 @@ impl RowImage {
                 | Register::Integer(word)
                 | Register::Real(word)
                 | Register::Double(word) => {
-                    registers.set_word(Target(word), i64::from_le_bytes(left.chunk()?));
+                    registers.set_word(TargetRegister(word), i64::from_le_bytes(left.chunk()?));
                 }
                 Register::Decimal(wide) => {
-                    registers.set_wide(Target(wide), i128::from_le_bytes(left.chunk()?));
+                    registers.set_wide(TargetRegister(wide), i128::from_le_bytes(left.chunk()?));
                 }
                 Register::Text(text) => {
                     let text_bytes = left.length()?;
                     let place = TextPlace::in_buffer(self.buffer, left.place()?, text_bytes);
                     left.skip(text_bytes)?;
-                    registers.set_text(Target(text), place);
+                    registers.set_text(TargetRegister(text), place);
                 }
             }
         }

@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use quire_kv::btree::Direction;
-use quire_kv::mvcc::Scan;
-use quire_kv::progress::Work;
+use quire_kv::mvcc::BTreeScan;
+use quire_kv::progress::StatementWork;
 use quire_tables::row_table::{ColumnRange, KeyRange, TupleValue};
 use quire_tables::{RowKeys, RowScanError, RowTable};
 
 use super::rows::CopiedRows;
-use super::{Explanation, RegisterIterator, Step};
+use super::{Explanation, ProgramStep, RegisterIterator};
 use crate::access::fits;
 use crate::avm::{Program, Register, RegisterSet, Trap, Tuple, TuplePlace, TupleSource};
 
@@ -45,7 +45,7 @@ impl ScanPath {
 }
 
 /// Where rows are that are looked up.
-enum Found {
+enum FetchedTuple {
     Nothing,
     /// There is one at most.
     Row,
@@ -60,13 +60,13 @@ pub struct TableScan {
     shown_ranges: String,
     direction: Direction,
     row_estimate: Option<u64>,
-    work: Option<Arc<Work>>,
-    scan: Option<Scan>,
+    work: Option<Arc<StatementWork>>,
+    scan: Option<BTreeScan>,
     /// Keys that the index has.
     keys: RowKeys,
     most_rows: usize,
     rows: CopiedRows,
-    step: Option<Step>,
+    step: Option<ProgramStep>,
     /// That of the row that is looked up.
     key: Vec<u8>,
 }
@@ -89,7 +89,7 @@ impl TableScan {
         }
         registers.set_source(register, TupleSource::Rows(Arc::clone(&table)));
         let with_key = table.layout().needs_key(columns);
-        let step = program.map(|program| Step::new(program, registers));
+        let step = program.map(|program| ProgramStep::new(program, registers));
         let shown_ranges = match path.ranges.as_slice() {
             [range] if *range == KeyRange::all() => "all".to_owned(),
             [_] => "1 range".to_owned(),
@@ -114,7 +114,7 @@ impl TableScan {
 
     /// Has the rows counted that it reads.
     #[must_use]
-    pub(super) fn counted_by(self, work: Option<Arc<Work>>) -> Self {
+    pub(super) fn counted_by(self, work: Option<Arc<StatementWork>>) -> Self {
         Self { work, ..self }
     }
 
@@ -131,8 +131,8 @@ impl TableScan {
         self.look_up_nothing();
         let found = self.found_by(values, registers)?;
         match found {
-            Found::Nothing => {}
-            Found::Row => {
+            FetchedTuple::Nothing => {}
+            FetchedTuple::Row => {
                 let (rows, key) = (&mut self.rows, &self.key);
                 let mut bytes = rows.start(registers);
                 let found = self
@@ -141,8 +141,8 @@ impl TableScan {
                 rows.finish(bytes, registers);
                 found?;
             }
-            Found::Range(range) if range.is_empty() => {}
-            Found::Range(range) => self.scan = Some(self.scan_of(&range)?),
+            FetchedTuple::Range(range) if range.is_empty() => {}
+            FetchedTuple::Range(range) => self.scan = Some(self.scan_of(&range)?),
         }
         Ok(())
     }
@@ -156,7 +156,11 @@ impl TableScan {
     }
 
     /// Where the rows with these values are. The key is set if there is one row at most.
-    fn found_by(&mut self, values: &[Register], registers: &RegisterSet) -> Result<Found, Trap> {
+    fn found_by(
+        &mut self,
+        values: &[Register],
+        registers: &RegisterSet,
+    ) -> Result<FetchedTuple, Trap> {
         let layout = self.table.layout();
         let index = self.index.and_then(|index| self.table.indexes().get(index));
         let ordinals = match index {
@@ -173,7 +177,7 @@ impl TableScan {
                 .sql_type(*ordinal)
                 .is_some_and(|sql_type| fits(&value, sql_type));
             if !fits || (is_null && !may_be_null) {
-                return Ok(Found::Nothing);
+                return Ok(FetchedTuple::Nothing);
             }
             given.push(value);
         }
@@ -181,16 +185,18 @@ impl TableScan {
             None if given.len() == ordinals.len() => {
                 self.key.clear();
                 let encoded = layout.encode_key(&given, &mut self.key);
-                encoded.map(|()| Found::Row)
+                encoded.map(|()| FetchedTuple::Row)
             }
-            None => layout.key_range(&given, ColumnRange::All).map(Found::Range),
+            None => layout
+                .key_range(&given, ColumnRange::All)
+                .map(FetchedTuple::Range),
             Some(index) => index
                 .layout
                 .range(&given, ColumnRange::All)
-                .map(Found::Range),
+                .map(FetchedTuple::Range),
         };
         // A value that is too long for a key is in no row.
-        Ok(found.unwrap_or(Found::Nothing))
+        Ok(found.unwrap_or(FetchedTuple::Nothing))
     }
 
     /// Lets the register point to a row whose columns are all NULL.
@@ -214,7 +220,7 @@ impl TableScan {
         self.rows.register()
     }
 
-    pub(super) fn step(&self) -> Option<&Step> {
+    pub(super) fn step(&self) -> Option<&ProgramStep> {
         self.step.as_ref()
     }
 
@@ -260,7 +266,7 @@ impl TableScan {
         }
     }
 
-    fn scan_of(&self, range: &KeyRange) -> Result<Scan, Trap> {
+    fn scan_of(&self, range: &KeyRange) -> Result<BTreeScan, Trap> {
         let tree = self.table.tree(self.index)?;
         let high = range.high.as_deref().unwrap_or_default();
         let scan = self
@@ -291,7 +297,7 @@ impl TableScan {
 }
 
 fn copy_leaf(
-    scan: &mut Scan,
+    scan: &mut BTreeScan,
     rows: &mut CopiedRows,
     registers: &mut RegisterSet,
 ) -> Result<bool, Trap> {

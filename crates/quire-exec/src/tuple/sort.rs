@@ -5,14 +5,14 @@
 
 use quire_format::key::{KeyColumn, KeyLayout};
 
-use super::spill::{STREAMS, SpillFile, Stream, StreamReader, Workspace};
+use super::spill::{IteratorSpillFile, STREAMS, SpillStream, StreamReader, Workspace};
 use super::temporary::{Temporary, tuple_type};
 use super::{Explanation, RegisterIterator};
 use crate::avm::{Register, RegisterSet, Trap, Tuple, TuplePlace};
 
 /// One of the values that rows are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SortKey {
+pub struct TupleSortKey {
     pub register: Register,
     pub is_descending: bool,
     pub nulls_first: bool,
@@ -20,7 +20,7 @@ pub struct SortKey {
 
 /// A row that is kept: where the bytes of its key are, whose order is that of the rows, and where it is.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct SortedRow {
     /// The first bytes of the key, as a number.
     prefix: u64,
     start: u32,
@@ -29,9 +29,9 @@ struct Kept {
 }
 
 /// Rows that were written in order.
-struct Runs {
-    file: SpillFile,
-    runs: Vec<Stream>,
+struct SortedRuns {
+    file: IteratorSpillFile,
+    runs: Vec<SpillStream>,
 }
 
 /// Where the rows that are given come from.
@@ -41,11 +41,11 @@ enum Sorted {
     /// Memory: the next of the kept rows.
     Kept(usize),
     /// Runs, each at a record; and how many rows may still come.
-    Runs(SpillFile, Vec<StreamReader>, usize),
+    Runs(IteratorSpillFile, Vec<StreamReader>, usize),
 }
 
 /// The rows of its input in order. Equal ones come in no particular order.
-pub struct Sort<I> {
+pub struct SortIterator<I> {
     input: I,
     keys: Vec<Register>,
     layout: KeyLayout,
@@ -54,12 +54,12 @@ pub struct Sort<I> {
     most_rows: Option<usize>,
     workspace: Workspace,
     key_bytes: Vec<u8>,
-    rows: Vec<Kept>,
-    runs: Option<Runs>,
+    rows: Vec<SortedRow>,
+    runs: Option<SortedRuns>,
     sorted: Sorted,
 }
 
-impl<I: RegisterIterator> Sort<I> {
+impl<I: RegisterIterator> SortIterator<I> {
     /// Lets `register` point to the rows of `input` in the order of `keys`; its attributes are what `columns` had. With `most_rows` only the
     /// first so many come.
     ///
@@ -67,13 +67,13 @@ impl<I: RegisterIterator> Sort<I> {
     /// Columns of which no tuple can be made.
     pub fn new(
         input: I,
-        keys: &[SortKey],
+        keys: &[TupleSortKey],
         (columns, register): (&[Register], Tuple),
         most_rows: Option<usize>,
         workspace: Workspace,
         registers: &mut RegisterSet,
     ) -> Result<Self, Trap> {
-        let column = |key: &SortKey| KeyColumn {
+        let column = |key: &TupleSortKey| KeyColumn {
             column_type: tuple_type(key.register.kind()),
             nullable: true,
             descending: key.is_descending,
@@ -119,7 +119,7 @@ impl<I: RegisterIterator> Sort<I> {
     }
 
     fn is_full(&self, registers: &RegisterSet) -> bool {
-        let rows_bytes = self.rows.len() * size_of::<Kept>();
+        let rows_bytes = self.rows.len() * size_of::<SortedRow>();
         let used_bytes = rows_bytes + self.key_bytes.len() + self.temporary.len_bytes(registers);
         self.workspace.is_full(used_bytes)
     }
@@ -166,7 +166,7 @@ impl<I: RegisterIterator> Sort<I> {
         self.layout.encode(&values, &mut self.key_bytes)?;
         let key = self.key_bytes.get(start..).unwrap_or_default();
         let bytes = place(key.len())?;
-        self.rows.push(Kept {
+        self.rows.push(SortedRow {
             prefix: prefix_of(key),
             start: place(start)?,
             bytes,
@@ -185,12 +185,12 @@ impl<I: RegisterIterator> Sort<I> {
         self.sort_kept();
         let runs = match &mut self.runs {
             Some(runs) => runs,
-            None => self.runs.insert(Runs {
+            None => self.runs.insert(SortedRuns {
                 file: self.workspace.file()?,
                 runs: Vec::new(),
             }),
         };
-        let mut run = Stream::default();
+        let mut run = SpillStream::default();
         for row in &self.rows {
             let start = row.start as usize;
             let key = self.key_bytes.get(start..start + row.bytes as usize);
@@ -207,15 +207,15 @@ impl<I: RegisterIterator> Sort<I> {
 
     /// Merges runs until they are so few that the rest can be done while rows are given.
     fn merge(&mut self) -> Result<(), Trap> {
-        let Some(Runs { mut file, mut runs }) = self.runs.take() else {
+        let Some(SortedRuns { mut file, mut runs }) = self.runs.take() else {
             return Ok(());
         };
         let most = self.most_rows.unwrap_or(usize::MAX);
         while runs.len() > STREAMS {
             // One stream is written meanwhile.
-            let merged: Vec<Stream> = runs.drain(..STREAMS - 1).collect();
+            let merged: Vec<SpillStream> = runs.drain(..STREAMS - 1).collect();
             let mut readers = readers(&merged, &file)?;
-            let mut run = Stream::default();
+            let mut run = SpillStream::default();
             while run.record_count() < most
                 && let Some(least) = least(&readers)
                 && let Some(reader) = readers.get_mut(least)
@@ -235,7 +235,7 @@ impl<I: RegisterIterator> Sort<I> {
 }
 
 /// Each run at its first record; those without any are left out.
-fn readers(runs: &[Stream], file: &SpillFile) -> Result<Vec<StreamReader>, Trap> {
+fn readers(runs: &[SpillStream], file: &IteratorSpillFile) -> Result<Vec<StreamReader>, Trap> {
     let mut readers = Vec::with_capacity(runs.len());
     for run in runs {
         let mut reader = run.reader();
@@ -262,8 +262,8 @@ fn prefix_of(key: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
-fn compare(keys: &[u8], left: &Kept, right: &Kept) -> std::cmp::Ordering {
-    let key = |kept: &Kept| {
+fn compare(keys: &[u8], left: &SortedRow, right: &SortedRow) -> std::cmp::Ordering {
+    let key = |kept: &SortedRow| {
         let start = kept.start as usize;
         keys.get(start..start + kept.bytes as usize)
             .unwrap_or_default()
@@ -273,7 +273,7 @@ fn compare(keys: &[u8], left: &Kept, right: &Kept) -> std::cmp::Ordering {
         .then_with(|| key(left).cmp(key(right)))
 }
 
-impl<I: RegisterIterator> RegisterIterator for Sort<I> {
+impl<I: RegisterIterator> RegisterIterator for SortIterator<I> {
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         if matches!(self.sorted, Sorted::Not) {
             self.read_input(registers)?;

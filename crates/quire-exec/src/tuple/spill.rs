@@ -20,7 +20,7 @@ use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, open};
 use quire_store::{Disk, FileDisk};
 
 use crate::avm::{Cancellation, Trap};
-use crate::costs::{Cost, Costs};
+use crate::costs::{Cost, CostModel};
 
 /// How much memory an iterator may use for the rows that it keeps, and what becomes of the others.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct SpillCosts {
 }
 
 impl SpillCosts {
-    pub(super) fn of(costs: &Costs) -> Self {
+    pub(super) fn of(costs: &CostModel) -> Self {
         Self {
             write_ns: costs.of(Cost::SpillWrite),
             read_ns: costs.of(Cost::SpillRead),
@@ -101,7 +101,7 @@ impl Default for Workspace {
             memory_bytes: 256 << 20,
             directory: None,
             is_compressed: false,
-            costs: SpillCosts::of(&Costs::default()),
+            costs: SpillCosts::of(&CostModel::default()),
             counts: Arc::default(),
             cancellation: Cancellation::default(),
         }
@@ -123,14 +123,14 @@ impl Workspace {
         used_bytes > (self.memory_bytes / 2).min(2 << 30)
     }
 
-    pub(super) fn file(&self) -> Result<SpillFile, Trap> {
+    pub(super) fn file(&self) -> Result<IteratorSpillFile, Trap> {
         let disk = FileDisk::temporary(self.directory.as_deref());
-        Ok(SpillFile {
+        Ok(IteratorSpillFile {
             disk: disk.map_err(Trap::temporary_file)?,
             end: 0,
             // All blocks that are in memory together take a quarter of it.
             block_bytes: (self.memory_bytes / 4 / STREAMS).clamp(64, BLOCK_BYTES),
-            packing: Packing::new(self.costs)?,
+            packing: SpillCompression::new(self.costs)?,
             counts: Arc::clone(&self.counts),
             cancellation: self.cancellation.clone(),
         })
@@ -138,25 +138,25 @@ impl Workspace {
 }
 
 /// A file for the streams of one iterator.
-pub(super) struct SpillFile {
+pub(super) struct IteratorSpillFile {
     disk: FileDisk,
     end: u64,
     block_bytes: usize,
-    packing: Packing,
+    packing: SpillCompression,
     counts: Arc<SpillCounts>,
     cancellation: Cancellation,
 }
 
 /// A block of a stream: where it is, and how long it was, if it is compressed.
 #[derive(Clone, Debug)]
-struct Block {
+struct SpillBlock {
     place: Range<u64>,
     raw_bytes: Option<usize>,
 }
 
-impl SpillFile {
+impl IteratorSpillFile {
     /// Writes a block, compressed if that pays.
-    fn write(&mut self, block: &[u8]) -> Result<Block, Trap> {
+    fn write(&mut self, block: &[u8]) -> Result<SpillBlock, Trap> {
         self.cancellation.check()?;
         let packed = self.packing.packed(block);
         let written = packed.unwrap_or(block);
@@ -165,14 +165,14 @@ impl SpillFile {
         done.map_err(Trap::temporary_file)?;
         self.end += written_bytes as u64;
         self.counts.add(block.len(), written_bytes);
-        Ok(Block {
+        Ok(SpillBlock {
             place: start..self.end,
             raw_bytes: packed.map(|_| block.len()),
         })
     }
 
     /// Reads a block that was written.
-    fn read(&self, block: &Block, bytes: &mut Vec<u8>) -> Result<(), Trap> {
+    fn read(&self, block: &SpillBlock, bytes: &mut Vec<u8>) -> Result<(), Trap> {
         self.cancellation.check()?;
         // It was in memory when it was written.
         let stored_bytes = (block.place.end - block.place.start) as usize;
@@ -191,7 +191,7 @@ impl SpillFile {
 }
 
 /// Compresses blocks, or does not: as the first one says.
-struct Packing {
+struct SpillCompression {
     codec: Box<dyn BlockCodec>,
     costs: SpillCosts,
     /// Whether it pays; nothing before the first block.
@@ -199,7 +199,7 @@ struct Packing {
     buffer: Vec<u8>,
 }
 
-impl Packing {
+impl SpillCompression {
     fn new(costs: SpillCosts) -> Result<Self, Trap> {
         Ok(Self {
             codec: codec()?,
@@ -232,17 +232,17 @@ fn codec() -> Result<Box<dyn BlockCodec>, Trap> {
 
 /// Records in the order in which they were written.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
-    blocks: Vec<Block>,
+pub(super) struct SpillStream {
+    blocks: Vec<SpillBlock>,
     /// What is not in the file yet.
     block: Vec<u8>,
     record_count: usize,
 }
 
-impl Stream {
+impl SpillStream {
     pub(super) fn push(
         &mut self,
-        file: &mut SpillFile,
+        file: &mut IteratorSpillFile,
         key: &[u8],
         row: &[u8],
     ) -> Result<(), Trap> {
@@ -261,7 +261,7 @@ impl Stream {
     }
 
     /// Writes what is not in the file yet, and gives its memory back.
-    pub(super) fn finish(&mut self, file: &mut SpillFile) -> Result<(), Trap> {
+    pub(super) fn finish(&mut self, file: &mut IteratorSpillFile) -> Result<(), Trap> {
         let block = std::mem::take(&mut self.block);
         if block.is_empty() {
             return Ok(());
@@ -293,7 +293,7 @@ impl Stream {
 /// A stream, at one of its records.
 #[derive(Debug, Default)]
 pub(super) struct StreamReader {
-    blocks: std::vec::IntoIter<Block>,
+    blocks: std::vec::IntoIter<SpillBlock>,
     block: Vec<u8>,
     /// Where the next record begins in the block.
     next: usize,
@@ -303,7 +303,7 @@ pub(super) struct StreamReader {
 
 impl StreamReader {
     /// Goes to the next record; false when there is none.
-    pub(super) fn advance(&mut self, file: &SpillFile) -> Result<bool, Trap> {
+    pub(super) fn advance(&mut self, file: &IteratorSpillFile) -> Result<bool, Trap> {
         if self.next >= self.block.len() {
             let Some(block) = self.blocks.next() else {
                 return Ok(false);
@@ -347,7 +347,7 @@ impl StreamReader {
 /// Streams by the hashes of their records' keys.
 #[derive(Debug)]
 pub(super) struct Partitions {
-    streams: Vec<Stream>,
+    streams: Vec<SpillStream>,
     /// How often records were divided before: each time by other bits of the hash.
     level: u32,
 }
@@ -355,14 +355,14 @@ pub(super) struct Partitions {
 impl Partitions {
     pub(super) fn new(level: u32) -> Self {
         Self {
-            streams: (0..STREAMS).map(|_| Stream::default()).collect(),
+            streams: (0..STREAMS).map(|_| SpillStream::default()).collect(),
             level,
         }
     }
 
     pub(super) fn push(
         &mut self,
-        file: &mut SpillFile,
+        file: &mut IteratorSpillFile,
         hash: u64,
         key: &[u8],
         row: &[u8],
@@ -377,7 +377,10 @@ impl Partitions {
     }
 
     /// The streams, all in the file, and how often their records were divided.
-    pub(super) fn finish(mut self, file: &mut SpillFile) -> Result<(u32, Vec<Stream>), Trap> {
+    pub(super) fn finish(
+        mut self,
+        file: &mut IteratorSpillFile,
+    ) -> Result<(u32, Vec<SpillStream>), Trap> {
         let mut streams = self.streams.iter_mut();
         streams.try_for_each(|stream| stream.finish(file))?;
         Ok((self.level + 1, self.streams))

@@ -84,7 +84,7 @@ impl WrittenRow<'_> {
 }
 
 /// Writes the rows of its input; those that were written come out as they are.
-pub(crate) struct Write<I> {
+pub(crate) struct WriteIterator<I> {
     input: I,
     slots: WriteSlots,
     sink: SharedSink,
@@ -94,7 +94,7 @@ pub(crate) struct Write<I> {
     title: String,
 }
 
-impl<I: RegisterIterator> Write<I> {
+impl<I: RegisterIterator> WriteIterator<I> {
     /// Gives the rows of `input` to `sink`; with `may_repeat` none of them twice.
     pub(crate) fn new(
         input: I,
@@ -134,7 +134,7 @@ impl<I: RegisterIterator> Write<I> {
     }
 }
 
-impl<I: RegisterIterator> RegisterIterator for Write<I> {
+impl<I: RegisterIterator> RegisterIterator for WriteIterator<I> {
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         while self.input.next(registers)? {
             if self.write(registers)? {

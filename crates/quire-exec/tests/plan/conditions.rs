@@ -1,6 +1,8 @@
 //! Three-valued logic, against the tables of the SQL standard written out by hand.
 
-use quire_exec::plan::{Comparison, Environment, Expression, LikePattern, Scalar, ValueKind};
+use quire_exec::plan::{
+    ComparisonExpression, Environment, Expression, LikePattern, PlanScalar, ValueKind,
+};
 use quire_tables::row_table::{TupleValue, Value};
 
 const VALUES: [Option<bool>; 3] = [Some(true), Some(false), None];
@@ -14,8 +16,8 @@ fn condition(value: Option<bool>) -> Expression {
 
 fn value(expression: &Expression) -> Option<bool> {
     match expression.evaluate(&[], &Environment::new(&[])).unwrap() {
-        Scalar::Boolean(value) => Some(value),
-        Scalar::Null => None,
+        PlanScalar::Boolean(value) => Some(value),
+        PlanScalar::Null => None,
         other => panic!("{other:?} is no condition"),
     }
 }
@@ -92,24 +94,34 @@ fn comparisons_of_null_are_unknown_unless_it_is_told_apart() {
             Box::new([integer(left), integer(right)]),
         ))
     };
-    assert_eq!(compare(Comparison::Equal, None, None), None);
-    assert_eq!(compare(Comparison::Less, Some(1), None), None);
-    assert_eq!(compare(Comparison::Distinct, None, None), Some(false));
-    assert_eq!(compare(Comparison::Distinct, Some(1), None), Some(true));
-    assert_eq!(compare(Comparison::NotDistinct, None, None), Some(true));
+    assert_eq!(compare(ComparisonExpression::Equal, None, None), None);
+    assert_eq!(compare(ComparisonExpression::Less, Some(1), None), None);
     assert_eq!(
-        compare(Comparison::NotDistinct, Some(1), Some(1)),
+        compare(ComparisonExpression::Distinct, None, None),
+        Some(false)
+    );
+    assert_eq!(
+        compare(ComparisonExpression::Distinct, Some(1), None),
         Some(true)
     );
     assert_eq!(
-        compare(Comparison::GreaterOrEqual, Some(2), Some(1)),
+        compare(ComparisonExpression::NotDistinct, None, None),
+        Some(true)
+    );
+    assert_eq!(
+        compare(ComparisonExpression::NotDistinct, Some(1), Some(1)),
+        Some(true)
+    );
+    assert_eq!(
+        compare(ComparisonExpression::GreaterOrEqual, Some(2), Some(1)),
         Some(true)
     );
 }
 
 #[test]
 fn floats_are_ordered_with_one_zero_and_nan_above_all() {
-    let order = |left: f64, right: f64| Scalar::Double(left).compare(&Scalar::Double(right));
+    let order =
+        |left: f64, right: f64| PlanScalar::Double(left).compare(&PlanScalar::Double(right));
     assert!(order(-0.0, 0.0).is_eq());
     assert!(order(f64::NAN, f64::INFINITY).is_gt());
     assert!(order(f64::NAN, f64::NAN).is_eq());
@@ -125,7 +137,7 @@ fn what_decides_keeps_the_rest_from_being_evaluated() {
     let environment = Environment::new(&[]);
     let evaluate = |expression: Expression| {
         let value = expression.evaluate(&[], &environment);
-        value.map(|value| value == Scalar::Boolean(true))
+        value.map(|value| value == PlanScalar::Boolean(true))
     };
     let and = |value| Expression::And(Box::new([condition(value), failing()]));
     let or = |value| Expression::Or(Box::new([condition(value), failing()]));
@@ -155,7 +167,7 @@ fn patterns_are_tested_on_the_text_of_a_row() {
         let row = [value];
         let environment = Environment::new(&[]);
         let is_like = like.evaluate(&row, &environment).unwrap();
-        is_like == Scalar::Boolean(true)
+        is_like == PlanScalar::Boolean(true)
     };
     assert!(!of(TupleValue::Bytes(b"a ship sails")));
     assert!(of(TupleValue::Bytes(b"a boat")));

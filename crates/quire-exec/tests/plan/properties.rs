@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use quire_exec::plan::{
-    CastPlan, Comparison, DecimalOperation, DecimalRescale, Environment, EvaluationError,
+    CastPlan, ComparisonExpression, DecimalOperation, DecimalRescale, Environment, EvaluationError,
     Expression, FloatOperator, FunctionError, IntegerOperation, IntegerWidth, LikePattern,
-    Operator, Scalar, ScalarFunction, ShortCut, ValueKind,
+    Operator, PlanScalar, ScalarFunction, ShortCut, ValueKind,
 };
 use quire_tables::row_table::{TupleValue, Value};
 
@@ -46,7 +46,7 @@ impl ScalarFunction for Failing {
         self.0
     }
 
-    fn call<'a>(&self, _: &[Scalar<'a>]) -> Result<Scalar<'a>, EvaluationError> {
+    fn call<'a>(&self, _: &[PlanScalar<'a>]) -> Result<PlanScalar<'a>, EvaluationError> {
         Err(EvaluationError::Function(Box::new(FunctionError {
             sqlstate: "22000",
             message: "no value".to_owned(),
@@ -120,7 +120,8 @@ fn condition(random: &mut Random, depth: u32) -> Expression {
         5 => Expression::In(Box::new(first), vec![second], flag),
         6 => Expression::Like(text, Box::new(LikePattern::new("%a_")), flag),
         _ => {
-            let comparison = random.pick(&[Comparison::Less, Comparison::Distinct]);
+            let comparison =
+                random.pick(&[ComparisonExpression::Less, ComparisonExpression::Distinct]);
             Expression::Compare(comparison, Box::new([first, second]))
         }
     }

@@ -2,8 +2,9 @@
 
 use arrow::datatypes::DataType;
 use quire_exec::plan::{
-    Aggregate, AggregateCall, AggregateFunction, Comparison, Expression, Join, JoinKey, JoinKind,
-    Node, Plan, PlanColumn, PlanError, Query, Scan, Sort, SortKey, SumKind, ValueKind,
+    Aggregate, AggregateCall, AggregateFunction, ComparisonExpression, Expression, Join, JoinKey,
+    JoinKind, Plan, PlanColumn, PlanError, PlanNode, PlanQuery, PlanSortKey, ScanNode, SortNode,
+    SumKind, ValueKind,
 };
 use quire_tables::row_table::Value;
 
@@ -15,7 +16,7 @@ fn scan() -> Plan {
         nullable,
     };
     Plan {
-        node: Node::Scan(Scan {
+        node: PlanNode::Scan(ScanNode {
             table: "item".to_owned(),
             columns: vec![0, 1, 2],
             conditions: Vec::new(),
@@ -46,7 +47,7 @@ fn name() -> Expression {
 
 fn is_one(expression: Expression) -> Expression {
     let one = Expression::Constant(Value::Integer(1));
-    Expression::Compare(Comparison::Equal, Box::new([expression, one]))
+    Expression::Compare(ComparisonExpression::Equal, Box::new([expression, one]))
 }
 
 fn join(kind: JoinKind, keys: Vec<JoinKey>) -> Join {
@@ -67,13 +68,13 @@ fn what_fits_is_accepted() {
     let column = PlanColumn::of("id", DataType::Int32, &id());
     let plan = plan.project(vec![(column, id())]);
     assert!(!plan.columns[0].nullable);
-    let keys = vec![SortKey {
+    let keys = vec![PlanSortKey {
         expression: id(),
         is_descending: true,
         nulls_first: true,
     }];
     let input = Plan::union_all(vec![plan.clone(), plan]);
-    let plan = Plan::sort(Sort {
+    let plan = Plan::sort(SortNode {
         input,
         keys,
         fetch: Some(3),
@@ -210,7 +211,7 @@ fn values_are_used_only_after_they_are_there() {
             .filter(is_one(condition))
             .project(vec![(column, id())])
     };
-    let query = |first: usize, second: usize, rows: usize| Query {
+    let query = |first: usize, second: usize, rows: usize| PlanQuery {
         parameter_count: 1,
         values: vec![one_column(value(first)), one_column(value(second))],
         plan: scan().filter(is_one(value(rows))),

@@ -40,11 +40,15 @@ pub struct Setup {
 ///
 /// # Errors
 /// When files cannot be written, a statement fails, or compressed tables have other answers than uncompressed ones.
-pub fn figures(setup: &Setup, progress: &mut dyn FnMut(&str)) -> Result<Vec<Figure>, Failure> {
+pub fn figures(
+    setup: &Setup,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Figure>, BenchmarkFailure> {
     let results = benchmark::run(setup, progress)?;
     progress("expressions");
     let expressions = expressions::figure(7 * setup.rounds.max(1));
-    let expressions = expressions.map_err(|error| Failure::Expressions(error.to_string()))?;
+    let expressions =
+        expressions.map_err(|error| BenchmarkFailure::Expressions(error.to_string()))?;
     let mut figures = report::figures(setup, &results);
     figures.push(expressions);
     Ok(figures)
@@ -53,7 +57,7 @@ pub fn figures(setup: &Setup, progress: &mut dyn FnMut(&str)) -> Result<Vec<Figu
 /// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum BenchmarkFailure {
     #[error("a statement failed: {0}")]
     Statement(#[from] quire::Error),
     #[error("{0}; name a folder with room by --work")]

@@ -13,14 +13,18 @@ pub(crate) const POOL_BYTES: f64 = 24.0 * 1024.0 * 1024.0;
 
 /// A table of the benchmark: compressed and not, its kilobytes (table 3) and the seconds of loading it (table 4).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Table {
+pub(crate) struct PaperTable {
     pub(crate) name: &'static str,
     pub(crate) kilobytes: [f64; 2],
     pub(crate) load_seconds: Option<[f64; 2]>,
 }
 
-const fn table(name: &'static str, kilobytes: [f64; 2], load_seconds: Option<[f64; 2]>) -> Table {
-    Table {
+const fn table(
+    name: &'static str,
+    kilobytes: [f64; 2],
+    load_seconds: Option<[f64; 2]>,
+) -> PaperTable {
+    PaperTable {
         name,
         kilobytes,
         load_seconds,
@@ -32,7 +36,7 @@ const fn minutes(minutes: f64, seconds: f64) -> f64 {
 }
 
 /// Tables 3 and 4.
-pub(crate) const TABLES: [Table; 8] = [
+pub(crate) const TABLES: [PaperTable; 8] = [
     table(
         "lineitem",
         [427_360.0, 758_540.0],
@@ -57,14 +61,14 @@ pub(crate) const TABLES: [Table; 8] = [
 
 /// Seconds: of a query or update function, compressed and not.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Measured {
+pub(crate) struct PaperSeconds {
     pub(crate) name: &'static str,
     pub(crate) compressed: [f64; 2],
     pub(crate) uncompressed: [f64; 2],
 }
 
-const fn row(name: &'static str, compressed: [f64; 2], uncompressed: [f64; 2]) -> Measured {
-    Measured {
+const fn row(name: &'static str, compressed: [f64; 2], uncompressed: [f64; 2]) -> PaperSeconds {
+    PaperSeconds {
         name,
         compressed,
         uncompressed,
@@ -72,7 +76,7 @@ const fn row(name: &'static str, compressed: [f64; 2], uncompressed: [f64; 2]) -
 }
 
 /// Table 5: running time and processor time.
-pub(crate) const QUERIES: [Measured; 19] = [
+pub(crate) const QUERIES: [PaperSeconds; 19] = [
     row("Q1", [64.7, 60.6], [121.2, 40.3]),
     row("Q2", [24.2, 8.8], [28.7, 6.0]),
     row("Q3", [166.5, 112.5], [188.7, 84.6]),
@@ -128,7 +132,7 @@ mod tests {
     /// Sums as the paper prints them, so that a slip of the pen is noticed.
     #[test]
     fn the_figures_add_up_to_the_papers_totals() {
-        let total = |of: fn(&Measured) -> f64| QUERIES.iter().map(of).sum::<f64>();
+        let total = |of: fn(&PaperSeconds) -> f64| QUERIES.iter().map(of).sum::<f64>();
         for (sum, printed) in [
             (total(|row| row.compressed[0]), 1854.2),
             (total(|row| row.compressed[1]), 1161.4),

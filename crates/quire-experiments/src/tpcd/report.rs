@@ -1,8 +1,8 @@
 //! What was measured, beside what the paper prints.
 
-use quire_lab::{Axis, Chart, Figure, Origin, Paper, Positions, Series};
+use quire_lab::{Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
 
-use crate::tpcd::benchmark::{Both, Measured, Results, Table, pool_bytes};
+use crate::tpcd::benchmark::{Both, MeasuredQuery, MeasuredTable, Results, pool_bytes};
 use crate::tpcd::machine::Seconds;
 use crate::tpcd::{Device, Setup, paper};
 
@@ -84,7 +84,7 @@ const NAMES: Both<&str> = ["compressed", "uncompressed"];
 fn measured<T>(name: &str, all: &[T], of: impl Fn(&T) -> f64) -> Series {
     let mut values: Vec<f64> = all.iter().map(of).collect();
     values.push(values.iter().sum());
-    Series::new(name, Origin::Measured, values)
+    Series::new(name, SeriesOrigin::Measured, values)
 }
 
 /// The paper's, times `scale`, and their sum.
@@ -114,11 +114,11 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> Positions {
     Positions::labels(names.chain(["total"]))
 }
 
-fn of_paper(name: &str) -> Option<&'static paper::Table> {
+fn of_paper(name: &str) -> Option<&'static paper::PaperTable> {
     paper::TABLES.iter().find(|table| table.name == name)
 }
 
-fn sizes(setup: &Setup, tables: &[Table]) -> Figure {
+fn sizes(setup: &Setup, tables: &[MeasuredTable]) -> Figure {
     let ours =
         both(|name, at| measured(name, tables, |table| pick(&table.bytes, at) as f64 / 1024.0));
     let papers = both(|name, at| {
@@ -136,7 +136,7 @@ fn sizes(setup: &Setup, tables: &[Table]) -> Figure {
     )
 }
 
-fn loads(setup: &Setup, tables: &[Table]) -> Figure {
+fn loads(setup: &Setup, tables: &[MeasuredTable]) -> Figure {
     let ours = both(|name, at| measured(name, tables, |table| pick(&table.load, at).time));
     let papers = both(|name, at| {
         let times = tables.iter().map(|table| {
@@ -155,12 +155,16 @@ fn loads(setup: &Setup, tables: &[Table]) -> Figure {
 }
 
 /// Those of TPC-D.
-fn of_tpcd(results: &Results) -> Vec<&Measured> {
+fn of_tpcd(results: &Results) -> Vec<&MeasuredQuery> {
     let queries = results.queries.iter();
     queries.filter(|query| query.is_of_tpcd).collect()
 }
 
-fn papers_times(setup: &Setup, queries: &[&Measured], of: fn(&[f64; 2]) -> f64) -> [Series; 2] {
+fn papers_times(
+    setup: &Setup,
+    queries: &[&MeasuredQuery],
+    of: fn(&[f64; 2]) -> f64,
+) -> [Series; 2] {
     both(|name, at| {
         let times = queries.iter().map(|query| {
             let found = paper::QUERIES.iter().find(|one| one.name == query.name);
@@ -220,7 +224,7 @@ fn processor(setup: &Setup, results: &Results) -> Figure {
 
 /// The time over compressed tables by the time over others.
 fn ratios(results: &Results) -> Figure {
-    let ratio = |query: &Measured| {
+    let ratio = |query: &MeasuredQuery| {
         let [compressed, plain] = query.seconds;
         compressed.time / plain.time.max(1e-9)
     };
@@ -235,7 +239,7 @@ fn ratios(results: &Results) -> Figure {
         (QUERY, Axis::linear("ratio", "")),
         Positions::labels(results.queries.iter().map(|query| query.name)),
         vec![
-            Series::new("ours", Origin::Measured, ours),
+            Series::new("ours", SeriesOrigin::Measured, ours),
             Series::paper("the paper's", papers.collect()),
         ],
     );
@@ -271,8 +275,9 @@ fn verdict(results: &Results) -> String {
 fn memory(setup: &Setup, results: &Results) -> Figure {
     let queries = results.queries.iter();
     let queries: Vec<_> = queries.filter(|query| query.memory.is_some()).collect();
-    let milliseconds =
-        |query: &&Measured, at: usize| query.memory.map_or(0.0, |memory| pick(&memory, at) * 1e3);
+    let milliseconds = |query: &&MeasuredQuery, at: usize| {
+        query.memory.map_or(0.0, |memory| pick(&memory, at) * 1e3)
+    };
     let series = both(|name, at| measured(name, &queries, |query| milliseconds(query, at)));
     let mut figure = figure(
         ("tpcd-memory", "table 5"),

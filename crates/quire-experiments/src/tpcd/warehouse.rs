@@ -9,18 +9,18 @@ use quire_store::OpenMode;
 
 use crate::tpcd::data::{Files, TABLES};
 use crate::tpcd::machine::{Device, Machine, Seconds};
-use crate::tpcd::{Failure, paper};
+use crate::tpcd::{BenchmarkFailure, paper};
 
 /// How rows are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Storage {
+pub(crate) enum WarehouseStorage {
     /// Tuples compressed field by field.
     Compressed,
     /// Tuples as they are.
     Plain,
 }
 
-impl Storage {
+impl WarehouseStorage {
     pub(crate) const BOTH: [Self; 2] = [Self::Compressed, Self::Plain];
 
     pub(crate) fn name(self) -> &'static str {
@@ -39,14 +39,14 @@ const INDEXES: [&str; 2] = [
 ];
 
 /// The statements that make the tables. Pages are the paper's, and not compressed. The tables of one page are as they are, as the paper's.
-fn definitions(storage: Storage, has_keys: bool) -> Vec<String> {
+fn definitions(storage: WarehouseStorage, has_keys: bool) -> Vec<String> {
     let lines = SCHEMA.lines().filter(|line| line.starts_with("CREATE"));
     let definition = |line: &str| {
         let is_small = ["TABLE region ", "TABLE nation "]
             .iter()
             .any(|name| line.contains(name));
         let compression = match storage {
-            Storage::Compressed if !is_small => "auto",
+            WarehouseStorage::Compressed if !is_small => "auto",
             _ => "none",
         };
         let columns = if has_keys {
@@ -72,20 +72,20 @@ fn without_keys(line: &str) -> String {
 
 /// Rows of an answer as CSV, with a line of names; NULL is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct CsvAnswer {
     header: String,
     rows: Vec<String>,
 }
 
-impl Answer {
+impl CsvAnswer {
     pub(crate) fn text(&self) -> String {
         let lines = std::iter::once(&self.header).chain(&self.rows);
         lines.flat_map(|line| [line.as_str(), "\n"]).collect()
     }
 
     /// Whether the rows are alike, in whichever order.
-    pub(crate) fn has_rows_of(&self, other: &Answer) -> bool {
-        let sorted = |answer: &Answer| {
+    pub(crate) fn has_rows_of(&self, other: &CsvAnswer) -> bool {
+        let sorted = |answer: &CsvAnswer| {
             let mut rows = answer.rows.clone();
             rows.sort_unstable();
             rows
@@ -100,7 +100,7 @@ impl Answer {
             .map_or_else(Vec::new, |row| row.split(',').collect())
     }
 
-    fn add(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+    fn add(&mut self, batch: &RecordBatch) -> Result<(), BenchmarkFailure> {
         let options = FormatOptions::default();
         let columns = batch.columns().iter();
         let columns: Vec<_> = columns
@@ -131,7 +131,7 @@ fn quoted(text: &str) -> String {
 
 /// How a database is opened.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening {
+pub(crate) struct WarehouseOpening {
     pub(crate) device: Device,
     /// Seconds of the paper's processor for one of ours.
     pub(crate) slowness: f64,
@@ -151,7 +151,7 @@ impl Warehouse {
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub(crate) fn open(path: &Path, opening: Opening) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, opening: WarehouseOpening) -> Result<Self, BenchmarkFailure> {
         let machine = Machine::new(opening.device, opening.slowness);
         let options = DatabaseOptions {
             cache_bytes: opening.memory_bytes,
@@ -178,9 +178,9 @@ impl Warehouse {
     pub(crate) fn load(
         &mut self,
         files: &Files,
-        storage: Storage,
+        storage: WarehouseStorage,
         has_keys: bool,
-    ) -> Result<Vec<(&'static str, Seconds)>, Failure> {
+    ) -> Result<Vec<(&'static str, Seconds)>, BenchmarkFailure> {
         for definition in definitions(storage, has_keys) {
             self.execute(&definition)?;
         }
@@ -201,7 +201,7 @@ impl Warehouse {
     ///
     /// # Errors
     /// When it cannot be loaded.
-    pub(crate) fn copy(&mut self, table: &str, file: &Path) -> Result<Seconds, Failure> {
+    pub(crate) fn copy(&mut self, table: &str, file: &Path) -> Result<Seconds, BenchmarkFailure> {
         let file = file.display().to_string().replace('\'', "''");
         Ok(self.measured(&format!("COPY {table} FROM '{file}'"))?.1)
     }
@@ -210,8 +210,8 @@ impl Warehouse {
     ///
     /// # Errors
     /// When it fails.
-    pub(crate) fn execute(&mut self, sql: &str) -> Result<Answer, Failure> {
-        let mut answer = Answer::default();
+    pub(crate) fn execute(&mut self, sql: &str) -> Result<CsvAnswer, BenchmarkFailure> {
+        let mut answer = CsvAnswer::default();
         if let Outcome::Rows(mut rows) = self.connection.execute(sql)? {
             let schema = rows.schema();
             let names = schema.fields().iter().map(|field| quoted(field.name()));
@@ -227,7 +227,7 @@ impl Warehouse {
     ///
     /// # Errors
     /// When it fails.
-    pub(crate) fn measured(&mut self, sql: &str) -> Result<(Answer, Seconds), Failure> {
+    pub(crate) fn measured(&mut self, sql: &str) -> Result<(CsvAnswer, Seconds), BenchmarkFailure> {
         let start = self.machine.moment();
         let answer = self.execute(sql)?;
         Ok((answer, self.machine.seconds_since(start)))
@@ -237,7 +237,7 @@ impl Warehouse {
     ///
     /// # Errors
     /// When it cannot be asked.
-    pub(crate) fn queries_left(&mut self) -> Result<u64, Failure> {
+    pub(crate) fn queries_left(&mut self) -> Result<u64, BenchmarkFailure> {
         self.number("SELECT left_to_batches FROM quire_engine()")
     }
 
@@ -245,19 +245,19 @@ impl Warehouse {
     ///
     /// # Errors
     /// When they cannot be asked for.
-    pub(crate) fn stored_bytes(&mut self, table: &str) -> Result<u64, Failure> {
+    pub(crate) fn stored_bytes(&mut self, table: &str) -> Result<u64, BenchmarkFailure> {
         self.number(&format!(
             "SELECT encoded_bytes FROM quire_tables() WHERE table_name = '{table}'"
         ))
     }
 
-    fn number(&mut self, sql: &str) -> Result<u64, Failure> {
+    fn number(&mut self, sql: &str) -> Result<u64, BenchmarkFailure> {
         let answer = self.execute(sql)?;
         let number = answer
             .first_row()
             .first()
             .and_then(|text| text.parse().ok());
-        number.ok_or_else(|| Failure::NoNumber {
+        number.ok_or_else(|| BenchmarkFailure::NoNumber {
             sql: sql.to_owned(),
         })
     }
@@ -266,13 +266,13 @@ impl Warehouse {
     ///
     /// # Errors
     /// When it is not.
-    pub(crate) fn close_and_check(self) -> Result<(), Failure> {
+    pub(crate) fn close_and_check(self) -> Result<(), BenchmarkFailure> {
         let path = self.path.clone();
         drop(self);
         let report = Database::check(&path)?;
         match report.findings.first() {
             None => Ok(()),
-            Some(finding) => Err(Failure::Damaged {
+            Some(finding) => Err(BenchmarkFailure::Damaged {
                 file: path.display().to_string(),
                 what: finding.what.clone(),
             }),
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn tables_without_keys_have_all_their_columns() {
         let count = |definition: &String| definition.matches(" NOT NULL").count();
-        let [with, without] = [true, false].map(|keys| definitions(Storage::Plain, keys));
+        let [with, without] = [true, false].map(|keys| definitions(WarehouseStorage::Plain, keys));
         assert_eq!(with.len(), 8);
         assert_eq!(without.iter().map(count).sum::<usize>(), 61);
         assert!(with.iter().all(|text| text.contains("PRIMARY KEY")));

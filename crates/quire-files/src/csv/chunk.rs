@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter};
 
-use super::super::error::{BadRecord, ColumnPlace, CopyError, Problem, shown};
-use super::field_index::{FieldIndex, IndexFormat, RecordProblem, Stop};
+use super::super::error::{BadRecord, CopyError, CsvColumnName, Problem, shown};
+use super::field_index::{FieldIndex, IndexFormat, IndexStop, RecordProblem};
 use super::options::{Dialect, OnError};
 use super::records::unescape;
-use super::splitter::Chunk;
+use super::splitter::CsvChunk;
 
 /// Records that are indexed and parsed together; their text and bounds stay in the cache.
 const BLOCK_ROWS: usize = 1024;
@@ -71,8 +71,8 @@ struct Replaced {
 }
 
 impl ChunkText {
-    pub(super) fn new(chunk: Chunk) -> Self {
-        let Chunk {
+    pub(super) fn new(chunk: CsvChunk) -> Self {
+        let CsvChunk {
             bytes,
             offset,
             first_line,
@@ -120,7 +120,7 @@ fn repair(mut bytes: Vec<u8>, replaced: &mut Vec<Replaced>) -> String {
 
 /// Records whose fields are known.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block<'a> {
+pub(super) struct ParsedRecords<'a> {
     chunk: &'a ChunkText,
     index: &'a FieldIndex,
     format: &'a RecordFormat,
@@ -130,14 +130,14 @@ pub(super) struct Block<'a> {
 
 /// A record of a block that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct RecordFailure {
     pub row: usize,
     /// Index of the column; `None` for the record as a whole.
     pub column: Option<usize>,
     pub problem: Problem,
 }
 
-impl<'a> Block<'a> {
+impl<'a> ParsedRecords<'a> {
     pub(super) fn row_count(&self) -> usize {
         self.index.row_count()
     }
@@ -174,7 +174,7 @@ impl<'a> Block<'a> {
         Some(scratch)
     }
 
-    /// Like [`Block::value`] for text without escapes; `Err` when it has some.
+    /// Like [`ParsedRecords::value`] for text without escapes; `Err` when it has some.
     #[inline]
     pub(super) fn plain_text(&self, row: usize, column: usize) -> Result<Option<&'a str>, ()> {
         let text: &'a str = &self.chunk.text;
@@ -202,7 +202,7 @@ impl<'a> Block<'a> {
     }
 
     /// Records with replaced bytes, or with text after the trailing delimiter.
-    fn failures(&self, column_count: usize) -> Vec<Failure> {
+    fn failures(&self, column_count: usize) -> Vec<RecordFailure> {
         let mut failures = Vec::new();
         if self.format.trailing_delimiter {
             for row in 0..self.row_count() {
@@ -213,7 +213,7 @@ impl<'a> Block<'a> {
                         expected: column_count,
                         found,
                     };
-                    failures.push(Failure {
+                    failures.push(RecordFailure {
                         row,
                         column: None,
                         problem,
@@ -239,7 +239,12 @@ impl<'a> Block<'a> {
         failures
     }
 
-    fn replaced_failure(&self, row: usize, replaced: Replaced, column_count: usize) -> Failure {
+    fn replaced_failure(
+        &self,
+        row: usize,
+        replaced: Replaced,
+        column_count: usize,
+    ) -> RecordFailure {
         let bytes = self.chunk.text.as_bytes();
         let offset = self.chunk.offset + replaced.position as u64;
         let column =
@@ -253,7 +258,7 @@ impl<'a> Block<'a> {
                 value: shown(&bytes[field.start..field.end]),
             }
         };
-        Failure {
+        RecordFailure {
             row,
             column,
             problem,
@@ -265,9 +270,9 @@ impl<'a> Block<'a> {
 /// records are the first error, or are added to `bad` and left to `visit`'s second call, which
 /// gets the rows to leave out.
 pub(super) trait BlockVisitor {
-    fn parse(&mut self, block: &Block<'_>) -> Vec<Failure>;
+    fn parse(&mut self, block: &ParsedRecords<'_>) -> Vec<RecordFailure>;
     /// After `parse`: the rows of the block that failed, ascending; the rest stays.
-    fn keep(&mut self, block: &Block<'_>, failed_rows: &[usize]) -> Result<(), CopyError>;
+    fn keep(&mut self, block: &ParsedRecords<'_>, failed_rows: &[usize]) -> Result<(), CopyError>;
 }
 
 /// Walks over all records of a chunk.
@@ -291,10 +296,10 @@ pub(super) fn walk(
     while next < bytes.len() {
         let stop = index.fill(bytes, next, &index_format);
         let end = match stop {
-            Stop::Filled { next } => next,
-            Stop::Bad { start, .. } => start,
+            IndexStop::Filled { next } => next,
+            IndexStop::Bad { start, .. } => start,
         };
-        let block = Block {
+        let block = ParsedRecords {
             chunk,
             index: &index,
             format,
@@ -312,7 +317,7 @@ pub(super) fn walk(
         }
         visitor.keep(&block, &failed_rows)?;
         next = end;
-        if let Stop::Bad {
+        if let IndexStop::Bad {
             start,
             next: after,
             problem,
@@ -364,7 +369,7 @@ fn bad_record(
 ) -> BadRecord {
     let before = &chunk.text.as_bytes()[..start];
     let lines = memchr_iter(format.dialect.record_end, before).count() as u64;
-    let column = column.map(|index| ColumnPlace {
+    let column = column.map(|index| CsvColumnName {
         number: index + 1,
         name: format.names.get(index).cloned().unwrap_or_default(),
     });

@@ -14,13 +14,13 @@ use quire_text::boolean::parse_bool;
 use quire_text::bytea;
 use quire_text::calendar::{parse_date, parse_timestamp};
 use quire_text::number_in::{
-    Reason, parse_decimal, parse_f32, parse_f64, parse_i64, parse_integer,
+    NumberInError, parse_decimal, parse_f32, parse_f64, parse_i64, parse_integer,
 };
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 use quire_text::type_name::sql_name;
 
 use super::super::error::{CopyError, Problem, shown};
-use super::chunk::{Block, Failure};
+use super::chunk::{ParsedRecords, RecordFailure};
 use super::options::TextLimit;
 
 /// Collects the values of a column of the file.
@@ -30,11 +30,11 @@ pub(super) struct ColumnBuilder {
     data_type: DataType,
     nullable: bool,
     text_limit: Option<TextLimit>,
-    values: Values,
+    values: CsvColumnValues,
     scratch: Vec<u8>,
 }
 
-enum Values {
+enum CsvColumnValues {
     Boolean(BooleanBuilder),
     Int16(PrimitiveBuilder<Int16Type>),
     Int32(PrimitiveBuilder<Int32Type>),
@@ -44,7 +44,10 @@ enum Values {
     Decimal(PrimitiveBuilder<Decimal128Type>, u8, u8),
     Date(PrimitiveBuilder<Date32Type>),
     /// With the zone of texts that name none, if they are instants.
-    Timestamp(PrimitiveBuilder<TimestampMicrosecondType>, Option<Zone>),
+    Timestamp(
+        PrimitiveBuilder<TimestampMicrosecondType>,
+        Option<TimeZoneRules>,
+    ),
     Text(StringViewBuilder),
     Bytes(BinaryViewBuilder),
 }
@@ -55,18 +58,19 @@ impl ColumnBuilder {
         column: usize,
         field: &Field,
         text_limit: Option<TextLimit>,
-        session: &Zone,
+        session: &TimeZoneRules,
         capacity: usize,
     ) -> Result<Self, CopyError> {
         let data_type = field.data_type();
-        let values =
-            Values::new(data_type, session, capacity).ok_or_else(|| CopyError::Option {
+        let values = CsvColumnValues::new(data_type, session, capacity).ok_or_else(|| {
+            CopyError::Option {
                 message: format!(
                     "column {} cannot be read from CSV as {}",
                     column + 1,
                     sql_name(data_type)
                 ),
-            })?;
+            }
+        })?;
         Ok(Self {
             column,
             data_type: data_type.clone(),
@@ -79,7 +83,7 @@ impl ColumnBuilder {
 
     /// Adds the fields of a block. A field that is wrong adds NULL and a failure; if the block is
     /// to stop on errors, the fields after the first failure are not looked at.
-    pub(super) fn append(&mut self, block: &Block<'_>, failures: &mut Vec<Failure>) {
+    pub(super) fn append(&mut self, block: &ParsedRecords<'_>, failures: &mut Vec<RecordFailure>) {
         let before = failures.len();
         let fields = Fields {
             block,
@@ -89,7 +93,7 @@ impl ColumnBuilder {
             failures,
         };
         match &mut self.values {
-            Values::Boolean(builder) => {
+            CsvColumnValues::Boolean(builder) => {
                 fields.each(|text| match text.map(parse_bool).transpose() {
                     Ok(value) => {
                         builder.append_option(value);
@@ -101,29 +105,29 @@ impl ColumnBuilder {
                     }
                 });
             }
-            Values::Int16(builder) => fields.primitive(builder, parse_integer),
-            Values::Int32(builder) => fields.primitive(builder, parse_integer),
-            Values::Int64(builder) => fields.primitive(builder, parse_i64),
-            Values::Float32(builder) => fields.primitive(builder, parse_f32),
-            Values::Float64(builder) => fields.primitive(builder, parse_f64),
-            Values::Decimal(builder, precision, scale) => {
+            CsvColumnValues::Int16(builder) => fields.primitive(builder, parse_integer),
+            CsvColumnValues::Int32(builder) => fields.primitive(builder, parse_integer),
+            CsvColumnValues::Int64(builder) => fields.primitive(builder, parse_i64),
+            CsvColumnValues::Float32(builder) => fields.primitive(builder, parse_f32),
+            CsvColumnValues::Float64(builder) => fields.primitive(builder, parse_f64),
+            CsvColumnValues::Decimal(builder, precision, scale) => {
                 let (precision, scale) = (*precision, *scale);
                 fields.primitive(builder, |text| parse_decimal(text, precision, scale));
             }
-            Values::Date(builder) => fields.primitive(builder, parse_date),
-            Values::Timestamp(builder, zone) => {
+            CsvColumnValues::Date(builder) => fields.primitive(builder, parse_date),
+            CsvColumnValues::Timestamp(builder, zone) => {
                 let zone = zone.as_ref();
                 fields.primitive(builder, |text| parse_timestamp(text, zone));
             }
-            Values::Text(builder) => fields.text(builder, self.text_limit.as_ref()),
-            Values::Bytes(builder) => fields.bytes(builder),
+            CsvColumnValues::Text(builder) => fields.text(builder, self.text_limit.as_ref()),
+            CsvColumnValues::Bytes(builder) => fields.bytes(builder),
         }
         for failure in &mut failures[before..] {
             self.name_type(failure);
         }
     }
 
-    fn name_type(&self, failure: &mut Failure) {
+    fn name_type(&self, failure: &mut RecordFailure) {
         if let Problem::Invalid { sql_type, .. } | Problem::OutOfRange { sql_type, .. } =
             &mut failure.problem
         {
@@ -134,23 +138,23 @@ impl ColumnBuilder {
     /// The array so far; the builder starts again.
     pub(super) fn finish(&mut self) -> ArrayRef {
         match &mut self.values {
-            Values::Boolean(builder) => Arc::new(builder.finish()),
-            Values::Int16(builder) => Arc::new(builder.finish()),
-            Values::Int32(builder) => Arc::new(builder.finish()),
-            Values::Int64(builder) => Arc::new(builder.finish()),
-            Values::Float32(builder) => Arc::new(builder.finish()),
-            Values::Float64(builder) => Arc::new(builder.finish()),
-            Values::Decimal(builder, ..) => Arc::new(builder.finish()),
-            Values::Date(builder) => Arc::new(builder.finish()),
-            Values::Timestamp(builder, _) => Arc::new(builder.finish()),
-            Values::Text(builder) => Arc::new(builder.finish()),
-            Values::Bytes(builder) => Arc::new(builder.finish()),
+            CsvColumnValues::Boolean(builder) => Arc::new(builder.finish()),
+            CsvColumnValues::Int16(builder) => Arc::new(builder.finish()),
+            CsvColumnValues::Int32(builder) => Arc::new(builder.finish()),
+            CsvColumnValues::Int64(builder) => Arc::new(builder.finish()),
+            CsvColumnValues::Float32(builder) => Arc::new(builder.finish()),
+            CsvColumnValues::Float64(builder) => Arc::new(builder.finish()),
+            CsvColumnValues::Decimal(builder, ..) => Arc::new(builder.finish()),
+            CsvColumnValues::Date(builder) => Arc::new(builder.finish()),
+            CsvColumnValues::Timestamp(builder, _) => Arc::new(builder.finish()),
+            CsvColumnValues::Text(builder) => Arc::new(builder.finish()),
+            CsvColumnValues::Bytes(builder) => Arc::new(builder.finish()),
         }
     }
 }
 
-impl Values {
-    fn new(data_type: &DataType, session: &Zone, capacity: usize) -> Option<Self> {
+impl CsvColumnValues {
+    fn new(data_type: &DataType, session: &TimeZoneRules, capacity: usize) -> Option<Self> {
         Some(match data_type {
             DataType::Boolean => Self::Boolean(BooleanBuilder::with_capacity(capacity)),
             DataType::Int16 => Self::Int16(PrimitiveBuilder::with_capacity(capacity)),
@@ -192,16 +196,16 @@ pub(super) fn fits_type(data_type: &DataType, text: &[u8]) -> bool {
 
 /// The fields of one column of a block.
 struct Fields<'b, 'a> {
-    block: &'b Block<'a>,
+    block: &'b ParsedRecords<'a>,
     column: usize,
     nullable: bool,
     scratch: &'b mut Vec<u8>,
-    failures: &'b mut Vec<Failure>,
+    failures: &'b mut Vec<RecordFailure>,
 }
 
 impl Fields<'_, '_> {
     #[inline]
-    fn each(self, mut add: impl FnMut(Option<&[u8]>) -> Result<(), Reason>) {
+    fn each(self, mut add: impl FnMut(Option<&[u8]>) -> Result<(), NumberInError>) {
         let stops = self.block.stops_on_error();
         for row in 0..self.block.row_count() {
             let text = self.block.value(row, self.column, self.scratch);
@@ -221,7 +225,7 @@ impl Fields<'_, '_> {
     fn primitive<T: ArrowPrimitiveType>(
         self,
         builder: &mut PrimitiveBuilder<T>,
-        parse: impl Fn(&[u8]) -> Result<T::Native, Reason>,
+        parse: impl Fn(&[u8]) -> Result<T::Native, NumberInError>,
     ) {
         self.each(|text| match text.map(&parse) {
             Some(Ok(value)) => {
@@ -270,7 +274,7 @@ impl Fields<'_, '_> {
                 return Ok(());
             };
             bytes.clear();
-            let parsed = bytea::parse(text, &mut bytes).map_err(|_| Reason::Invalid);
+            let parsed = bytea::parse(text, &mut bytes).map_err(|_| NumberInError::Invalid);
             builder.append_option(parsed.is_ok().then_some(&bytes));
             parsed
         });
@@ -278,8 +282,8 @@ impl Fields<'_, '_> {
 }
 
 #[cold]
-fn failure(row: usize, column: usize, problem: Problem) -> Failure {
-    Failure {
+fn failure(row: usize, column: usize, problem: Problem) -> RecordFailure {
+    RecordFailure {
         row,
         column: Some(column),
         problem,
@@ -288,10 +292,10 @@ fn failure(row: usize, column: usize, problem: Problem) -> Failure {
 
 /// The type's name is filled in later.
 #[cold]
-fn wrong_value(reason: Reason, text: Option<&[u8]>) -> Problem {
+fn wrong_value(reason: NumberInError, text: Option<&[u8]>) -> Problem {
     let (sql_type, value) = (String::new(), text.map(shown).unwrap_or_default());
     match reason {
-        Reason::Invalid => Problem::Invalid { sql_type, value },
-        Reason::OutOfRange => Problem::OutOfRange { sql_type, value },
+        NumberInError::Invalid => Problem::Invalid { sql_type, value },
+        NumberInError::OutOfRange => Problem::OutOfRange { sql_type, value },
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct RawField {
 
 /// Why indexing stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum IndexStop {
     /// The block is full or the text ends; the next record begins at `next`.
     Filled { next: usize },
     /// A record is wrong; it lies at `start..next`.
@@ -68,7 +68,7 @@ pub(super) enum RecordProblem {
 
 /// The record being read.
 #[derive(Debug, Clone, Copy)]
-struct Cursor {
+struct RecordCursor {
     record_start: usize,
     field_start: usize,
     /// Index of the record's first entry in the bounds.
@@ -84,7 +84,7 @@ struct Cursor {
     problem: Option<RecordProblem>,
 }
 
-impl Cursor {
+impl RecordCursor {
     fn at(position: usize, slot: usize) -> Self {
         Self {
             record_start: position,
@@ -145,13 +145,13 @@ impl FieldIndex {
 
     /// Indexes records from `from` on, which is the beginning of a record; `text` ends with a
     /// record end. Blank lines are no records unless a record is one field.
-    pub(super) fn fill(&mut self, text: &[u8], from: usize, format: &IndexFormat) -> Stop {
+    pub(super) fn fill(&mut self, text: &[u8], from: usize, format: &IndexFormat) -> IndexStop {
         assert!(
             text.len() < POSITION as usize,
             "a chunk is too long for positions of 29 bits"
         );
         self.row_count = 0;
-        let mut cursor = Cursor::at(from, 0);
+        let mut cursor = RecordCursor::at(from, 0);
         let mut base = from;
         if from < text.len() {
             self.bounds[0] = from as u32;
@@ -174,13 +174,13 @@ impl FieldIndex {
             let problem = RecordProblem::FieldCount {
                 found: cursor.fields,
             };
-            return Stop::Bad {
+            return IndexStop::Bad {
                 start: cursor.record_start,
                 next: text.len(),
                 problem,
             };
         }
-        Stop::Filled { next: text.len() }
+        IndexStop::Filled { next: text.len() }
     }
 
     fn take_window(
@@ -188,9 +188,9 @@ impl FieldIndex {
         text: &[u8],
         base: usize,
         window: &[u8; WINDOW],
-        cursor: &mut Cursor,
+        cursor: &mut RecordCursor,
         format: &IndexFormat,
-    ) -> Option<Stop> {
+    ) -> Option<IndexStop> {
         let dialect = &format.dialect;
         let ends = match_any(
             window,
@@ -216,9 +216,9 @@ impl FieldIndex {
         text: &[u8],
         base: usize,
         mut ends: u64,
-        cursor: &mut Cursor,
+        cursor: &mut RecordCursor,
         dialect: &Dialect,
-    ) -> Option<Stop> {
+    ) -> Option<IndexStop> {
         while ends != 0 {
             let at = base + ends.trailing_zeros() as usize;
             ends &= ends - 1;
@@ -237,9 +237,9 @@ impl FieldIndex {
         text: &[u8],
         base: usize,
         mut marks: u64,
-        cursor: &mut Cursor,
+        cursor: &mut RecordCursor,
         dialect: &Dialect,
-    ) -> Option<Stop> {
+    ) -> Option<IndexStop> {
         while marks != 0 {
             let at = base + marks.trailing_zeros() as usize;
             marks &= marks - 1;
@@ -263,7 +263,7 @@ impl FieldIndex {
     }
 
     #[inline]
-    fn end_field(&mut self, at: usize, cursor: &mut Cursor) {
+    fn end_field(&mut self, at: usize, cursor: &mut RecordCursor) {
         cursor.fields += 1;
         if cursor.fields <= self.field_count {
             self.bounds[cursor.slot + cursor.fields] = (at + 1) as u32 | cursor.flags;
@@ -273,7 +273,12 @@ impl FieldIndex {
     }
 
     #[inline]
-    fn end_record(&mut self, text: &[u8], at: usize, cursor: &mut Cursor) -> Option<Stop> {
+    fn end_record(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        cursor: &mut RecordCursor,
+    ) -> Option<IndexStop> {
         let (start, next) = (cursor.record_start, at + 1);
         let mut slot = cursor.slot;
         if cursor.fields == self.field_count && cursor.problem.is_none() {
@@ -285,15 +290,15 @@ impl FieldIndex {
             let problem = cursor
                 .problem
                 .unwrap_or(RecordProblem::FieldCount { found });
-            return Some(Stop::Bad {
+            return Some(IndexStop::Bad {
                 start,
                 next,
                 problem,
             });
         }
-        *cursor = Cursor::at(next, slot);
+        *cursor = RecordCursor::at(next, slot);
         if slot == self.bounds.len() {
-            return Some(Stop::Filled { next });
+            return Some(IndexStop::Filled { next });
         }
         self.bounds[slot] = next as u32;
         None
@@ -313,7 +318,7 @@ fn is_blank(line: &[u8]) -> bool {
     line.is_empty() || line == b"\r"
 }
 
-fn step_in_quotes(text: &[u8], at: usize, cursor: &mut Cursor, dialect: &Dialect) {
+fn step_in_quotes(text: &[u8], at: usize, cursor: &mut RecordCursor, dialect: &Dialect) {
     let byte = text[at];
     if at == cursor.plain_at {
         return;
@@ -329,7 +334,7 @@ fn step_in_quotes(text: &[u8], at: usize, cursor: &mut Cursor, dialect: &Dialect
     }
 }
 
-fn check_after_quote(text: &[u8], at: usize, cursor: &mut Cursor, dialect: &Dialect) {
+fn check_after_quote(text: &[u8], at: usize, cursor: &mut RecordCursor, dialect: &Dialect) {
     let closed = cursor.closed_at;
     if cursor.flags & QUOTED == 0 || at == closed {
         return;

@@ -15,21 +15,21 @@ use super::infer::{InferPlan, infer_schema};
 use super::options::Dialect;
 use super::options::{CHUNK_BYTES_CEILING, CsvOptions, Delimiter, RECORD_BYTES_CEILING};
 use super::reader::{CsvReader, ReadPlan};
-use super::sniff::{Layout, Sample, sniff};
+use super::sniff::{CsvDialect, CsvSample, sniff};
 use super::splitter::{SplitOptions, Splitter};
 
 /// An opened CSV file or stream.
 pub struct CsvFile {
     shown_name: Arc<str>,
-    input: Input,
+    input: CsvInput,
     options: CsvOptions,
-    layout: Layout,
+    layout: CsvDialect,
     /// The beginning, with the header; all of a small file.
     sample: Vec<u8>,
     bytes_total: Option<u64>,
 }
 
-enum Input {
+enum CsvInput {
     Path(PathBuf),
     /// What follows the sample, until somebody reads it.
     Stream(Mutex<Option<Box<dyn Read + Send>>>),
@@ -58,7 +58,7 @@ impl CsvFile {
             return Self::from_reader(&shown_name, Box::new(file), options, declared);
         }
         let (sample, layout) = look(&mut file, &options, declared, &shown_name)?;
-        let input = Input::Path(path.to_owned());
+        let input = CsvInput::Path(path.to_owned());
         let bytes_total = Some(metadata.len());
         Ok(Self {
             shown_name,
@@ -83,7 +83,7 @@ impl CsvFile {
     ) -> Result<Self, CopyError> {
         let shown_name: Arc<str> = name.into();
         let (sample, layout) = look(&mut reader, &options, declared, &shown_name)?;
-        let input = Input::Stream(Mutex::new(Some(reader)));
+        let input = CsvInput::Stream(Mutex::new(Some(reader)));
         Ok(Self {
             shown_name,
             input,
@@ -119,8 +119,8 @@ impl CsvFile {
     /// A record with a wrong number of fields and other errors that reading would meet.
     pub fn infer_schema(&self, control: &CopyControl) -> Result<SchemaRef, CopyError> {
         let input = match &self.input {
-            Input::Path(path) => self.reopen(path)?,
-            Input::Stream(_) => self.sampled_records(),
+            CsvInput::Path(path) => self.reopen(path)?,
+            CsvInput::Stream(_) => self.sampled_records(),
         };
         let plan = InferPlan {
             format: self.record_format(),
@@ -153,8 +153,8 @@ impl CsvFile {
             return Err(CopyError::Option { message });
         }
         let input = match &self.input {
-            Input::Path(path) => self.reopen(path)?,
-            Input::Stream(stream) => {
+            CsvInput::Path(path) => self.reopen(path)?,
+            CsvInput::Stream(stream) => {
                 let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let stream = stream.ok_or_else(|| CopyError::Option {
                     message: format!("\"{}\" is a stream and was read already", self.shown_name),
@@ -230,7 +230,7 @@ fn look(
     options: &CsvOptions,
     declared: Option<&Schema>,
     file: &Arc<str>,
-) -> Result<(Vec<u8>, Layout), CopyError> {
+) -> Result<(Vec<u8>, CsvDialect), CopyError> {
     check_options(options)?;
     let mut bytes = Vec::new();
     let mut wanted = options.sample_bytes.max(1);
@@ -240,7 +240,7 @@ fn look(
         let read = (&mut *input).take(room).read_to_end(&mut bytes);
         let read = read.map_err(|e| CopyError::io("read", file, e))?;
         let complete = (read as u64) < room;
-        let sample = Sample {
+        let sample = CsvSample {
             bytes: &bytes,
             complete,
         };

@@ -9,10 +9,12 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 
 use super::super::control::{CopyControl, CopyPhase, CopyProgress};
 use super::super::error::CopyError;
-use super::super::pipeline::{Pipeline, Stage};
-use super::chunk::{BadRecords, Block, BlockVisitor, ChunkText, Failure, RecordFormat, walk};
+use super::super::pipeline::{ParallelPipeline, Stage};
+use super::chunk::{
+    BadRecords, BlockVisitor, ChunkText, ParsedRecords, RecordFailure, RecordFormat, walk,
+};
 use super::profile::Profile;
-use super::splitter::{Chunk, Splitter};
+use super::splitter::{CsvChunk, Splitter};
 
 /// What inference reads, and how.
 pub(super) struct InferPlan {
@@ -45,7 +47,7 @@ pub(super) fn infer_schema(
         splitter: Mutex::new(splitter),
         format,
     };
-    let mut pipeline = Pipeline::start(stage, thread_count, usize::MAX, control.clone());
+    let mut pipeline = ParallelPipeline::start(stage, thread_count, usize::MAX, control.clone());
     while let Some(part) = pipeline.next()? {
         for (profile, other) in profiles.iter_mut().zip(&part.profiles) {
             profile.merge(other);
@@ -61,7 +63,7 @@ pub(super) fn infer_schema(
     Ok(Arc::new(Schema::new(fields)))
 }
 
-struct Part {
+struct InferredPart {
     profiles: Vec<Profile>,
     row_count: usize,
     byte_count: usize,
@@ -73,10 +75,10 @@ struct InferStage {
 }
 
 impl Stage for InferStage {
-    type Task = Chunk;
-    type Item = Part;
+    type Task = CsvChunk;
+    type Item = InferredPart;
 
-    fn next_task(&self) -> Result<Option<Chunk>, CopyError> {
+    fn next_task(&self) -> Result<Option<CsvChunk>, CopyError> {
         self.splitter
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -85,8 +87,8 @@ impl Stage for InferStage {
 
     fn run(
         &self,
-        chunk: Chunk,
-        emit: &mut dyn FnMut(Part, usize) -> bool,
+        chunk: CsvChunk,
+        emit: &mut dyn FnMut(InferredPart, usize) -> bool,
     ) -> Result<(), CopyError> {
         let chunk = ChunkText::new(chunk);
         let profiles = vec![Profile::default(); self.format.names.len()];
@@ -107,7 +109,7 @@ impl Stage for InferStage {
             ..
         } = visitor;
         emit(
-            Part {
+            InferredPart {
                 profiles,
                 row_count,
                 byte_count: chunk.byte_count(),
@@ -132,7 +134,7 @@ struct ProfileVisitor {
 }
 
 impl BlockVisitor for ProfileVisitor {
-    fn parse(&mut self, block: &Block<'_>) -> Vec<Failure> {
+    fn parse(&mut self, block: &ParsedRecords<'_>) -> Vec<RecordFailure> {
         for (column, profile) in self.profiles.iter_mut().enumerate() {
             for row in 0..block.row_count() {
                 if !profile.is_open() {
@@ -146,7 +148,7 @@ impl BlockVisitor for ProfileVisitor {
         Vec::new()
     }
 
-    fn keep(&mut self, block: &Block<'_>, failed_rows: &[usize]) -> Result<(), CopyError> {
+    fn keep(&mut self, block: &ParsedRecords<'_>, failed_rows: &[usize]) -> Result<(), CopyError> {
         self.row_count += block.row_count() - failed_rows.len();
         Ok(())
     }

@@ -18,7 +18,7 @@ mod tests;
 
 pub use file::CsvFile;
 
-pub use options::{Choice, CsvOptions, Delimiter, OnError, TextLimit};
+pub use options::{CsvFlag, CsvOptions, Delimiter, OnError, TextLimit};
 pub use reader::CsvReader;
 
 pub use writer::{CsvWriteOptions, CsvWriter};

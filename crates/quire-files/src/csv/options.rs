@@ -1,6 +1,6 @@
 //! How a CSV file is written, as far as the user says it, and what to do with bad records.
 
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 /// What separates fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,7 +16,7 @@ pub enum Delimiter {
 
 /// A yes-or-no property of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Choice {
+pub enum CsvFlag {
     /// Found out from the beginning of the file.
     #[default]
     Auto,
@@ -67,13 +67,13 @@ pub struct CsvOptions {
     /// the quote itself (doubled quotes).
     pub escape: Option<u8>,
     /// Whether the first record holds names.
-    pub header: Choice,
+    pub header: CsvFlag,
     /// Unquoted text that means NULL. Default: nothing at all.
     pub null_string: String,
     /// Also take quoted text equal to `null_string` as NULL. Default false.
     pub quoted_null: bool,
     /// Whether every line ends with one more delimiter (TPC-H's `.tbl` files).
-    pub trailing_delimiter: Choice,
+    pub trailing_delimiter: CsvFlag,
     /// What to do with a bad record.
     pub on_error: OnError,
     /// Longest record, in bytes. Default 64 MiB; at most 256 MiB.
@@ -86,7 +86,7 @@ pub struct CsvOptions {
     /// rest has no limit.
     pub text_limits: Vec<Option<TextLimit>>,
     /// Where clocks show what a TIMESTAMPTZ without a zone says. Default UTC.
-    pub zone: Zone,
+    pub zone: TimeZoneRules,
     /// Worker threads. Default: what the machine offers.
     pub thread_count: usize,
     /// Bytes of the file that one thread works on at a time. Default 1 MiB, so that
@@ -104,16 +104,16 @@ impl Default for CsvOptions {
             delimiter: Delimiter::Auto,
             quote: Some(b'"'),
             escape: None,
-            header: Choice::Auto,
+            header: CsvFlag::Auto,
             null_string: String::new(),
             quoted_null: false,
-            trailing_delimiter: Choice::Auto,
+            trailing_delimiter: CsvFlag::Auto,
             on_error: OnError::Stop,
             record_bytes_max: 64 << 20,
             column_count_max: 4096,
             sample_bytes: 1 << 20,
             text_limits: Vec::new(),
-            zone: Zone::default(),
+            zone: TimeZoneRules::default(),
             thread_count: std::thread::available_parallelism().map_or(1, usize::from),
             chunk_bytes: 1 << 20,
         }

@@ -99,7 +99,7 @@ impl Profile {
     }
 
     fn number(&mut self, text: &[u8]) -> u16 {
-        let Some(shape) = Shape::of(text) else {
+        let Some(shape) = NumberShape::of(text) else {
             return special_fit(text);
         };
         self.has_number = true;
@@ -156,7 +156,7 @@ impl Profile {
 
 /// The parts of a number without leading zeros and plus sign.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct NumberShape {
     negative: bool,
     /// Digits before the point, without a zero that stands alone.
     integer_digits: usize,
@@ -170,7 +170,7 @@ struct Shape {
     has_exponent: bool,
 }
 
-impl Shape {
+impl NumberShape {
     fn of(text: &[u8]) -> Option<Self> {
         let (negative, body) = match text.split_first() {
             Some((b'-', rest)) => (true, rest),

@@ -6,15 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::array::{BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Schema, SchemaRef};
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 use super::super::control::{CopyControl, CopyPhase, CopyProgress};
 use super::super::error::{BadRecord, CopyError};
-use super::super::pipeline::{Pipeline, Stage};
-use super::chunk::{BadRecords, Block, BlockVisitor, ChunkText, Failure, RecordFormat, walk};
+use super::super::pipeline::{ParallelPipeline, Stage};
+use super::chunk::{
+    BadRecords, BlockVisitor, ChunkText, ParsedRecords, RecordFailure, RecordFormat, walk,
+};
 use super::column::ColumnBuilder;
 use super::options::TextLimit;
-use super::splitter::{Chunk, Splitter};
+use super::splitter::{CsvChunk, Splitter};
 
 /// A batch is closed at the first block that makes it at least this long.
 const BATCH_ROWS: usize = 65_536;
@@ -27,7 +29,7 @@ pub(super) struct ReadPlan {
     /// Columns wanted, by index.
     pub projection: Vec<usize>,
     pub text_limits: Vec<Option<TextLimit>>,
-    pub zone: Zone,
+    pub zone: TimeZoneRules,
     pub thread_count: usize,
     /// Bytes of parsed batches that may wait for the consumer.
     pub budget_bytes: usize,
@@ -39,7 +41,7 @@ pub(super) struct ReadPlan {
 /// Memory: at most `thread_count` chunks being parsed (text and arrays), plus parsed batches of
 /// `8 × thread_count` chunks' size waiting, plus one record longer than a chunk.
 pub struct CsvReader {
-    pipeline: Pipeline<Parsed>,
+    pipeline: ParallelPipeline<Parsed>,
     skipped: BadRecords,
     control: CopyControl,
     progress: CopyProgress,
@@ -77,7 +79,7 @@ impl CsvReader {
             schema,
             batch_rows: 0.into(),
         };
-        let pipeline = Pipeline::start(stage, threads, budget, control.clone());
+        let pipeline = ParallelPipeline::start(stage, threads, budget, control.clone());
         let phase = CopyPhase::Reading;
         let progress = CopyProgress {
             phase,
@@ -145,10 +147,10 @@ struct ReadStage {
 }
 
 impl Stage for ReadStage {
-    type Task = Chunk;
+    type Task = CsvChunk;
     type Item = Parsed;
 
-    fn next_task(&self) -> Result<Option<Chunk>, CopyError> {
+    fn next_task(&self) -> Result<Option<CsvChunk>, CopyError> {
         self.splitter
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -157,7 +159,7 @@ impl Stage for ReadStage {
 
     fn run(
         &self,
-        chunk: Chunk,
+        chunk: CsvChunk,
         emit: &mut dyn FnMut(Parsed, usize) -> bool,
     ) -> Result<(), CopyError> {
         let chunk = ChunkText::new(chunk);
@@ -220,7 +222,7 @@ struct BatchVisitor<'a> {
 }
 
 impl BlockVisitor for BatchVisitor<'_> {
-    fn parse(&mut self, block: &Block<'_>) -> Vec<Failure> {
+    fn parse(&mut self, block: &ParsedRecords<'_>) -> Vec<RecordFailure> {
         let mut failures = Vec::new();
         for builder in &mut self.builders {
             builder.append(block, &mut failures);
@@ -228,7 +230,7 @@ impl BlockVisitor for BatchVisitor<'_> {
         failures
     }
 
-    fn keep(&mut self, block: &Block<'_>, failed_rows: &[usize]) -> Result<(), CopyError> {
+    fn keep(&mut self, block: &ParsedRecords<'_>, failed_rows: &[usize]) -> Result<(), CopyError> {
         self.failed_rows
             .extend(failed_rows.iter().map(|row| self.row_count + row));
         self.row_count += block.row_count();

@@ -7,7 +7,7 @@ use memchr::memchr;
 
 use super::super::error::{BadRecord, CopyError, Problem};
 use super::column::fits_type;
-use super::options::{Choice, CsvOptions, Delimiter, Dialect};
+use super::options::{CsvFlag, CsvOptions, Delimiter, Dialect};
 use super::profile::Profile;
 use super::records::{PlainRecord, read_record};
 
@@ -16,7 +16,7 @@ const SAMPLE_RECORDS: usize = 1000;
 
 /// How a file is written and where its rows begin.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(super) struct CsvDialect {
     pub dialect: Dialect,
     #[cfg(test)]
     pub has_header: bool,
@@ -32,7 +32,7 @@ pub(super) struct Layout {
 
 /// The beginning of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sample<'a> {
+pub(super) struct CsvSample<'a> {
     pub bytes: &'a [u8],
     /// The bytes are the whole file.
     pub complete: bool,
@@ -40,7 +40,7 @@ pub(super) struct Sample<'a> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-impl<'a> Sample<'a> {
+impl<'a> CsvSample<'a> {
     fn start(&self) -> usize {
         if self.bytes.starts_with(BYTE_ORDER_MARK) {
             BYTE_ORDER_MARK.len()
@@ -68,11 +68,11 @@ impl<'a> Sample<'a> {
 
 /// `None` when the sample is too short to hold one record.
 pub(super) fn sniff(
-    sample: &Sample<'_>,
+    sample: &CsvSample<'_>,
     options: &CsvOptions,
     declared: Option<&Schema>,
     file: &Arc<str>,
-) -> Result<Option<Layout>, CopyError> {
+) -> Result<Option<CsvDialect>, CopyError> {
     let start = sample.start();
     if start == sample.bytes.len() && sample.complete {
         return Err(CopyError::Empty {
@@ -90,19 +90,19 @@ pub(super) fn sniff(
         return Ok(None);
     };
     let trailing_delimiter = match options.trailing_delimiter {
-        Choice::Yes => true,
-        Choice::No => false,
-        Choice::Auto => has_trailing_delimiter(&records, &dialect, declared),
+        CsvFlag::Yes => true,
+        CsvFlag::No => false,
+        CsvFlag::Auto => has_trailing_delimiter(&records, &dialect, declared),
     };
     let found = counted(first, trailing_delimiter);
     let first_line = lines_before(sample.bytes, first, &dialect, start);
     check_column_count(found, options, file, first_line)?;
     let columns = declared.map_or(found, |schema| schema.fields().len());
     let has_header = match (options.header, declared) {
-        (Choice::Yes, _) => true,
-        (Choice::No, _) => false,
-        (Choice::Auto, Some(schema)) => is_header_of(schema, first, &records, found),
-        (Choice::Auto, None) => is_header(&records, columns),
+        (CsvFlag::Yes, _) => true,
+        (CsvFlag::No, _) => false,
+        (CsvFlag::Auto, Some(schema)) => is_header_of(schema, first, &records, found),
+        (CsvFlag::Auto, None) => is_header(&records, columns),
     };
     if let (true, Some(schema)) = (has_header, declared) {
         check_header(first, schema, found, file, first_line)?;
@@ -119,7 +119,7 @@ pub(super) fn sniff(
     let head = &sample.bytes[..data_offset];
     let data_line = 1 + memchr::memchr_iter(dialect.record_end, head).count() as u64;
     let names = names.into();
-    let layout = Layout {
+    let layout = CsvDialect {
         dialect,
         #[cfg(test)]
         has_header,
@@ -171,7 +171,11 @@ fn check_column_count(
     .into())
 }
 
-fn choose_dialect(sample: &Sample<'_>, options: &CsvOptions, declared: Option<&Schema>) -> Dialect {
+fn choose_dialect(
+    sample: &CsvSample<'_>,
+    options: &CsvOptions,
+    declared: Option<&Schema>,
+) -> Dialect {
     let old_mac = memchr(b'\n', sample.bytes).is_none() && memchr(b'\r', sample.bytes).is_some();
     let mut dialect = Dialect {
         delimiter: None,
@@ -184,7 +188,7 @@ fn choose_dialect(sample: &Sample<'_>, options: &CsvOptions, declared: Option<&S
         Delimiter::None => None,
         Delimiter::Auto => {
             let wanted = declared.map(|schema| schema.fields().len());
-            let trailing = options.trailing_delimiter != Choice::No;
+            let trailing = options.trailing_delimiter != CsvFlag::No;
             choose_delimiter(sample, &dialect, wanted, trailing)
         }
     };
@@ -195,7 +199,7 @@ fn choose_dialect(sample: &Sample<'_>, options: &CsvOptions, declared: Option<&S
 ///
 /// `wanted`: the number of columns, when it is known. One column needs no delimiter.
 fn choose_delimiter(
-    sample: &Sample<'_>,
+    sample: &CsvSample<'_>,
     dialect: &Dialect,
     wanted: Option<usize>,
     trailing: bool,

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
-use super::super::error::{BadRecord, ColumnPlace, CopyError, Problem, shown};
+use super::super::error::{BadRecord, CopyError, CsvColumnName, Problem, shown};
 use super::options::Dialect;
 use super::records::{OpenField, open_field};
 
 /// Whole records, in file order.
 #[derive(Debug)]
-pub(super) struct Chunk {
+pub(super) struct CsvChunk {
     /// The records; the last one ends with the record end even if the file lacks it.
     pub bytes: Vec<u8>,
     /// Offset of the first byte in the file.
@@ -63,7 +63,7 @@ impl Splitter {
         }
     }
 
-    pub(super) fn next_chunk(&mut self) -> Result<Option<Chunk>, CopyError> {
+    pub(super) fn next_chunk(&mut self) -> Result<Option<CsvChunk>, CopyError> {
         let mut buffer = Vec::with_capacity(self.carry.len() + self.options.chunk_bytes + 1);
         buffer.append(&mut self.carry);
         let mut scan = QuoteScan::default();
@@ -94,7 +94,7 @@ impl Splitter {
         }
         self.carry = buffer.split_off(scan.records_end);
         let line_count = memchr_iter(self.options.dialect.record_end, &buffer).count() as u64;
-        let chunk = Chunk {
+        let chunk = CsvChunk {
             offset: self.offset,
             first_line: self.line,
             bytes: buffer,
@@ -135,7 +135,7 @@ impl Splitter {
             }
         };
         let name = self.options.names.get(index).cloned().unwrap_or_default();
-        let column = Some(ColumnPlace {
+        let column = Some(CsvColumnName {
             number: index + 1,
             name,
         });

@@ -15,7 +15,7 @@ use quire_text::bytea;
 use quire_text::number_out::{
     write_date, write_decimal, write_f32, write_f64, write_integer, write_timestamp,
 };
-use quire_text::temporal::{Zone, write_instant};
+use quire_text::temporal::{TimeZoneRules, write_instant};
 use quire_text::type_name::sql_name;
 
 use super::super::control::{CopyControl, CopyPhase, CopyProgress};
@@ -38,7 +38,7 @@ pub struct CsvWriteOptions {
     /// Text for NULL. Default: nothing.
     pub null_string: String,
     /// Where clocks show the instants of TIMESTAMPTZ. Default UTC.
-    pub zone: Zone,
+    pub zone: TimeZoneRules,
 }
 
 impl Default for CsvWriteOptions {
@@ -49,7 +49,7 @@ impl Default for CsvWriteOptions {
             escape: None,
             header: true,
             null_string: String::new(),
-            zone: Zone::default(),
+            zone: TimeZoneRules::default(),
         }
     }
 }
@@ -120,11 +120,11 @@ impl<W: Write> CsvWriter<W> {
     /// # Errors
     /// A failure of the output, or cancellation.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), CopyError> {
-        let columns: Vec<Column<'_>> = batch
+        let columns: Vec<CsvWriterColumn<'_>> = batch
             .columns()
             .iter()
             .zip(batch.schema_ref().fields())
-            .map(|(array, field)| Column::new(array.as_ref(), field.name()))
+            .map(|(array, field)| CsvWriterColumn::new(array.as_ref(), field.name()))
             .collect::<Result<_, _>>()?;
         for row in 0..batch.num_rows() {
             for (position, column) in columns.iter().enumerate() {
@@ -195,12 +195,12 @@ fn is_writable(data_type: &DataType) -> bool {
     )
 }
 
-struct Column<'a> {
+struct CsvWriterColumn<'a> {
     array: &'a dyn Array,
-    values: Values<'a>,
+    values: CsvWriterValues<'a>,
 }
 
-enum Values<'a> {
+enum CsvWriterValues<'a> {
     Boolean(&'a arrow::array::BooleanArray),
     Int16(&'a [i16]),
     Int32(&'a [i32]),
@@ -218,29 +218,33 @@ enum Values<'a> {
     BinaryView(&'a arrow::array::BinaryViewArray),
 }
 
-impl<'a> Column<'a> {
+impl<'a> CsvWriterColumn<'a> {
     fn new(array: &'a dyn Array, name: &str) -> Result<Self, CopyError> {
         let values = match array.data_type() {
-            DataType::Boolean => Values::Boolean(array.as_boolean()),
-            DataType::Int16 => Values::Int16(array.as_primitive::<Int16Type>().values()),
-            DataType::Int32 => Values::Int32(array.as_primitive::<Int32Type>().values()),
-            DataType::Int64 => Values::Int64(array.as_primitive::<Int64Type>().values()),
-            DataType::Float32 => Values::Float32(array.as_primitive::<Float32Type>().values()),
-            DataType::Float64 => Values::Float64(array.as_primitive::<Float64Type>().values()),
-            DataType::Decimal128(_, scale) => {
-                Values::Decimal(array.as_primitive::<Decimal128Type>().values(), *scale)
+            DataType::Boolean => CsvWriterValues::Boolean(array.as_boolean()),
+            DataType::Int16 => CsvWriterValues::Int16(array.as_primitive::<Int16Type>().values()),
+            DataType::Int32 => CsvWriterValues::Int32(array.as_primitive::<Int32Type>().values()),
+            DataType::Int64 => CsvWriterValues::Int64(array.as_primitive::<Int64Type>().values()),
+            DataType::Float32 => {
+                CsvWriterValues::Float32(array.as_primitive::<Float32Type>().values())
             }
-            DataType::Date32 => Values::Date(array.as_primitive::<Date32Type>().values()),
+            DataType::Float64 => {
+                CsvWriterValues::Float64(array.as_primitive::<Float64Type>().values())
+            }
+            DataType::Decimal128(_, scale) => {
+                CsvWriterValues::Decimal(array.as_primitive::<Decimal128Type>().values(), *scale)
+            }
+            DataType::Date32 => CsvWriterValues::Date(array.as_primitive::<Date32Type>().values()),
             DataType::Timestamp(TimeUnit::Microsecond, zone) => {
                 let values = array.as_primitive::<TimestampMicrosecondType>().values();
-                Values::Timestamp(values, zone.is_some())
+                CsvWriterValues::Timestamp(values, zone.is_some())
             }
-            DataType::Utf8 => Values::Utf8(array.as_string()),
-            DataType::LargeUtf8 => Values::LargeUtf8(array.as_string()),
-            DataType::Utf8View => Values::Utf8View(array.as_string_view()),
-            DataType::Binary => Values::Binary(array.as_binary()),
-            DataType::LargeBinary => Values::LargeBinary(array.as_binary()),
-            DataType::BinaryView => Values::BinaryView(array.as_binary_view()),
+            DataType::Utf8 => CsvWriterValues::Utf8(array.as_string()),
+            DataType::LargeUtf8 => CsvWriterValues::LargeUtf8(array.as_string()),
+            DataType::Utf8View => CsvWriterValues::Utf8View(array.as_string_view()),
+            DataType::Binary => CsvWriterValues::Binary(array.as_binary()),
+            DataType::LargeBinary => CsvWriterValues::LargeBinary(array.as_binary()),
+            DataType::BinaryView => CsvWriterValues::BinaryView(array.as_binary_view()),
             other => {
                 return Err(CopyError::Unwritable {
                     column: name.to_owned(),
@@ -256,33 +260,37 @@ impl<'a> Column<'a> {
     fn write(&self, row: usize, options: &CsvWriteOptions, out: &mut Vec<u8>) {
         let start = out.len();
         match &self.values {
-            Values::Boolean(array) => {
+            CsvWriterValues::Boolean(array) => {
                 let text: &[u8] = if array.value(row) { b"true" } else { b"false" };
                 out.extend_from_slice(text);
             }
-            Values::Int16(values) => write_integer(values[row].into(), out),
-            Values::Int32(values) => write_integer(values[row].into(), out),
-            Values::Int64(values) => write_integer(values[row].into(), out),
-            Values::Float32(values) => write_f32(values[row], out),
-            Values::Float64(values) => write_f64(values[row], out),
-            Values::Decimal(values, scale) => write_decimal(values[row], *scale, out),
-            Values::Date(values) => write_date(values[row].into(), out),
-            Values::Timestamp(values, true) if options.zone != Zone::default() => {
+            CsvWriterValues::Int16(values) => write_integer(values[row].into(), out),
+            CsvWriterValues::Int32(values) => write_integer(values[row].into(), out),
+            CsvWriterValues::Int64(values) => write_integer(values[row].into(), out),
+            CsvWriterValues::Float32(values) => write_f32(values[row], out),
+            CsvWriterValues::Float64(values) => write_f64(values[row], out),
+            CsvWriterValues::Decimal(values, scale) => write_decimal(values[row], *scale, out),
+            CsvWriterValues::Date(values) => write_date(values[row].into(), out),
+            CsvWriterValues::Timestamp(values, true)
+                if options.zone != TimeZoneRules::default() =>
+            {
                 let mut text = String::new();
                 write_instant(values[row], &options.zone, &mut text);
                 out.extend_from_slice(text.as_bytes());
             }
-            Values::Timestamp(values, zoned) => write_timestamp(values[row], *zoned, out),
-            Values::Utf8(array) => return write_text(array.value(row).as_bytes(), options, out),
-            Values::LargeUtf8(array) => {
+            CsvWriterValues::Timestamp(values, zoned) => write_timestamp(values[row], *zoned, out),
+            CsvWriterValues::Utf8(array) => {
                 return write_text(array.value(row).as_bytes(), options, out);
             }
-            Values::Utf8View(array) => {
+            CsvWriterValues::LargeUtf8(array) => {
                 return write_text(array.value(row).as_bytes(), options, out);
             }
-            Values::Binary(array) => bytea::write(array.value(row), out),
-            Values::LargeBinary(array) => bytea::write(array.value(row), out),
-            Values::BinaryView(array) => bytea::write(array.value(row), out),
+            CsvWriterValues::Utf8View(array) => {
+                return write_text(array.value(row).as_bytes(), options, out);
+            }
+            CsvWriterValues::Binary(array) => bytea::write(array.value(row), out),
+            CsvWriterValues::LargeBinary(array) => bytea::write(array.value(row), out),
+            CsvWriterValues::BinaryView(array) => bytea::write(array.value(row), out),
         }
         quote_unusual(start, options, out);
     }

@@ -20,7 +20,7 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::super::control::{CopyControl, CopyPhase, CopyProgress};
 use super::super::error::CopyError;
-use super::super::pipeline::{Pipeline, Stage, panic_text};
+use super::super::pipeline::{ParallelPipeline, Stage, panic_text};
 use super::convert::convert;
 use super::types::column_types;
 
@@ -111,7 +111,8 @@ impl ParquetFile {
             control: control.clone(),
         };
         let threads = thread_count.max(1);
-        let pipeline = Pipeline::start(stage, threads, BUDGET_BYTES * threads, control.clone());
+        let pipeline =
+            ParallelPipeline::start(stage, threads, BUDGET_BYTES * threads, control.clone());
         let phase = CopyPhase::Reading;
         let bytes_total = Some(self.byte_count);
         let progress = CopyProgress {
@@ -210,7 +211,7 @@ fn check_ranges(metadata: &ParquetMetaData, byte_count: u64) -> Result<(), Foote
 /// Memory: one row group's compressed columns and one batch per thread, plus at most 64 MiB of
 /// decoded batches per thread waiting.
 pub struct ParquetReader {
-    pipeline: Pipeline<RecordBatch>,
+    pipeline: ParallelPipeline<RecordBatch>,
     control: CopyControl,
     progress: CopyProgress,
     row_count: u64,

@@ -2,7 +2,7 @@
 
 use quire_codec::{CodecId, Corrupt};
 
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const NULLABLE: u64 = 1;
 const HAS_CODEC: u64 = 1 << 1;
@@ -97,13 +97,13 @@ pub struct TypeRecord {
 }
 
 impl TypeRecord {
-    pub(super) fn encode(self, writer: &mut Writer) {
+    pub(super) fn encode(self, writer: &mut WireItemWriter) {
         writer.byte(self.id);
         writer.varint(u64::from(self.first));
         writer.varint(u64::from(self.second));
     }
 
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    pub(super) fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         Ok(TypeRecord {
             id: reader.byte()?,
             first: reader.varint_u32()?,
@@ -134,7 +134,7 @@ impl ColumnRecord {
         .fold(0, |flags, (_, bit)| flags | bit)
     }
 
-    pub(super) fn encode(&self, writer: &mut Writer) {
+    pub(super) fn encode(&self, writer: &mut WireItemWriter) {
         writer.bytes(self.name.as_bytes());
         self.column_type.encode(writer);
         writer.varint(self.flags());
@@ -162,7 +162,7 @@ impl ColumnRecord {
     }
 
     /// Reads a column, of which a catalog of the given layout version says so much.
-    pub(super) fn decode(reader: &mut Reader<'_>, version: u8) -> Result<Self, Corrupt> {
+    pub(super) fn decode(reader: &mut WireItemReader<'_>, version: u8) -> Result<Self, Corrupt> {
         let name = reader.text()?;
         let column_type = TypeRecord::decode(reader)?;
         let (flags, known) = match version {
@@ -200,9 +200,9 @@ impl ColumnRecord {
 }
 
 impl DictionaryRecord {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let code_bits = reader.byte()?;
-        let entry = |reader: &mut Reader<'_>| reader.bytes().map(<[u8]>::to_vec);
+        let entry = |reader: &mut WireItemReader<'_>| reader.bytes().map(<[u8]>::to_vec);
         Ok(DictionaryRecord {
             code_bits,
             entries: reader.list(1, entry)?,
@@ -211,7 +211,7 @@ impl DictionaryRecord {
 }
 
 impl ColumnSequence {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let kind = reader.byte()?;
         let kind = GeneratedKind::from_u8(kind)
             .ok_or_else(|| reader.corrupt(format!("unknown kind {kind} of generated column")))?;
@@ -220,7 +220,7 @@ impl ColumnSequence {
     }
 }
 
-pub(crate) fn read_codec(reader: &mut Reader<'_>) -> Result<CodecId, Corrupt> {
+pub(crate) fn read_codec(reader: &mut WireItemReader<'_>) -> Result<CodecId, Corrupt> {
     let id = reader.byte()?;
     CodecId::from_u8(id).ok_or_else(|| reader.corrupt(format!("unknown codec id {id}")))
 }

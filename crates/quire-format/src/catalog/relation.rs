@@ -4,7 +4,7 @@ use quire_codec::Corrupt;
 
 use super::column::TypeRecord;
 use super::references::read_index;
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const CYCLE: u8 = 1;
 const OWNED: u8 = 2;
@@ -59,7 +59,7 @@ pub struct SequenceOwner {
 }
 
 impl ViewRecord {
-    pub(super) fn encode(&self, writer: &mut Writer) {
+    pub(super) fn encode(&self, writer: &mut WireItemWriter) {
         writer.varint(self.id);
         writer.bytes(self.name.as_bytes());
         writer.varint(self.columns.len() as u64);
@@ -73,13 +73,13 @@ impl ViewRecord {
         }
     }
 
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    pub(super) fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let view = ViewRecord {
             id: reader.varint()?,
             name: reader.text()?,
-            columns: reader.list(1, Reader::text)?,
+            columns: reader.list(1, WireItemReader::text)?,
             query: reader.text()?,
-            depends_on: reader.list(1, Reader::varint)?,
+            depends_on: reader.list(1, WireItemReader::varint)?,
         };
         if !view.depends_on.is_sorted_by(|left, right| left < right) {
             return Err(reader.corrupt("what a view depends on is out of order"));
@@ -89,7 +89,7 @@ impl ViewRecord {
 }
 
 impl SequenceRecord {
-    pub(super) fn encode(&self, writer: &mut Writer) {
+    pub(super) fn encode(&self, writer: &mut WireItemWriter) {
         writer.varint(self.id);
         writer.bytes(self.name.as_bytes());
         self.value_type.encode(writer);
@@ -105,7 +105,7 @@ impl SequenceRecord {
         }
     }
 
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    pub(super) fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let mut sequence = SequenceRecord {
             id: reader.varint()?,
             name: reader.text()?,

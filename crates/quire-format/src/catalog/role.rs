@@ -2,7 +2,7 @@
 
 use quire_codec::Corrupt;
 
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const SUPERUSER: u8 = 1;
 const LOGIN: u8 = 2;
@@ -24,7 +24,7 @@ pub struct RoleRecord {
 }
 
 impl RoleRecord {
-    pub(super) fn encode(&self, writer: &mut Writer) {
+    pub(super) fn encode(&self, writer: &mut WireItemWriter) {
         writer.varint(self.id);
         writer.bytes(self.name.as_bytes());
         let mut flags = 0;
@@ -41,7 +41,7 @@ impl RoleRecord {
         }
     }
 
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    pub(super) fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let mut role = RoleRecord {
             id: reader.varint()?,
             name: reader.text()?,

@@ -6,7 +6,7 @@ use super::column::ColumnRecord;
 use super::references::{read_index, read_pages, write_indexes, write_pages};
 use super::tree::{TreeRecord, read_trees, write_trees};
 use crate::volume::PageId;
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const UNIQUE: u8 = 1;
 const CONSTRAINT: u8 = 2;
@@ -15,7 +15,7 @@ const DESCENDING: u8 = 1;
 /// How the rows of a table are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
-pub enum Storage {
+pub enum TableStorage {
     /// Column by column, in segments.
     #[default]
     Column = 1,
@@ -48,7 +48,7 @@ pub struct TableRecord {
     /// Name, unique among tables, indexes, views and sequences.
     pub name: String,
     /// How its rows are kept.
-    pub storage: Storage,
+    pub storage: TableStorage,
     /// Pages whose payloads, joined, are the root of a column table; none of a row table.
     pub root_pages: Vec<PageId>,
     /// Columns in declared order.
@@ -73,12 +73,12 @@ pub struct KeyRecord {
     /// Name, unique as that of a table is.
     pub name: String,
     /// Columns.
-    pub columns: Vec<KeyPart>,
+    pub columns: Vec<CatalogKeyPart>,
 }
 
 /// A column of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct KeyPart {
+pub struct CatalogKeyPart {
     /// Index of the column in the table.
     pub column: usize,
     /// Greatest value first.
@@ -124,7 +124,7 @@ pub struct ForeignKeyRecord {
     pub on_update: ReferentialAction,
 }
 
-impl Storage {
+impl TableStorage {
     /// The storage a stored number stands for.
     pub fn from_u8(number: u8) -> Option<Self> {
         [Self::Column, Self::Row]
@@ -159,7 +159,7 @@ impl ReferentialAction {
         }
     }
 
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let number = reader.byte()?;
         Self::from_u8(number)
             .ok_or_else(|| reader.corrupt(format!("unknown referential action {number}")))
@@ -167,7 +167,7 @@ impl ReferentialAction {
 }
 
 impl TableRecord {
-    pub(super) fn encode(&self, writer: &mut Writer) {
+    pub(super) fn encode(&self, writer: &mut WireItemWriter) {
         writer.varint(self.id);
         writer.bytes(self.name.as_bytes());
         write_pages(writer, &self.root_pages);
@@ -201,7 +201,7 @@ impl TableRecord {
         write_trees(writer, &self.trees);
     }
 
-    pub(super) fn decode(reader: &mut Reader<'_>, version: u8) -> Result<Self, Corrupt> {
+    pub(super) fn decode(reader: &mut WireItemReader<'_>, version: u8) -> Result<Self, Corrupt> {
         let mut table = TableRecord {
             id: reader.varint()?,
             name: reader.text()?,
@@ -216,9 +216,9 @@ impl TableRecord {
     }
 
     /// What version 1 does not have.
-    fn decode_second_part(&mut self, reader: &mut Reader<'_>) -> Result<(), Corrupt> {
+    fn decode_second_part(&mut self, reader: &mut WireItemReader<'_>) -> Result<(), Corrupt> {
         let storage = reader.byte()?;
-        self.storage = Storage::from_u8(storage)
+        self.storage = TableStorage::from_u8(storage)
             .ok_or_else(|| reader.corrupt(format!("unknown storage {storage}")))?;
         let mut primary_keys = reader.list(2, KeyRecord::decode)?;
         self.primary_key = primary_keys.pop();
@@ -238,7 +238,7 @@ impl TableRecord {
 }
 
 impl KeyRecord {
-    fn encode(&self, writer: &mut Writer) {
+    fn encode(&self, writer: &mut WireItemWriter) {
         writer.bytes(self.name.as_bytes());
         writer.varint(self.columns.len() as u64);
         for part in &self.columns {
@@ -247,19 +247,19 @@ impl KeyRecord {
         }
     }
 
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         Ok(KeyRecord {
             name: reader.text()?,
-            columns: reader.list(2, KeyPart::decode)?,
+            columns: reader.list(2, CatalogKeyPart::decode)?,
         })
     }
 }
 
-impl KeyPart {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+impl CatalogKeyPart {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let column = read_index(reader)?;
         match reader.byte()? {
-            flags @ (0 | DESCENDING) => Ok(KeyPart {
+            flags @ (0 | DESCENDING) => Ok(CatalogKeyPart {
                 column,
                 is_descending: flags != 0,
             }),
@@ -269,14 +269,14 @@ impl KeyPart {
 }
 
 impl IndexRecord {
-    fn encode(&self, writer: &mut Writer) {
+    fn encode(&self, writer: &mut WireItemWriter) {
         writer.varint(self.id);
         self.key.encode(writer);
         let unique = if self.is_unique { UNIQUE } else { 0 };
         writer.byte(unique | if self.is_constraint { CONSTRAINT } else { 0 });
     }
 
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let id = reader.varint()?;
         let key = KeyRecord::decode(reader)?;
         let flags = reader.byte()?;
@@ -293,7 +293,7 @@ impl IndexRecord {
 }
 
 impl CheckRecord {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         Ok(CheckRecord {
             name: reader.text()?,
             condition: reader.text()?,
@@ -302,7 +302,7 @@ impl CheckRecord {
 }
 
 impl ForeignKeyRecord {
-    fn encode(&self, writer: &mut Writer) {
+    fn encode(&self, writer: &mut WireItemWriter) {
         writer.bytes(self.name.as_bytes());
         write_indexes(writer, &self.columns);
         writer.bytes(self.referenced_table.as_bytes());
@@ -311,7 +311,7 @@ impl ForeignKeyRecord {
         writer.byte(self.on_update as u8);
     }
 
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         Ok(ForeignKeyRecord {
             name: reader.text()?,
             columns: reader.list(1, read_index)?,
@@ -323,6 +323,6 @@ impl ForeignKeyRecord {
     }
 }
 
-fn read_option(reader: &mut Reader<'_>) -> Result<(u8, i64), Corrupt> {
+fn read_option(reader: &mut WireItemReader<'_>) -> Result<(u8, i64), Corrupt> {
     Ok((reader.byte()?, reader.signed_i64()?))
 }

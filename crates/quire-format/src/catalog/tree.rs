@@ -4,7 +4,7 @@ use quire_codec::Corrupt;
 
 use super::references::read_page;
 use crate::volume::PageId;
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const ROWS: u8 = 1;
 const OVERFLOW: u8 = 2;
@@ -45,7 +45,7 @@ pub struct TreeRecord {
 }
 
 impl TreeRecord {
-    fn encode(&self, writer: &mut Writer) {
+    fn encode(&self, writer: &mut WireItemWriter) {
         writer.byte(match self.role {
             TreeRole::Rows => ROWS,
             TreeRole::Overflow => OVERFLOW,
@@ -62,7 +62,7 @@ impl TreeRecord {
         writer.varint(self.root.get());
     }
 
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let role = match reader.byte()? {
             ROWS => TreeRole::Rows,
             OVERFLOW => TreeRole::Overflow,
@@ -81,13 +81,13 @@ impl TreeRecord {
     }
 }
 
-pub(super) fn write_trees(writer: &mut Writer, trees: &[TreeRecord]) {
+pub(super) fn write_trees(writer: &mut WireItemWriter, trees: &[TreeRecord]) {
     writer.varint(trees.len() as u64);
     for tree in trees {
         tree.encode(writer);
     }
 }
 
-pub(super) fn read_trees(reader: &mut Reader<'_>) -> Result<Vec<TreeRecord>, Corrupt> {
+pub(super) fn read_trees(reader: &mut WireItemReader<'_>) -> Result<Vec<TreeRecord>, Corrupt> {
     reader.list(3, TreeRecord::decode)
 }

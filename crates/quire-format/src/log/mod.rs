@@ -10,10 +10,10 @@ mod root;
 pub use page::{LogContent, LogEntries, LogEntry, LogPage, RECORDS_BYTES_MAX, push_entry};
 pub use root::LogRoot;
 
-use crate::document::Structure;
+use crate::document::DiskStructure;
 
 /// The structures of this module, for the format document.
-pub(crate) const STRUCTURES: &[&Structure] = &[&page::STRUCTURE, &root::STRUCTURE];
+pub(crate) const STRUCTURES: &[&DiskStructure] = &[&page::STRUCTURE, &root::STRUCTURE];
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use quire_codec::Corrupt;
 use quire_codec::block::{BlockCodecId, BlockOptions, MinimumGain, open};
 
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 use crate::volume::MAX_PAYLOAD_BYTES;
 
 const VERSION: u8 = 1;
@@ -32,7 +32,7 @@ const COMPRESSED_BYTES_MIN: usize = 3 << 10;
 /// Longest varint of 64 bits.
 const VARINT_BYTES_MAX: u32 = 10;
 
-pub(super) const STRUCTURE: Structure = Structure {
+pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Log page (payload of page kind 5)",
     about: "\
 Redo records of row transactions; what they mean is the engine's. A page of commits has `count` of them in the
@@ -44,14 +44,14 @@ transaction, and not at all when there is none. The number of a large transactio
 batch that wrote its first part.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::at(KIND, "1", "kind", "1 commits, 2 part of a large transaction"),
-        Field::at(CODEC, "1", "codec", "block codec of the body: 0 none, 3 LZ4"),
-        Field::at(FLAGS, "1", "flags", "bit 0: a commit of the page ends a large transaction; others 0"),
-        Field::at(COUNT, "4", "count", "commits in the page, at least 1; of a part: its ordinal, from 0"),
-        Field::at(FIRST, "8", "first", "sequence of the first commit; of a part: number of the transaction"),
-        Field::at(RAW_BYTES, "4", "raw_bytes", "length of the body when it is not compressed"),
-        Field::at(HEADER_BYTES, "rest", "body", "entries, or the records of the part"),
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::at(KIND, "1", "kind", "1 commits, 2 part of a large transaction"),
+        StructureField::at(CODEC, "1", "codec", "block codec of the body: 0 none, 3 LZ4"),
+        StructureField::at(FLAGS, "1", "flags", "bit 0: a commit of the page ends a large transaction; others 0"),
+        StructureField::at(COUNT, "4", "count", "commits in the page, at least 1; of a part: its ordinal, from 0"),
+        StructureField::at(FIRST, "8", "first", "sequence of the first commit; of a part: number of the transaction"),
+        StructureField::at(RAW_BYTES, "4", "raw_bytes", "length of the body when it is not compressed"),
+        StructureField::at(HEADER_BYTES, "rest", "body", "entries, or the records of the part"),
     ],
 };
 

@@ -2,22 +2,22 @@
 
 use quire_codec::Corrupt;
 
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 use crate::volume::PageId;
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const VERSION: u8 = 1;
 
-pub(super) const STRUCTURE: Structure = Structure {
+pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Log root (payload of page kind 6)",
     about: "\
 Page 2. Log pages with lower names than `first_page` mean nothing; commits up to `truncated_to` are in the row
 tables themselves. It is replaced by the batch that truncates the log, and by the one that makes it not empty.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::next("varint", "first_page", "lowest log page that counts; 0: none does"),
-        Field::next("varint", "truncated_to", "sequence of the last commit that is not needed"),
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::next("varint", "first_page", "lowest log page that counts; 0: none does"),
+        StructureField::next("varint", "truncated_to", "sequence of the last commit that is not needed"),
     ],
 };
 
@@ -34,7 +34,7 @@ impl LogRoot {
     /// The payload.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::new(VERSION);
+        let mut writer = WireItemWriter::new(VERSION);
         writer.varint(self.first_page.map_or(0, PageId::get));
         writer.varint(self.truncated_to);
         writer.finish()
@@ -45,7 +45,7 @@ impl LogRoot {
     /// # Errors
     /// [`Corrupt`] when it is not one.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = Reader::new(payload, VERSION, "log root")?;
+        let mut reader = WireItemReader::new(payload, VERSION, "log root")?;
         let first = reader.varint()?;
         let first_page = PageId::new(first);
         if first_page.is_none() && first != 0 {

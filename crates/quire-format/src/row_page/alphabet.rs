@@ -5,7 +5,7 @@
 
 use quire_codec::Corrupt;
 
-use super::packed::{BitReader, BitWriter};
+use super::packed::{PackedBitReader, PackedBitWriter};
 
 /// Most symbols of an alphabet: with more a byte has nothing to save.
 const SYMBOLS_MAX: usize = 128;
@@ -21,7 +21,7 @@ const WORD_SYMBOLS_MAX: usize = 8;
 
 /// How many symbols a word has, and the bits that their values need.
 #[derive(Clone, Copy)]
-struct Word {
+struct AlphabetWord {
     symbols: usize,
     bits: u32,
 }
@@ -36,7 +36,7 @@ const fn word_bits(radix: usize, symbols: usize) -> u32 {
     usize::BITS - (values - 1).leading_zeros()
 }
 
-impl Word {
+impl AlphabetWord {
     /// The fewest bits for each symbol; of those the most symbols. What is stored hangs on this.
     const fn of(radix: usize) -> Self {
         let mut best = Self {
@@ -56,14 +56,14 @@ impl Word {
 }
 
 /// The words of all alphabets, by the number of symbols.
-static WORDS: [Word; SYMBOLS_MAX + 1] = {
-    let mut words = [Word {
+static WORDS: [AlphabetWord; SYMBOLS_MAX + 1] = {
+    let mut words = [AlphabetWord {
         symbols: 8,
         bits: 0,
     }; SYMBOLS_MAX + 1];
     let mut radix = 2;
     while radix <= SYMBOLS_MAX {
-        words[radix] = Word::of(radix);
+        words[radix] = AlphabetWord::of(radix);
         radix += 1;
     }
     words
@@ -122,7 +122,7 @@ impl Alphabet {
         &self.symbols
     }
 
-    fn word(&self) -> Word {
+    fn word(&self) -> AlphabetWord {
         WORDS[self.symbols.len()]
     }
 
@@ -134,7 +134,7 @@ impl Alphabet {
     }
 
     /// Appends bytes that are of the alphabet.
-    pub(super) fn pack(&self, bytes: &[u8], packed: &mut BitWriter) {
+    pub(super) fn pack(&self, bytes: &[u8], packed: &mut PackedBitWriter) {
         let mut codes = [0_u8; 256];
         for (code, symbol) in self.symbols.iter().enumerate() {
             codes[usize::from(*symbol)] = code as u8;
@@ -156,7 +156,7 @@ impl Alphabet {
     }
 
     /// The symbols of every word, the first in the lowest byte, and how many words there are.
-    fn table(&self, word: Word) -> (Box<[[u8; WORD_SYMBOLS_MAX]; TABLE_WORDS]>, usize) {
+    fn table(&self, word: AlphabetWord) -> (Box<[[u8; WORD_SYMBOLS_MAX]; TABLE_WORDS]>, usize) {
         let radix = self.symbols.len();
         let words = (0..word.symbols).fold(1, |words, _| words * radix);
         let mut table = Box::new([[self.symbols[0]; WORD_SYMBOLS_MAX]; TABLE_WORDS]);
@@ -173,7 +173,7 @@ impl Alphabet {
     pub(super) fn unpack(
         &self,
         count: usize,
-        packed: &mut BitReader<'_>,
+        packed: &mut PackedBitReader<'_>,
     ) -> Result<Vec<u8>, Corrupt> {
         let word = self.word();
         let (table, words) = self.table(word);

@@ -27,7 +27,7 @@ pub struct BuildOptions {
 /// Why a level cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum PageBuildError {
     #[error("entries to build a tree of do not ascend; sort them, and keep one of each key")]
     NotAscending,
     #[error(transparent)]
@@ -105,13 +105,13 @@ impl LevelBuilder {
         key: &[u8],
         value: &[u8],
         overflow: bool,
-    ) -> Result<Option<BuiltPage>, BuildError> {
+    ) -> Result<Option<BuiltPage>, PageBuildError> {
         if self
             .entries
             .last()
             .is_some_and(|last| self.key(last) >= key)
         {
-            return Err(BuildError::NotAscending);
+            return Err(PageBuildError::NotAscending);
         }
         let page_bytes = self.options.page_bytes;
         let (key_bytes, value_bytes) = (key.len(), value.len());
@@ -154,7 +154,7 @@ impl LevelBuilder {
     ///
     /// # Errors
     /// As for [`push`](Self::push).
-    pub fn finish(mut self) -> Result<Vec<BuiltPage>, BuildError> {
+    pub fn finish(mut self) -> Result<Vec<BuiltPage>, PageBuildError> {
         let mut pages = Vec::new();
         if self.entries.len() > 1 && self.bytes_with(&[]) > self.options.page_bytes {
             pages.push(self.build_all_but_last()?);
@@ -199,7 +199,7 @@ impl LevelBuilder {
         self.bytes_at_most(upper.len()) - self.entries.len() * prefix_bytes
     }
 
-    fn build_all_but_last(&mut self) -> Result<BuiltPage, BuildError> {
+    fn build_all_but_last(&mut self) -> Result<BuiltPage, PageBuildError> {
         let count = self.entries.len() - 1;
         let last = self.entries[count];
         let upper = self.separator(self.entries[..count].last(), self.key(&last));
@@ -212,7 +212,7 @@ impl LevelBuilder {
         Ok(built)
     }
 
-    fn build(&self, count: usize, upper: &[u8]) -> Result<BuiltPage, BuildError> {
+    fn build(&self, count: usize, upper: &[u8]) -> Result<BuiltPage, PageBuildError> {
         let mut bytes = vec![0; self.options.page_bytes];
         let setup = PageSetup {
             level: self.options.level,

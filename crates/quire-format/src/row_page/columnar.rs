@@ -9,20 +9,20 @@ use quire_codec::Corrupt;
 use quire_codec::block::BlockCodecId;
 use quire_codec::transform::{self, Transform};
 
-use super::expand::{Expanded, Values, string_lengths};
-use super::packing::{Columns, Packing, read_packed};
+use super::expand::{Expanded, ExpandedValues, string_lengths};
+use super::packing::{ColumnPacking, ColumnarRows, read_packed};
 use super::page_transform::PageTransform;
-use super::planes::{Keys, push_planes, read_keys, take_planes, whole};
-use super::raw_base::{Parts, Restored, gather_head};
+use super::planes::{PageKeys, push_planes, read_keys, take_planes, whole};
+use super::raw_base::{RawBaseParts, Restored, gather_head};
 use super::read::RowPage;
-use super::shape::PageShape;
+use super::shape::RowPageShape;
 use super::text::TextMode;
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 
 /// The raw base of columns may be longer than the page: fields are expanded.
 const RAW_PAGES_MAX: usize = 4;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Raw base of an image by columns",
     about: "\
 What the block codec compresses when the transform is not 0. A row here is a value whose null-suppressed fields have their
@@ -32,27 +32,27 @@ transform 6, if it is at most 8 bytes, a column of numbers, highest byte first. 
 keys and columns that are not packed, and the packed ones are in front of what the block codec compresses. Transform 7 is 6 with strings.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "…", "head", "header and fences, as in the raw base by rows"),
-        Field::next("1", "version", "of the shape: 1"),
-        Field::next(
+        StructureField::at(0, "…", "head", "header and fences, as in the raw base by rows"),
+        StructureField::next("1", "version", "of the shape: 1"),
+        StructureField::next(
             "list",
             "columns",
             "of the fixed part, in runs: 0 numbers or 1 bytes, width (varint), count (varint)",
         ),
-        Field::next("varint", "codes_at", "where the length codes are in the fixed part"),
-        Field::next(
+        StructureField::next("varint", "codes_at", "where the length codes are in the fixed part"),
+        StructureField::next(
             "list",
             "fields",
             "in runs: 1 Int16, 2 Int32, 3 UInt32, 4 Int64, 5 Int128, 6 date, 7 double, and 128 if nullable; count (varint)",
         ),
-        Field::next("list of varint", "strings", "for each, the column with its length"),
-        Field::next("2 each", "key_bytes", "planes: of each entry, as in its slot"),
-        Field::next(
+        StructureField::next("list of varint", "strings", "for each, the column with its length"),
+        StructureField::next("2 each", "key_bytes", "planes: of each entry, as in its slot"),
+        StructureField::next(
             "2 each",
             "surplus",
             "planes: the length of the value as in its slot, less what row and strings take",
         ),
-        Field::next(
+        StructureField::next(
             "… each",
             "modes",
             "transform 6: of keys that are numbers, and of each number of at most 8 bytes. 255 planes; 0–64 bits of the distance \
@@ -60,7 +60,7 @@ keys and columns that are not packed, and the packed ones are in front of what t
              and a radix (varint, 3 at least): distances less than the radix, of which a word of as few bits as its values need has as many \
              as 64 bits hold, the first in the lowest digit",
         ),
-        Field::next(
+        StructureField::next(
             "… each",
             "text modes",
             "transform 7: of each column of strings. 0 as they are; 1 an alphabet (its symbols ascending, count (varint) first), of which all bytes \
@@ -68,10 +68,10 @@ keys and columns that are not packed, and the packed ones are in front of what t
              all (count first). Packed, column by column and alphabet by alphabet: a word has as many symbols as make it smallest for each (at most 11 \
              bits, unless it is one symbol; 8 symbols; the most of equals), the first in the lowest digit",
         ),
-        Field::next("…", "keys", "of each entry, without the prefix"),
-        Field::next("…", "columns", "as the transform has them"),
-        Field::next("…", "strings", "of the first column that is not packed, of the second …"),
-        Field::next("…", "tails", "what follows the strings in each value"),
+        StructureField::next("…", "keys", "of each entry, without the prefix"),
+        StructureField::next("…", "columns", "as the transform has them"),
+        StructureField::next("…", "strings", "of the first column that is not packed, of the second …"),
+        StructureField::next("…", "tails", "what follows the strings in each value"),
     ],
 };
 
@@ -95,7 +95,7 @@ pub(super) struct Columnar {
 pub(super) fn gather(
     page: &RowPage<'_>,
     transform: PageTransform,
-    shape: &PageShape,
+    shape: &RowPageShape,
     codec: BlockCodecId,
 ) -> Result<Option<Columnar>, Corrupt> {
     let row_bytes = shape.expanded.row_bytes();
@@ -106,7 +106,7 @@ pub(super) fn gather(
     let Some(expanded) = Expanded::of(page, shape)? else {
         return Ok(None);
     };
-    let mut keys = Keys::of(page)?;
+    let mut keys = PageKeys::of(page)?;
     let mut raw = gather_head(page);
     raw.extend_from_slice(&shape.encode());
     push_planes(&keys.lengths, 2, whole(2), &mut raw);
@@ -114,9 +114,9 @@ pub(super) fn gather(
     let surplus: Vec<u8> = surplus.flat_map(|surplus| surplus.to_le_bytes()).collect();
     push_planes(&surplus, 2, whole(2), &mut raw);
     let packing = if transform.is_packed() {
-        Packing::choose(transform, shape, &expanded, &mut keys, codec, &mut raw)
+        ColumnPacking::choose(transform, shape, &expanded, &mut keys, codec, &mut raw)
     } else {
-        Packing::default()
+        ColumnPacking::default()
     };
     match keys.width {
         _ if packing.has_keys => {}
@@ -154,8 +154,8 @@ pub(super) fn gather(
     }))
 }
 
-fn expanded_rows(shape: &PageShape, row_count: usize) -> transform::PageShape<'_> {
-    transform::PageShape {
+fn expanded_rows(shape: &RowPageShape, row_count: usize) -> transform::TransformPageShape<'_> {
+    transform::TransformPageShape {
         layout: &shape.expanded,
         lead_bytes: 0,
         row_count,
@@ -175,7 +175,7 @@ pub(super) fn restore(
 ) -> Result<(), Corrupt> {
     let raw_bytes_max = raw_bytes_max(transform, page.len());
     let (mut restored, mut parts) = Restored::head(raw, lsn, page)?;
-    let (shape, shape_bytes) = PageShape::decode(parts.0)?;
+    let (shape, shape_bytes) = RowPageShape::decode(parts.0)?;
     parts.take(shape_bytes)?;
     let (entry_count, row_bytes) = (restored.entry_count, shape.expanded.row_bytes());
     if entry_count * row_bytes > raw_bytes_max {
@@ -206,8 +206,8 @@ pub(super) fn restore(
             _ => parts.take(string_lengths(&shape, &columns.rows, place).1)?,
         });
     }
-    let mut values = Values::new(&shape, texts, parts.0);
-    let mut keys = Parts(&columns.keys);
+    let mut values = ExpandedValues::new(&shape, texts, parts.0);
+    let mut keys = RawBaseParts(&columns.keys);
     let lengths = key_lengths.iter().zip(surplus);
     for (number, (key_bytes, surplus)) in lengths.enumerate() {
         let key = keys.take(u16::from_le_bytes(*key_bytes).into())?;
@@ -226,16 +226,16 @@ pub(super) fn restore(
 }
 
 fn read_columns(
-    shape: &PageShape,
+    shape: &RowPageShape,
     key_lengths: &[[u8; 2]],
-    parts: &mut Parts<'_>,
+    parts: &mut RawBaseParts<'_>,
     transform: Transform,
-) -> Result<Columns, Corrupt> {
+) -> Result<ColumnarRows, Corrupt> {
     let keys = read_keys(key_lengths, parts)?;
     let stored = parts.take(key_lengths.len() * shape.expanded.row_bytes())?;
     let mut rows = vec![0; stored.len()];
     let layout = expanded_rows(shape, key_lengths.len());
     transform::to_memory(transform, layout, stored, &mut rows).map_err(wrong_shape)?;
     let texts = Vec::new();
-    Ok(Columns { keys, rows, texts })
+    Ok(ColumnarRows { keys, rows, texts })
 }

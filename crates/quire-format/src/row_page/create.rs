@@ -3,7 +3,7 @@
 use quire_codec::Corrupt;
 use thiserror::Error;
 
-use super::layout::{Header, is_page_bytes};
+use super::layout::{PageHeaderFields, is_page_bytes};
 use super::read::RowPage;
 use super::space::{self, shared_bytes};
 use super::verify::fences_are_legal;
@@ -70,7 +70,7 @@ impl<'a> RowPageMut<'a> {
         let heap_end = upper_start - lower.len();
         put(bytes, heap_end, lower)?;
         put(bytes, upper_start, upper)?;
-        let header = Header {
+        let header = PageHeaderFields {
             level: setup.level,
             slot_count: 0,
             append_run: 0,

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::create::{PageSetup, SetupError};
 use super::layout::{ROW_PAGE_HEADER_BYTES, SLOT_BYTES, TreePageKind};
-use super::read::{Entry, RowPage, Search};
+use super::read::{KeySearch, PageEntryRef, RowPage};
 use super::space::{self, CutRegion};
 use super::write::{RowPageMut, push};
 
@@ -48,11 +48,11 @@ impl RowPageMut<'_> {
     /// As the variants say.
     pub fn split(&mut self, right: &mut [u8], pending_key: &[u8]) -> Result<Vec<u8>, DivideError> {
         let page = self.page()?;
-        let entries = Joined {
+        let entries = JoinedEntries {
             left: page,
             right: None,
         };
-        let at_end = page.find(pending_key)? == Search::Absent(page.len());
+        let at_end = page.find(pending_key)? == KeySearch::Absent(page.len());
         let total = entries.bytes()?;
         let end = CutRegion::end(total, page.page_bytes());
         let appended_to = at_end && space::is_appended_to(page.header().append_run);
@@ -74,7 +74,7 @@ impl RowPageMut<'_> {
         if right.len() != before.len() {
             return Err(DivideError::NotNeighbours);
         }
-        Joined {
+        JoinedEntries {
             left: page,
             right: None,
         }
@@ -88,7 +88,7 @@ impl RowPageMut<'_> {
     pub fn merge(&mut self, right: &RowPage<'_>) -> Result<(), DivideError> {
         let before = self.bytes.to_vec();
         let left = RowPage::trusted(&before)?;
-        let entries = Joined::of_neighbours(left, *right)?;
+        let entries = JoinedEntries::of_neighbours(left, *right)?;
         let page_bytes = left.page_bytes();
         let bytes = space::merged_bytes(&left, right)?;
         if bytes > page_bytes {
@@ -108,8 +108,10 @@ impl RowPageMut<'_> {
     /// As the variants say.
     pub fn rebalance(&mut self, right: &mut RowPageMut<'_>) -> Result<Vec<u8>, DivideError> {
         let before = [self.bytes.to_vec(), right.bytes.to_vec()];
-        let entries =
-            Joined::of_neighbours(RowPage::trusted(&before[0])?, RowPage::trusted(&before[1])?)?;
+        let entries = JoinedEntries::of_neighbours(
+            RowPage::trusted(&before[0])?,
+            RowPage::trusted(&before[1])?,
+        )?;
         let region = CutRegion::rebalance(entries.bytes()?, before[0].len());
         let separator = entries.nearest_separator(region)?;
         entries.divide(&separator, self.bytes, right.bytes)?;
@@ -119,12 +121,12 @@ impl RowPageMut<'_> {
 
 /// The entries of a page, or of two neighbours, in order.
 #[derive(Clone, Copy)]
-struct Joined<'a> {
+struct JoinedEntries<'a> {
     left: RowPage<'a>,
     right: Option<RowPage<'a>>,
 }
 
-impl<'a> Joined<'a> {
+impl<'a> JoinedEntries<'a> {
     fn of_neighbours(left: RowPage<'a>, right: RowPage<'a>) -> Result<Self, DivideError> {
         let alike = |page: &RowPage<'_>| (page.page_bytes(), page.level(), page.layout());
         let meet = !left.upper_fence().is_empty() && left.upper_fence() == right.lower_fence();
@@ -141,7 +143,7 @@ impl<'a> Joined<'a> {
         self.left.len() + self.right.map_or(0, |right| right.len())
     }
 
-    fn entry(&self, index: usize) -> Result<Entry<'a>, Corrupt> {
+    fn entry(&self, index: usize) -> Result<PageEntryRef<'a>, Corrupt> {
         match self.right {
             Some(right) if index >= self.left.len() => right.entry(index - self.left.len()),
             _ => self.left.entry(index),
@@ -230,7 +232,7 @@ impl<'a> Joined<'a> {
     }
 
     /// How many bytes of the key of entry `index` tell it from the entry before it.
-    fn separator_bytes(&self, index: usize, before: &Entry<'_>) -> Result<usize, Corrupt> {
+    fn separator_bytes(&self, index: usize, before: &PageEntryRef<'_>) -> Result<usize, Corrupt> {
         let entry = self.entry(index)?;
         if self.left.kind() == TreePageKind::Inner {
             return Ok(entry.key_bytes());

@@ -2,9 +2,9 @@
 
 use quire_codec::Corrupt;
 
-use super::layout::Slot;
+use super::layout::PageSlot;
 use super::read::RowPage;
-use super::shape::{ColumnPlace, PageShape};
+use super::shape::{ExpandedColumn, RowPageShape};
 
 /// Bytes that are copied of a field, whatever its length: no field is longer.
 const COPY_BYTES: usize = 16;
@@ -24,14 +24,14 @@ pub(super) struct Expanded {
 
 impl Expanded {
     /// Takes the values of `page` apart; `None` when one has not the shape.
-    pub(super) fn of(page: &RowPage<'_>, shape: &PageShape) -> Result<Option<Self>, Corrupt> {
+    pub(super) fn of(page: &RowPage<'_>, shape: &RowPageShape) -> Result<Option<Self>, Corrupt> {
         let entry_count = page.slots.len();
         let mut expanded = Self::default();
         let row_bytes = shape.expanded.row_bytes();
         expanded.rows.reserve(entry_count * row_bytes);
         expanded.columns = vec![Vec::new(); shape.string_lengths().count()];
         for (slot, entry) in page.slots.iter().zip(page.entries()) {
-            let (slot, value) = (Slot::read(slot), entry?.value);
+            let (slot, value) = (PageSlot::read(slot), entry?.value);
             let start = expanded.rows.len();
             let Some(rest) = expand_row(shape, value, &mut expanded.rows) else {
                 return Ok(None);
@@ -49,7 +49,7 @@ impl Expanded {
 }
 
 /// Appends the expanded row of a value, and returns what follows its fields.
-fn expand_row<'a>(shape: &PageShape, value: &'a [u8], rows: &mut Vec<u8>) -> Option<&'a [u8]> {
+fn expand_row<'a>(shape: &RowPageShape, value: &'a [u8], rows: &mut Vec<u8>) -> Option<&'a [u8]> {
     let (fixed, mut rest) = value.split_at_checked(shape.fixed_bytes)?;
     rows.extend_from_slice(fixed);
     for field in &shape.field_codes {
@@ -98,7 +98,7 @@ fn push_word(word: u64, width: usize, rows: &mut Vec<u8>) {
 }
 
 /// The number in a column of an expanded row, without sign.
-pub(super) fn length_at(row: &[u8], place: ColumnPlace) -> Option<usize> {
+pub(super) fn length_at(row: &[u8], place: ExpandedColumn) -> Option<usize> {
     let bytes = row.get(place.offset..)?.get(..place.width)?;
     let join = |length: usize, byte: &u8| length << 8 | usize::from(*byte);
     Some(bytes.iter().rev().fold(0, join))
@@ -106,7 +106,7 @@ pub(super) fn length_at(row: &[u8], place: ColumnPlace) -> Option<usize> {
 
 /// Appends each string to its column, and returns what follows them.
 fn cut_strings<'a>(
-    shape: &PageShape,
+    shape: &RowPageShape,
     row: &[u8],
     mut rest: &'a [u8],
     columns: &mut [Vec<u8>],
@@ -121,9 +121,9 @@ fn cut_strings<'a>(
 
 /// The lengths of the strings of a column, and their sum.
 pub(super) fn string_lengths(
-    shape: &PageShape,
+    shape: &RowPageShape,
     rows: &[u8],
-    place: ColumnPlace,
+    place: ExpandedColumn,
 ) -> (Vec<usize>, usize) {
     let rows = rows.chunks_exact(shape.expanded.row_bytes());
     let lengths = rows.map(|row| length_at(row, place).unwrap_or(0));
@@ -145,8 +145,8 @@ fn append(buffer: &mut Vec<u8>, end: usize, bytes: &[u8]) -> usize {
 }
 
 /// Puts values together again, in the order of their rows.
-pub(super) struct Values<'a> {
-    shape: &'a PageShape,
+pub(super) struct ExpandedValues<'a> {
+    shape: &'a RowPageShape,
     /// What is left of the strings of each column, and of what follows them.
     columns: Vec<&'a [u8]>,
     tails: &'a [u8],
@@ -161,9 +161,9 @@ fn wrong_lengths() -> Corrupt {
     )
 }
 
-impl<'a> Values<'a> {
+impl<'a> ExpandedValues<'a> {
     /// From the strings of each column, and what follows them in each value.
-    pub(super) fn new(shape: &'a PageShape, columns: Vec<&'a [u8]>, tails: &'a [u8]) -> Self {
+    pub(super) fn new(shape: &'a RowPageShape, columns: Vec<&'a [u8]>, tails: &'a [u8]) -> Self {
         Self {
             shape,
             columns,
@@ -184,7 +184,7 @@ impl<'a> Values<'a> {
         }
         let told = u16::try_from(end).map_err(|_| wrong_lengths())?;
         let field = told.wrapping_add(surplus);
-        let (value_bytes, _) = Slot::split_value_field(field);
+        let (value_bytes, _) = PageSlot::split_value_field(field);
         let tail_bytes = usize::from(value_bytes).checked_sub(end);
         let parts = tail_bytes.and_then(|bytes| self.tails.split_at_checked(bytes));
         let (tail, others) = parts.ok_or_else(wrong_lengths)?;

@@ -17,11 +17,11 @@ use super::op::{PageOp, apply};
 use super::page_transform::PageTransform;
 use super::raw_base::{array_at, gather, restore, u16_at, u32_at};
 use super::read::RowPage;
-use super::shape::PageShape;
+use super::shape::RowPageShape;
 use super::space;
-use super::stored::StoredRows;
+use super::stored::StoredPageRows;
 use super::write::RowPageMut;
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 
 /// Version of the layout that this program writes, and the only one it reads.
 pub const PAGE_IMAGE_VERSION: u8 = 1;
@@ -46,58 +46,58 @@ const HAS_DICTIONARY: u8 = 0x80;
 /// In the byte of the codec: zeros follow the log, up to the size that the table gives its images.
 const IS_PADDED: u8 = 0x40;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Image of a row page",
     about: "Header, base, modification log; nothing follows, or, where the codec says so, zeros. The checksum is that of the \
             volume's image.",
     fixed_bytes: Some(PAGE_IMAGE_HEADER_BYTES),
     fields: &[
-        Field::at(VERSION, "1", "version", "1"),
-        Field::at(
+        StructureField::at(VERSION, "1", "version", "1"),
+        StructureField::at(
             CODEC,
             "1",
             "codec",
             "of the base: 0 none, 1 ZLE, 2 LZJB, 3 LZ4, 4 LZ4HC, 5 zlib, 6 zstd; and 128 if a dictionary is needed, 64 if zeros follow the log",
         ),
-        Field::at(
+        StructureField::at(
             TRANSFORM,
             "1",
             "transform",
             "of the raw base: 0 rows, 1 R2C, 2 RLT, 3 CLT, 4 XOR, 5 XOR+RLT, 6 packed, 7 packed with strings",
         ),
-        Field::at(
+        StructureField::at(
             PAGE_BITS,
             "1",
             "page_bits",
             "length of the page in memory: 12 is 4 KiB … 16 is 64 KiB",
         ),
-        Field::at(
+        StructureField::at(
             RAW_BYTES,
             "4",
             "raw_bytes",
             "of the raw base, at most the length of the page; by columns four times that",
         ),
-        Field::at(
+        StructureField::at(
             BASE_BYTES,
             "4",
             "base_bytes",
             "of the base as it is stored. With transforms 6 and 7: length of the packed columns (4), these, and what the codec made of the rest",
         ),
-        Field::at(
+        StructureField::at(
             LOG_BYTES,
             "4",
             "log_bytes",
             "of the log, at most an eighth of the page; the whole page where zeros follow",
         ),
-        Field::at(OP_COUNT, "2", "op_count", "page operations in the log"),
-        Field::at(
+        StructureField::at(OP_COUNT, "2", "op_count", "page operations in the log"),
+        StructureField::at(
             OP_BYTES_MAX,
             "2",
             "op_bytes_max",
             "length of the longest of them",
         ),
-        Field::at(LSN, "8", "lsn", "of the last change, the log included"),
-        Field::at(
+        StructureField::at(LSN, "8", "lsn", "of the last change, the log included"),
+        StructureField::at(
             PAGE_IMAGE_HEADER_BYTES,
             "8, or none",
             "dictionary",
@@ -109,7 +109,7 @@ pub(crate) const STRUCTURE: Structure = Structure {
 /// Why an operation cannot be appended to an image. The image is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum AppendError {
+pub enum PageAppendError {
     #[error(
         "modification log has {log_bytes} of {limit} bytes and {op_bytes} would follow; encode the page again"
     )]
@@ -316,7 +316,7 @@ impl<'a> PageImage<'a> {
         &self,
         codec: &mut dyn BlockCodec,
         scratch: &'s mut Vec<u8>,
-    ) -> Result<Option<StoredRows<'s>>, Corrupt>
+    ) -> Result<Option<StoredPageRows<'s>>, Corrupt>
     where
         'a: 's,
     {
@@ -325,13 +325,13 @@ impl<'a> PageImage<'a> {
             return Ok(None);
         }
         if self.codec == BlockCodecId::None && self.base.len() == self.raw_bytes {
-            return StoredRows::open(self.base, self.log).map(Some);
+            return StoredPageRows::open(self.base, self.log).map(Some);
         }
         // What it has from before is overwritten: only what is new must be filled.
         scratch.resize(self.raw_bytes.max(scratch.len()), 0);
         let raw = scratch.get_mut(..self.raw_bytes).unwrap_or_default();
         codec.decompress(self.base, raw)?;
-        StoredRows::open(raw, self.log).map(Some)
+        StoredPageRows::open(raw, self.log).map(Some)
     }
 
     fn check_codec(&self, codec: &dyn BlockCodec) -> Result<(), Corrupt> {
@@ -398,7 +398,7 @@ pub fn encode_image(page: &RowPage<'_>, codec: &mut dyn BlockCodec) -> Result<Ve
 pub fn encode_image_as(
     page: &RowPage<'_>,
     transform: PageTransform,
-    shape: &PageShape,
+    shape: &RowPageShape,
     codec: &mut dyn BlockCodec,
 ) -> Result<Vec<u8>, Corrupt> {
     if transform == PageTransform::ROWS || page.level() != 0 {
@@ -497,14 +497,14 @@ fn dictionary_of<'a>(
 ///
 /// # Errors
 /// A log whose budget is used up; bytes that are no image.
-pub fn append_op(image: &mut Vec<u8>, op: &PageOp<'_>, lsn: u64) -> Result<(), AppendError> {
+pub fn append_op(image: &mut Vec<u8>, op: &PageOp<'_>, lsn: u64) -> Result<(), PageAppendError> {
     let known = PageImage::open(image)?;
     let (log_bytes, op_bytes) = (known.log.len(), op.encoded_bytes());
     let limit = known.log_bytes_max();
     let (used_bytes, is_padded) = (known.used_bytes(), known.is_padded());
     let op_count = known.op_count.checked_add(1);
     let (Some(op_count), true) = (op_count, op_bytes <= limit.saturating_sub(log_bytes)) else {
-        return Err(AppendError::LogFull {
+        return Err(PageAppendError::LogFull {
             log_bytes,
             op_bytes,
             limit,

@@ -2,7 +2,7 @@
 
 use quire_codec::Corrupt;
 
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 
 /// Lengths a row page may have, in bytes.
 pub const PAGE_BYTES_ALLOWED: [usize; 5] = [4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10];
@@ -51,7 +51,7 @@ const SLOT_HEAD: usize = 6;
 /// Bit of the slot's value length: the value is a reference to an overflow page.
 const OVERFLOW: u16 = 1 << 15;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Row page",
     about: "\
 A page of the B+tree of a row table, as it is in memory: 4, 8, 16, 32 or 64 KiB. Header, then slots in
@@ -63,52 +63,52 @@ the lower fence. In an inner page a value is the number of a page, little endian
 at its end, and the first key is the lower fence. The checksum is that of the image that holds the page.",
     fixed_bytes: Some(ROW_PAGE_HEADER_BYTES),
     fields: &[
-        Field::at(VERSION, "1", "version", "1"),
-        Field::at(KIND, "1", "kind", "1 leaf, 2 inner page"),
-        Field::at(LEVEL, "1", "level", "0 of a leaf, 1 of the pages above leaves …"),
-        Field::at(FLAGS, "1", "flags", "0"),
-        Field::at(SLOT_COUNT, "2", "slot_count", "entries"),
-        Field::at(
+        StructureField::at(VERSION, "1", "version", "1"),
+        StructureField::at(KIND, "1", "kind", "1 leaf, 2 inner page"),
+        StructureField::at(LEVEL, "1", "level", "0 of a leaf, 1 of the pages above leaves …"),
+        StructureField::at(FLAGS, "1", "flags", "0"),
+        StructureField::at(SLOT_COUNT, "2", "slot_count", "entries"),
+        StructureField::at(
             APPEND_RUN,
             "2",
             "append_run",
             "latest insertions that were all at the end, as far as counted; a hint",
         ),
-        Field::at(PREFIX_BYTES, "2", "prefix_bytes", "length of the prefix"),
-        Field::at(LOWER_BYTES, "2", "lower_bytes", "length of the lower fence"),
-        Field::at(UPPER_BYTES, "2", "upper_bytes", "length of the upper fence"),
-        Field::at(RESERVED, "2", "reserved", "0"),
-        Field::at(HEAP_START, "4", "heap_start", "first byte of the heap"),
-        Field::at(DEAD_BYTES, "4", "dead_bytes", "of the heap that belong to no record"),
-        Field::at(LSN, "8", "lsn", "of the last change"),
-        Field::at(LAYOUT, "4", "layout", "number of the layout of the tuples"),
+        StructureField::at(PREFIX_BYTES, "2", "prefix_bytes", "length of the prefix"),
+        StructureField::at(LOWER_BYTES, "2", "lower_bytes", "length of the lower fence"),
+        StructureField::at(UPPER_BYTES, "2", "upper_bytes", "length of the upper fence"),
+        StructureField::at(RESERVED, "2", "reserved", "0"),
+        StructureField::at(HEAP_START, "4", "heap_start", "first byte of the heap"),
+        StructureField::at(DEAD_BYTES, "4", "dead_bytes", "of the heap that belong to no record"),
+        StructureField::at(LSN, "8", "lsn", "of the last change"),
+        StructureField::at(LAYOUT, "4", "layout", "number of the layout of the tuples"),
     ],
 };
 
-pub(crate) const SLOT_STRUCTURE: Structure = Structure {
+pub(crate) const SLOT_STRUCTURE: DiskStructure = DiskStructure {
     name: "Slot of a row page",
     about: "Behind the header, one for each entry, by ascending key. Records do not overlap.",
     fixed_bytes: Some(SLOT_BYTES),
     fields: &[
-        Field::at(
+        StructureField::at(
             SLOT_OFFSET,
             "2",
             "offset",
             "first byte of the record, 0 when it has no bytes",
         ),
-        Field::at(
+        StructureField::at(
             SLOT_KEY_BYTES,
             "2",
             "key_bytes",
             "of the key behind the prefix",
         ),
-        Field::at(
+        StructureField::at(
             SLOT_VALUE_BYTES,
             "2",
             "value_bytes",
             "bits 0–14: of the value; bit 15: the value refers to overflow pages",
         ),
-        Field::at(
+        StructureField::at(
             SLOT_HEAD,
             "4",
             "head",
@@ -141,7 +141,7 @@ pub(super) type HeaderBytes = [u8; ROW_PAGE_HEADER_BYTES];
 
 /// The fields of the header that vary. Kind follows from the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct PageHeaderFields {
     pub(super) level: u8,
     pub(super) slot_count: u16,
     pub(super) append_run: u16,
@@ -154,7 +154,7 @@ pub(super) struct Header {
     pub(super) layout: u32,
 }
 
-impl Header {
+impl PageHeaderFields {
     /// The bytes of a header of this version.
     #[inline]
     pub(super) fn check(page: &[u8]) -> Result<&HeaderBytes, Corrupt> {
@@ -256,7 +256,7 @@ pub(super) type SlotBytes = [u8; SLOT_BYTES];
 
 /// One slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot {
+pub(super) struct PageSlot {
     pub(super) offset: u16,
     pub(super) key_bytes: u16,
     pub(super) value_bytes: u16,
@@ -264,7 +264,7 @@ pub(super) struct Slot {
     pub(super) head: u32,
 }
 
-impl Slot {
+impl PageSlot {
     pub(super) fn read(bytes: &SlotBytes) -> Self {
         let value = u16_at(bytes, SLOT_VALUE_BYTES);
         Self {

@@ -70,25 +70,26 @@ mod text;
 mod verify;
 mod write;
 
-pub use build::{BuildError, BuildOptions, BuiltPage, LevelBuilder};
+pub use build::{BuildOptions, BuiltPage, LevelBuilder, PageBuildError};
 pub use child::ChildPointer;
 pub use create::{PageSetup, SetupError};
 pub use divide::DivideError;
 pub use image::{
-    AppendError, PAGE_IMAGE_VERSION, PageImage, append_op, encode_image, encode_image_as, pad_image,
+    PAGE_IMAGE_VERSION, PageAppendError, PageImage, append_op, encode_image, encode_image_as,
+    pad_image,
 };
 pub use layout::{PAGE_BYTES_ALLOWED, PAGE_BYTES_DEFAULT, ROW_PAGE_VERSION, TreePageKind};
 pub use op::{Applied, PageOp, apply};
 pub use page_transform::PageTransform;
-pub use read::{Entries, Entry, RowPage, Search};
-pub use shape::{PageShape, ShapeError};
-pub use stored::StoredRows;
+pub use read::{KeySearch, PageEntries, PageEntryRef, RowPage};
+pub use shape::{RowPageShape, ShapeError};
+pub use stored::StoredPageRows;
 pub use write::{ApplyError, RowPageMut};
 
-use crate::document::Structure;
+use crate::document::DiskStructure;
 
 /// The structures of this module, for the format document.
-pub(crate) const STRUCTURES: &[&Structure] = &[
+pub(crate) const STRUCTURES: &[&DiskStructure] = &[
     &layout::STRUCTURE,
     &layout::SLOT_STRUCTURE,
     &op::STRUCTURE,

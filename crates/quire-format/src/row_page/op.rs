@@ -4,32 +4,32 @@
 use quire_codec::Corrupt;
 
 use super::write::{ApplyError, RowPageMut};
-use crate::document::{Field, Structure};
-use crate::wire::{Reader, Writer};
+use crate::document::{DiskStructure, StructureField};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const PUT: u8 = 1;
 const PUT_OVERFLOW: u8 = 2;
 const PATCH: u8 = 3;
 const REMOVE: u8 = 4;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Page operation",
     about: "\
 One change of one entry of a row page. The version is that of what holds it. *bytes* is a length (varint) and then as
 many bytes.",
     fixed_bytes: None,
     fields: &[
-        Field::at(
+        StructureField::at(
             0,
             "1",
             "operation",
             "1 put, 2 put a reference to overflow pages, 3 patch, 4 remove",
         ),
-        Field::next("bytes", "key", "whole, with the prefix"),
-        Field::next("0 or bytes", "value", "put: the value"),
-        Field::next("0 or varint", "keep_prefix_bytes", "patch: first bytes of the value that stay"),
-        Field::next("0 or varint", "keep_suffix_bytes", "patch: last bytes of the value that stay"),
-        Field::next("0 or bytes", "middle", "patch: what is between them afterwards"),
+        StructureField::next("bytes", "key", "whole, with the prefix"),
+        StructureField::next("0 or bytes", "value", "put: the value"),
+        StructureField::next("0 or varint", "keep_prefix_bytes", "patch: first bytes of the value that stay"),
+        StructureField::next("0 or varint", "keep_suffix_bytes", "patch: last bytes of the value that stay"),
+        StructureField::next("0 or bytes", "middle", "patch: what is between them afterwards"),
     ],
 };
 
@@ -142,7 +142,7 @@ impl<'a> PageOp<'a> {
 
     /// Writes the operation behind what `output` has.
     pub fn encode(&self, output: &mut Vec<u8>) {
-        let mut writer = Writer::behind(std::mem::take(output));
+        let mut writer = WireItemWriter::behind(std::mem::take(output));
         match *self {
             Self::Put {
                 key,
@@ -197,7 +197,7 @@ impl<'a> PageOp<'a> {
     /// # Errors
     /// Bytes that `encode` writes for no operation.
     pub fn decode(bytes: &'a [u8]) -> Result<(Self, usize), Corrupt> {
-        let mut reader = Reader::unversioned(bytes);
+        let mut reader = WireItemReader::unversioned(bytes);
         let operation = reader.byte()?;
         let key = match operation {
             PUT..=REMOVE => reader.bytes()?,

@@ -11,11 +11,11 @@ use std::sync::OnceLock;
 
 use quire_codec::Corrupt;
 
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 /// How a column is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum ColumnPackingMode {
     /// Its bytes, the first of all rows, then the second …, for the block codec.
     Planes,
     /// Distances from a base.
@@ -57,15 +57,15 @@ const KNOWN_COUNTS: usize = 1 << 13;
 
 /// What it costs to learn bytes as they come, with the estimator of Krichevsky and Trofimov (1981): after `i` bytes of which
 /// `c` were this one, it takes `log2((i + 128) / (c + 1/2))` bits. The entropy of so few bytes would promise too much.
-struct Costs {
+struct AdaptiveByteCost {
     /// Sum of `log2(i + 128)` for the first bytes.
     all: Vec<f32>,
     /// Sum of `log2(c + 1/2)` for the first of equal bytes.
     equal: Vec<f32>,
 }
 
-fn costs() -> &'static Costs {
-    static COSTS: OnceLock<Costs> = OnceLock::new();
+fn costs() -> &'static AdaptiveByteCost {
+    static COSTS: OnceLock<AdaptiveByteCost> = OnceLock::new();
     COSTS.get_or_init(|| {
         let sums = |start: f64| {
             let mut sum = 0.0;
@@ -76,7 +76,7 @@ fn costs() -> &'static Costs {
             });
             sums.collect()
         };
-        Costs {
+        AdaptiveByteCost {
             all: sums(128.0),
             equal: sums(0.5),
         }
@@ -107,7 +107,7 @@ fn plane_bits(numbers: &[i64], byte: u32, has_entropy_coding: bool) -> f32 {
     f32::min(stored, 24.0 * changes as f32)
 }
 
-impl Mode {
+impl ColumnPackingMode {
     /// The mode for the numbers of a column of `width` bytes.
     pub(super) fn choose(numbers: &[i64], width: usize, has_entropy_coding: bool) -> Self {
         let count = numbers.len();
@@ -149,7 +149,7 @@ impl Mode {
         }
     }
 
-    pub(super) fn write(self, writer: &mut Writer) {
+    pub(super) fn write(self, writer: &mut WireItemWriter) {
         match self {
             Self::Planes => writer.byte(PLANES),
             Self::Frame { base, bits } => {
@@ -169,8 +169,8 @@ impl Mode {
         }
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        let signed = |reader: &mut Reader<'_>| {
+    pub(super) fn read(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
+        let signed = |reader: &mut WireItemReader<'_>| {
             let value = reader.signed()?;
             i64::try_from(value).map_err(|_| reader.corrupt("number of more than 64 bits"))
         };
@@ -206,7 +206,7 @@ impl Mode {
             Self::Frame { bits, .. } => bits as usize * count,
             Self::Differences { bits, .. } => bits as usize * count.saturating_sub(1),
             Self::Digits { radix, .. } => {
-                let word = Word::of(radix);
+                let word = DigitWord::of(radix);
                 let rest = word_bits(radix, count % word.digits);
                 count / word.digits * word.bits as usize + rest as usize
             }
@@ -214,7 +214,7 @@ impl Mode {
     }
 
     /// Appends numbers whose mode this is.
-    pub(super) fn pack(self, numbers: &[i64], packed: &mut BitWriter) {
+    pub(super) fn pack(self, numbers: &[i64], packed: &mut PackedBitWriter) {
         match self {
             Self::Planes => {}
             Self::Frame { base, bits } => {
@@ -229,7 +229,7 @@ impl Mode {
                 }
             }
             Self::Digits { base, radix } => {
-                for numbers in numbers.chunks(Word::of(radix).digits) {
+                for numbers in numbers.chunks(DigitWord::of(radix).digits) {
                     let digits = numbers.iter().rev();
                     let digits = digits.map(|number| number.wrapping_sub(base) as u64);
                     let word = digits.fold(0, |word, digit| word * radix + digit);
@@ -240,7 +240,7 @@ impl Mode {
     }
 
     /// Writes the next numbers to `numbers`. Of planes there are none.
-    pub(super) fn unpack(self, numbers: &mut [i64], packed: &mut BitReader<'_>) {
+    pub(super) fn unpack(self, numbers: &mut [i64], packed: &mut PackedBitReader<'_>) {
         match self {
             Self::Planes => {}
             Self::Frame { base, bits } => packed.fill(numbers, base, bits),
@@ -257,7 +257,7 @@ impl Mode {
                 }
             }
             Self::Digits { base, radix } => {
-                for numbers in numbers.chunks_mut(Word::of(radix).digits) {
+                for numbers in numbers.chunks_mut(DigitWord::of(radix).digits) {
                     let bits = word_bits(radix, numbers.len());
                     unpack_digits(packed.next(bits), base, radix, numbers);
                 }
@@ -270,12 +270,12 @@ impl Mode {
 const RADIX_MIN: u64 = 3;
 
 /// The digits that a word of 64 bits holds, and the bits they need.
-struct Word {
+struct DigitWord {
     digits: usize,
     bits: u32,
 }
 
-impl Word {
+impl DigitWord {
     fn of(radix: u64) -> Self {
         let digits = u64::MAX.checked_ilog(radix).unwrap_or(1).max(1) as usize;
         Self {
@@ -309,13 +309,13 @@ fn unpack_digits(word: u64, base: i64, radix: u64, numbers: &mut [i64]) {
 
 /// Bits one behind the other, the first in the lowest bits of the first byte.
 #[derive(Debug, Default)]
-pub(super) struct BitWriter {
+pub(super) struct PackedBitWriter {
     bytes: Vec<u8>,
     pending: u128,
     pending_bits: u32,
 }
 
-impl BitWriter {
+impl PackedBitWriter {
     pub(super) fn push(&mut self, value: u64, bits: u32) {
         self.pending |= u128::from(value) << self.pending_bits;
         self.pending_bits += bits;
@@ -354,14 +354,14 @@ impl BitWriter {
 /// Bits of eight bytes that are there wherever in the first byte they begin.
 const SHORT_BITS: u32 = u64::BITS - 7;
 
-/// Reads what [`BitWriter`] wrote; behind the end there are zeros.
+/// Reads what [`PackedBitWriter`] wrote; behind the end there are zeros.
 #[derive(Debug)]
-pub(super) struct BitReader<'a> {
+pub(super) struct PackedBitReader<'a> {
     bytes: &'a [u8],
     position: usize,
 }
 
-impl<'a> BitReader<'a> {
+impl<'a> PackedBitReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0 }
     }

@@ -4,16 +4,18 @@ use quire_codec::Corrupt;
 use quire_codec::block::BlockCodecId;
 
 use super::expand::{Expanded, string_lengths};
-use super::packed::{BitReader, BitWriter, Mode};
+use super::packed::{ColumnPackingMode, PackedBitReader, PackedBitWriter};
 use super::page_transform::PageTransform;
-use super::planes::{Keys, PACKED_BYTES_MAX, key_bytes, read_keys, reverse, take_planes, whole};
-use super::raw_base::Parts;
-use super::shape::{ColumnPlace, PageShape};
+use super::planes::{
+    PACKED_BYTES_MAX, PageKeys, key_bytes, read_keys, reverse, take_planes, whole,
+};
+use super::raw_base::RawBaseParts;
+use super::shape::{ExpandedColumn, RowPageShape};
 use super::text::TextMode;
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 /// Numbers of `count` rows that lie `row_bytes` apart, as signed integers.
-fn numbers(rows: &[u8], row_bytes: usize, place: ColumnPlace) -> Vec<i64> {
+fn numbers(rows: &[u8], row_bytes: usize, place: ExpandedColumn) -> Vec<i64> {
     let shift = 64 - 8 * place.width as u32;
     let number = |row: &[u8]| {
         let mut word = [0; 8];
@@ -30,38 +32,38 @@ fn numbers(rows: &[u8], row_bytes: usize, place: ColumnPlace) -> Vec<i64> {
 
 /// Which columns are packed.
 #[derive(Default)]
-pub(super) struct Packing {
+pub(super) struct ColumnPacking {
     pub(super) has_keys: bool,
     /// Of every column of an expanded row.
     pub(super) is_packed: Vec<bool>,
     /// Of every column of strings, where such can be packed.
     pub(super) texts: Vec<TextMode>,
-    pub(super) packed: BitWriter,
+    pub(super) packed: PackedBitWriter,
 }
 
-fn can_be_packed(place: &ColumnPlace) -> bool {
+fn can_be_packed(place: &ExpandedColumn) -> bool {
     place.is_number && place.width <= PACKED_BYTES_MAX
 }
 
-impl Packing {
+impl ColumnPacking {
     /// Packs what is better packed, and appends the modes to `raw`. Keys that are numbers become little endian.
     pub(super) fn choose(
         transform: PageTransform,
-        shape: &PageShape,
+        shape: &RowPageShape,
         values: &Expanded,
-        keys: &mut Keys,
+        keys: &mut PageKeys,
         codec: BlockCodecId,
         raw: &mut Vec<u8>,
     ) -> Self {
         let has_entropy_coding = matches!(codec, BlockCodecId::Zlib | BlockCodecId::Zstd);
         let row_bytes = shape.expanded.row_bytes();
         let mut packing = Self::default();
-        let mut modes = Writer::default();
-        let mut pack = |numbers: &[i64], width, packed: &mut BitWriter| {
-            let mode = Mode::choose(numbers, width, has_entropy_coding);
+        let mut modes = WireItemWriter::default();
+        let mut pack = |numbers: &[i64], width, packed: &mut PackedBitWriter| {
+            let mode = ColumnPackingMode::choose(numbers, width, has_entropy_coding);
             mode.write(&mut modes);
             mode.pack(numbers, packed);
-            mode != Mode::Planes
+            mode != ColumnPackingMode::Planes
         };
         if let Some(width) = keys.number_width() {
             reverse(&mut keys.bytes, width);
@@ -85,10 +87,10 @@ impl Packing {
 
     fn choose_texts(
         &mut self,
-        shape: &PageShape,
+        shape: &RowPageShape,
         values: &Expanded,
         has_entropy_coding: bool,
-        modes: &mut Writer,
+        modes: &mut WireItemWriter,
     ) {
         for (place, strings) in shape.string_lengths().zip(&values.columns) {
             let (lengths, _) = string_lengths(shape, &values.rows, place);
@@ -101,33 +103,33 @@ impl Packing {
 }
 
 /// The modes of the columns of an image.
-struct Modes {
-    keys: Mode,
+struct PackingModes {
+    keys: ColumnPackingMode,
     /// Of every column of an expanded row.
-    numbers: Vec<Mode>,
+    numbers: Vec<ColumnPackingMode>,
     /// Of every column of strings, where such can be packed.
     texts: Vec<TextMode>,
 }
 
-impl Modes {
+impl PackingModes {
     fn read(
         transform: PageTransform,
-        shape: &PageShape,
+        shape: &RowPageShape,
         has_key_mode: bool,
-        parts: &mut Parts<'_>,
+        parts: &mut RawBaseParts<'_>,
     ) -> Result<Self, Corrupt> {
-        let mut reader = Reader::unversioned(parts.0);
+        let mut reader = WireItemReader::unversioned(parts.0);
         let keys = if has_key_mode {
-            Mode::read(&mut reader)?
+            ColumnPackingMode::read(&mut reader)?
         } else {
-            Mode::Planes
+            ColumnPackingMode::Planes
         };
         let mut numbers = Vec::with_capacity(shape.places.len());
         for place in &shape.places {
             numbers.push(if can_be_packed(place) {
-                Mode::read(&mut reader)?
+                ColumnPackingMode::read(&mut reader)?
             } else {
-                Mode::Planes
+                ColumnPackingMode::Planes
             });
         }
         let mut texts = Vec::new();
@@ -146,7 +148,7 @@ impl Modes {
 }
 
 /// Keys and expanded rows of an image.
-pub(super) struct Columns {
+pub(super) struct ColumnarRows {
     pub(super) keys: Vec<u8>,
     pub(super) rows: Vec<u8>,
     /// The strings of each column that was packed.
@@ -155,26 +157,26 @@ pub(super) struct Columns {
 
 pub(super) fn read_packed(
     transform: PageTransform,
-    shape: &PageShape,
+    shape: &RowPageShape,
     key_lengths: &[[u8; 2]],
-    parts: &mut Parts<'_>,
+    parts: &mut RawBaseParts<'_>,
     packed: &[u8],
     raw_bytes_max: usize,
-) -> Result<Columns, Corrupt> {
+) -> Result<ColumnarRows, Corrupt> {
     let (count, row_bytes) = (key_lengths.len(), shape.expanded.row_bytes());
     let (all_key_bytes, width) = key_bytes(key_lengths);
     let key_width = width.filter(|width| *width <= PACKED_BYTES_MAX);
     if all_key_bytes > raw_bytes_max {
         return Err(Corrupt::new("keys of an image are longer than pages", 0));
     }
-    let modes = Modes::read(transform, shape, key_width.is_some(), parts)?;
-    let (mut bits, mut numbers) = (BitReader::new(packed), vec![0; count]);
+    let modes = PackingModes::read(transform, shape, key_width.is_some(), parts)?;
+    let (mut bits, mut numbers) = (PackedBitReader::new(packed), vec![0; count]);
     let mut keys = match modes.keys {
-        Mode::Planes => read_keys(key_lengths, parts)?,
+        ColumnPackingMode::Planes => read_keys(key_lengths, parts)?,
         _ => vec![0; all_key_bytes],
     };
     if let Some(width) = key_width {
-        if modes.keys != Mode::Planes {
+        if modes.keys != ColumnPackingMode::Planes {
             modes.keys.unpack(&mut numbers, &mut bits);
             put_numbers(&numbers, &mut keys, width, whole(width));
         }
@@ -182,7 +184,7 @@ pub(super) fn read_packed(
     }
     let mut rows = vec![0; count * row_bytes];
     for (place, mode) in shape.places.iter().zip(modes.numbers) {
-        if mode == Mode::Planes {
+        if mode == ColumnPackingMode::Planes {
             take_planes(parts, &mut rows, row_bytes, *place)?;
         } else {
             mode.unpack(&mut numbers, &mut bits);
@@ -191,7 +193,7 @@ pub(super) fn read_packed(
     }
     let texts = read_texts(shape, &rows, &modes.texts, &mut bits, raw_bytes_max)?;
     if bits.position().div_ceil(8) == packed.len() {
-        Ok(Columns { keys, rows, texts })
+        Ok(ColumnarRows { keys, rows, texts })
     } else {
         Err(Corrupt::new("length of the packed columns", 0))
     }
@@ -199,10 +201,10 @@ pub(super) fn read_packed(
 
 /// The strings of every column whose mode is not plain.
 fn read_texts(
-    shape: &PageShape,
+    shape: &RowPageShape,
     rows: &[u8],
     modes: &[TextMode],
-    bits: &mut BitReader<'_>,
+    bits: &mut PackedBitReader<'_>,
     raw_bytes_max: usize,
 ) -> Result<Vec<Option<Vec<u8>>>, Corrupt> {
     let mut texts = Vec::with_capacity(modes.len());
@@ -220,7 +222,7 @@ fn read_texts(
 }
 
 /// Writes the low bytes of each number to its row.
-fn put_numbers(numbers: &[i64], rows: &mut [u8], row_bytes: usize, place: ColumnPlace) {
+fn put_numbers(numbers: &[i64], rows: &mut [u8], row_bytes: usize, place: ExpandedColumn) {
     match place.width {
         1 => put_sized::<1>(numbers, rows, row_bytes, place.offset),
         2 => put_sized::<2>(numbers, rows, row_bytes, place.offset),

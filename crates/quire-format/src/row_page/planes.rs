@@ -2,15 +2,20 @@
 
 use quire_codec::Corrupt;
 
-use super::raw_base::Parts;
+use super::raw_base::RawBaseParts;
 use super::read::RowPage;
-use super::shape::ColumnPlace;
+use super::shape::ExpandedColumn;
 
 /// Longest numbers that can be packed, in bytes.
 pub(super) const PACKED_BYTES_MAX: usize = 8;
 
 /// The first byte of all items of `width` bytes, then the second …, appended to `raw`.
-pub(super) fn push_planes(items: &[u8], item_bytes: usize, place: ColumnPlace, raw: &mut Vec<u8>) {
+pub(super) fn push_planes(
+    items: &[u8],
+    item_bytes: usize,
+    place: ExpandedColumn,
+    raw: &mut Vec<u8>,
+) {
     for byte in place.offset..place.offset + place.width {
         let items = items.chunks_exact(item_bytes.max(1));
         raw.extend(items.filter_map(|item| item.get(byte)));
@@ -19,10 +24,10 @@ pub(super) fn push_planes(items: &[u8], item_bytes: usize, place: ColumnPlace, r
 
 /// Puts planes back where they were.
 pub(super) fn take_planes(
-    parts: &mut Parts<'_>,
+    parts: &mut RawBaseParts<'_>,
     items: &mut [u8],
     item_bytes: usize,
-    place: ColumnPlace,
+    place: ExpandedColumn,
 ) -> Result<(), Corrupt> {
     let count = items.len() / item_bytes.max(1);
     for byte in place.offset..place.offset + place.width {
@@ -36,8 +41,8 @@ pub(super) fn take_planes(
     Ok(())
 }
 
-pub(super) fn whole(width: usize) -> ColumnPlace {
-    ColumnPlace {
+pub(super) fn whole(width: usize) -> ExpandedColumn {
+    ExpandedColumn {
         offset: 0,
         width,
         is_number: true,
@@ -45,14 +50,14 @@ pub(super) fn whole(width: usize) -> ColumnPlace {
 }
 
 /// The keys of a page behind its prefix.
-pub(super) struct Keys {
+pub(super) struct PageKeys {
     pub(super) bytes: Vec<u8>,
     pub(super) lengths: Vec<u8>,
     /// The length of all of them, if there is one.
     pub(super) width: Option<usize>,
 }
 
-impl Keys {
+impl PageKeys {
     pub(super) fn of(page: &RowPage<'_>) -> Result<Self, Corrupt> {
         let (mut bytes, mut lengths, mut width) = (Vec::new(), Vec::new(), None);
         let mut same = true;
@@ -93,12 +98,15 @@ pub(super) fn key_bytes(lengths: &[[u8; 2]]) -> (usize, Option<usize>) {
     (lengths.iter().map(length).sum(), width)
 }
 
-pub(super) fn read_keys(lengths: &[[u8; 2]], parts: &mut Parts<'_>) -> Result<Vec<u8>, Corrupt> {
+pub(super) fn read_keys(
+    lengths: &[[u8; 2]],
+    parts: &mut RawBaseParts<'_>,
+) -> Result<Vec<u8>, Corrupt> {
     let (bytes, width) = key_bytes(lengths);
     let stored = parts.take(bytes)?;
     let mut keys = stored.to_vec();
     if let Some(width) = width {
-        take_planes(&mut Parts(stored), &mut keys, width, whole(width))?;
+        take_planes(&mut RawBaseParts(stored), &mut keys, width, whole(width))?;
     }
     Ok(keys)
 }

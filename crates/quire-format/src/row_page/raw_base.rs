@@ -3,10 +3,10 @@
 use quire_codec::Corrupt;
 
 use super::create::{PageSetup, SetupError};
-use super::layout::{Header, Slot};
+use super::layout::{PageHeaderFields, PageSlot};
 use super::read::RowPage;
 use super::write::{RowPageMut, push};
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 
 const RAW_LEVEL: usize = 0;
 const RAW_RESERVED: usize = 1;
@@ -17,28 +17,28 @@ const RAW_UPPER_BYTES: usize = 8;
 const RAW_LAYOUT: usize = 10;
 const RAW_HEADER_BYTES: usize = 14;
 
-pub(crate) const STRUCTURE: Structure = Structure {
+pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Raw base of an image of a row page",
     about: "What the block codec compresses. The prefix is what both fences have in common.",
     fixed_bytes: Some(RAW_HEADER_BYTES),
     fields: &[
-        Field::at(RAW_LEVEL, "1", "level", "as in the page"),
-        Field::at(RAW_RESERVED, "1", "reserved", "0"),
-        Field::at(
+        StructureField::at(RAW_LEVEL, "1", "level", "as in the page"),
+        StructureField::at(RAW_RESERVED, "1", "reserved", "0"),
+        StructureField::at(
             RAW_ENTRY_COUNT,
             "2",
             "entry_count",
             "as `slot_count` in the page",
         ),
-        Field::at(RAW_APPEND_RUN, "2", "append_run", "as in the page"),
-        Field::at(RAW_LOWER_BYTES, "2", "lower_bytes", "as in the page"),
-        Field::at(RAW_UPPER_BYTES, "2", "upper_bytes", "as in the page"),
-        Field::at(RAW_LAYOUT, "4", "layout", "as in the page"),
-        Field::at(RAW_HEADER_BYTES, "…", "fences", "the lower, then the upper"),
-        Field::next("2 each", "key_bytes", "of each entry, as in its slot"),
-        Field::next("2 each", "value_bytes", "of each entry, as in its slot"),
-        Field::next("…", "keys", "of each entry, without the prefix"),
-        Field::next("…", "values", "of each entry, to the end"),
+        StructureField::at(RAW_APPEND_RUN, "2", "append_run", "as in the page"),
+        StructureField::at(RAW_LOWER_BYTES, "2", "lower_bytes", "as in the page"),
+        StructureField::at(RAW_UPPER_BYTES, "2", "upper_bytes", "as in the page"),
+        StructureField::at(RAW_LAYOUT, "4", "layout", "as in the page"),
+        StructureField::at(RAW_HEADER_BYTES, "…", "fences", "the lower, then the upper"),
+        StructureField::next("2 each", "key_bytes", "of each entry, as in its slot"),
+        StructureField::next("2 each", "value_bytes", "of each entry, as in its slot"),
+        StructureField::next("…", "keys", "of each entry, without the prefix"),
+        StructureField::next("…", "values", "of each entry, to the end"),
     ],
 };
 
@@ -60,7 +60,7 @@ pub(super) fn gather_head(page: &RowPage<'_>) -> Vec<u8> {
 /// The raw base of a page.
 pub(super) fn gather(page: &RowPage<'_>) -> Result<Vec<u8>, Corrupt> {
     let mut raw = gather_head(page);
-    let slots = || page.slots.iter().map(Slot::read);
+    let slots = || page.slots.iter().map(PageSlot::read);
     raw.extend(slots().flat_map(|slot| slot.key_bytes.to_le_bytes()));
     raw.extend(slots().flat_map(|slot| slot.value_field().to_le_bytes()));
     for entry in page.entries() {
@@ -88,12 +88,12 @@ pub(super) struct RawHead<'a> {
 
 impl<'a> RawHead<'a> {
     /// The head of `raw`, and the rest.
-    pub(super) fn read(raw: &'a [u8]) -> Result<(Self, Parts<'a>), Corrupt> {
+    pub(super) fn read(raw: &'a [u8]) -> Result<(Self, RawBaseParts<'a>), Corrupt> {
         let header = raw.get(..RAW_HEADER_BYTES).ok_or_else(cut)?;
         if header[RAW_RESERVED] != 0 {
             return Err(Corrupt::new("unknown flags of a row page", RAW_RESERVED));
         }
-        let mut parts = Parts(raw.get(RAW_HEADER_BYTES..).ok_or_else(cut)?);
+        let mut parts = RawBaseParts(raw.get(RAW_HEADER_BYTES..).ok_or_else(cut)?);
         let head = Self {
             level: header[RAW_LEVEL],
             entry_count: u16_at(header, RAW_ENTRY_COUNT)?.into(),
@@ -109,7 +109,7 @@ impl<'a> RawHead<'a> {
 /// A page that is being restored from a raw base.
 pub(super) struct Restored<'p> {
     page: RowPageMut<'p>,
-    header: Header,
+    header: PageHeaderFields,
     pub(super) entry_count: usize,
 }
 
@@ -119,7 +119,7 @@ impl<'p> Restored<'p> {
         raw: &'a [u8],
         lsn: u64,
         page: &'p mut [u8],
-    ) -> Result<(Self, Parts<'a>), Corrupt> {
+    ) -> Result<(Self, RawBaseParts<'a>), Corrupt> {
         let (head, parts) = RawHead::read(raw)?;
         let setup = PageSetup {
             level: head.level,
@@ -142,7 +142,7 @@ impl<'p> Restored<'p> {
 
     /// Adds the next entry, given the stored length of its value.
     pub(super) fn push(&mut self, key: &[u8], value: &[u8], field: u16) -> Result<(), Corrupt> {
-        let (_, overflow) = Slot::split_value_field(field);
+        let (_, overflow) = PageSlot::split_value_field(field);
         push(
             self.page.bytes,
             &mut self.header,
@@ -167,10 +167,10 @@ pub(super) fn restore(raw: &[u8], lsn: u64, page: &mut [u8]) -> Result<(), Corru
         .iter()
         .map(|length| usize::from(u16::from_le_bytes(*length)))
         .sum();
-    let mut keys = Parts(parts.take(key_bytes)?);
+    let mut keys = RawBaseParts(parts.take(key_bytes)?);
     for (key_length, value_length) in key_lengths.iter().zip(value_lengths) {
         let field = u16::from_le_bytes(*value_length);
-        let (value_bytes, _) = Slot::split_value_field(field);
+        let (value_bytes, _) = PageSlot::split_value_field(field);
         let key = keys.take(u16::from_le_bytes(*key_length).into())?;
         restored.push(key, parts.take(value_bytes.into())?, field)?;
     }
@@ -185,9 +185,9 @@ pub(super) fn restore(raw: &[u8], lsn: u64, page: &mut [u8]) -> Result<(), Corru
 
 /// What is left of a raw base.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts<'a>(pub(super) &'a [u8]);
+pub(super) struct RawBaseParts<'a>(pub(super) &'a [u8]);
 
-impl<'a> Parts<'a> {
+impl<'a> RawBaseParts<'a> {
     pub(super) fn take(&mut self, bytes: usize) -> Result<&'a [u8], Corrupt> {
         let (part, rest) = self.0.split_at_checked(bytes).ok_or_else(cut)?;
         self.0 = rest;

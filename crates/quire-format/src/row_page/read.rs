@@ -7,8 +7,8 @@ use quire_codec::Corrupt;
 
 use super::child::ChildPointer;
 use super::layout::{
-    Header, HeaderBytes, ROW_PAGE_HEADER_BYTES, SLOT_BYTES, Slot, SlotBytes, TreePageKind, head_at,
-    head_of, is_page_bytes, slot_offset,
+    HeaderBytes, PageHeaderFields, PageSlot, ROW_PAGE_HEADER_BYTES, SLOT_BYTES, SlotBytes,
+    TreePageKind, head_at, head_of, is_page_bytes, slot_offset,
 };
 use crate::volume::PageId;
 
@@ -23,14 +23,14 @@ pub struct RowPage<'a> {
 
 /// Where a key is, or would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Search {
+pub enum KeySearch {
     /// At this index.
     Found(usize),
     /// Nowhere; an entry with that key would get this index.
     Absent(usize),
 }
 
-impl Search {
+impl KeySearch {
     /// Index of the first entry whose key is not less; the number of entries when there is none.
     #[must_use]
     pub const fn lower_bound(self) -> usize {
@@ -42,7 +42,7 @@ impl Search {
 
 /// One entry of a page. Its key is in two pieces, because the page stores the first only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct PageEntryRef<'a> {
     /// What all keys of the page begin with.
     pub prefix: &'a [u8],
     /// The rest of the key.
@@ -53,7 +53,7 @@ pub struct Entry<'a> {
     pub overflow: bool,
 }
 
-impl Entry<'_> {
+impl PageEntryRef<'_> {
     /// The whole key.
     #[must_use]
     pub fn key(&self) -> Vec<u8> {
@@ -78,8 +78,8 @@ impl<'a> RowPage<'a> {
         if !is_page_bytes(bytes.len()) {
             return Err(wrong_length(bytes.len()));
         }
-        let head = Header::check(bytes)?;
-        let header = Header::read(head);
+        let head = PageHeaderFields::check(bytes)?;
+        let header = PageHeaderFields::read(head);
         let heap_start = header.heap_start as usize;
         let heap = bytes.len().checked_sub(header.fence_bytes());
         let heap = heap.and_then(|heap_end| heap_end.checked_sub(heap_start));
@@ -209,8 +209,8 @@ impl<'a> RowPage<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn header(&self) -> Header {
-        Header::read(self.head)
+    pub(super) fn header(&self) -> PageHeaderFields {
+        PageHeaderFields::read(self.head)
     }
 
     /// First byte behind the heap.
@@ -223,11 +223,11 @@ impl<'a> RowPage<'a> {
     /// # Errors
     /// A record outside of the page.
     #[inline]
-    pub fn find(&self, key: &[u8]) -> Result<Search, Corrupt> {
+    pub fn find(&self, key: &[u8]) -> Result<KeySearch, Corrupt> {
         let suffix = match key.split_at_checked(self.prefix.len()) {
             Some((start, suffix)) if start == self.prefix => suffix,
-            _ if key < self.prefix => return Ok(Search::Absent(0)),
-            _ => return Ok(Search::Absent(self.len())),
+            _ if key < self.prefix => return Ok(KeySearch::Absent(0)),
+            _ => return Ok(KeySearch::Absent(self.len())),
         };
         let head = head_of(suffix);
         let low = self.slots.partition_point(|slot| head_at(slot) < head);
@@ -245,7 +245,7 @@ impl<'a> RowPage<'a> {
 
     /// Binary search by whole suffixes. It halves the range whatever the comparison says, so that a processor has
     /// nothing to guess.
-    fn find_in(&self, range: Range<usize>, suffix: &[u8]) -> Result<Search, Corrupt> {
+    fn find_in(&self, range: Range<usize>, suffix: &[u8]) -> Result<KeySearch, Corrupt> {
         let (mut low, mut count) = (range.start, range.len());
         while count > 1 {
             let half = count / 2;
@@ -254,12 +254,12 @@ impl<'a> RowPage<'a> {
             count -= half;
         }
         if count == 0 {
-            return Ok(Search::Absent(low));
+            return Ok(KeySearch::Absent(low));
         }
         Ok(match self.suffix(low)?.cmp(suffix) {
-            Ordering::Less => Search::Absent(low + 1),
-            Ordering::Equal => Search::Found(low),
-            Ordering::Greater => Search::Absent(low),
+            Ordering::Less => KeySearch::Absent(low + 1),
+            Ordering::Equal => KeySearch::Found(low),
+            Ordering::Greater => KeySearch::Absent(low),
         })
     }
 
@@ -268,10 +268,10 @@ impl<'a> RowPage<'a> {
     /// # Errors
     /// A record outside of the page.
     #[inline]
-    pub fn get(&self, key: &[u8]) -> Result<Option<Entry<'a>>, Corrupt> {
+    pub fn get(&self, key: &[u8]) -> Result<Option<PageEntryRef<'a>>, Corrupt> {
         match self.find(key)? {
-            Search::Found(index) => self.entry(index).map(Some),
-            Search::Absent(_) => Ok(None),
+            KeySearch::Found(index) => self.entry(index).map(Some),
+            KeySearch::Absent(_) => Ok(None),
         }
     }
 
@@ -280,7 +280,7 @@ impl<'a> RowPage<'a> {
     /// # Errors
     /// A record outside of the page.
     pub fn lower_bound(&self, key: &[u8]) -> Result<usize, Corrupt> {
-        self.find(key).map(Search::lower_bound)
+        self.find(key).map(KeySearch::lower_bound)
     }
 
     /// The entry of an inner page under which `key` is, and its page. A key below the lower fence is taken for
@@ -290,8 +290,8 @@ impl<'a> RowPage<'a> {
     /// A page without entries, a leaf, or a value that is no number of a page.
     pub fn child(&self, key: &[u8]) -> Result<(usize, PageId), Corrupt> {
         let index = match self.find(key)? {
-            Search::Found(index) => index,
-            Search::Absent(index) => index.saturating_sub(1),
+            KeySearch::Found(index) => index,
+            KeySearch::Absent(index) => index.saturating_sub(1),
         };
         Ok((index, self.child_at(index)?))
     }
@@ -313,12 +313,12 @@ impl<'a> RowPage<'a> {
     /// # Errors
     /// No such entry, or a record outside of the page.
     #[inline]
-    pub fn entry(&self, index: usize) -> Result<Entry<'a>, Corrupt> {
+    pub fn entry(&self, index: usize) -> Result<PageEntryRef<'a>, Corrupt> {
         let slot = self.slot(index)?;
         let record = self.record(index, &slot)?;
         let parts = record.split_at_checked(usize::from(slot.key_bytes));
         let (suffix, value) = parts.ok_or_else(|| outside(index))?;
-        Ok(Entry {
+        Ok(PageEntryRef {
             prefix: self.prefix,
             suffix,
             value,
@@ -328,23 +328,23 @@ impl<'a> RowPage<'a> {
 
     /// Entries by ascending key, from either end.
     #[must_use]
-    pub fn entries(&self) -> Entries<'a> {
+    pub fn entries(&self) -> PageEntries<'a> {
         self.entries_in(0..self.len())
     }
 
     /// The entries with these indexes, as far as there are any, from either end.
     #[must_use]
-    pub fn entries_in(&self, range: Range<usize>) -> Entries<'a> {
+    pub fn entries_in(&self, range: Range<usize>) -> PageEntries<'a> {
         let end = range.end.min(self.len());
-        Entries {
+        PageEntries {
             page: *self,
             range: range.start.min(end)..end,
         }
     }
 
     #[inline]
-    pub(super) fn slot(&self, index: usize) -> Result<Slot, Corrupt> {
-        let found = self.slots.get(index).map(Slot::read);
+    pub(super) fn slot(&self, index: usize) -> Result<PageSlot, Corrupt> {
+        let found = self.slots.get(index).map(PageSlot::read);
         found.ok_or_else(|| no_entry(index, self.len()))
     }
 
@@ -357,7 +357,7 @@ impl<'a> RowPage<'a> {
     }
 
     #[inline]
-    pub(super) fn record(&self, index: usize, slot: &Slot) -> Result<&'a [u8], Corrupt> {
+    pub(super) fn record(&self, index: usize, slot: &PageSlot) -> Result<&'a [u8], Corrupt> {
         let start = usize::from(slot.offset);
         let found = self.bytes.get(start..start + slot.record_bytes());
         found.ok_or_else(|| outside(index))
@@ -383,13 +383,13 @@ fn outside(index: usize) -> Corrupt {
 
 /// Entries of a page, from either end.
 #[derive(Clone, Debug)]
-pub struct Entries<'a> {
+pub struct PageEntries<'a> {
     page: RowPage<'a>,
     range: Range<usize>,
 }
 
-impl<'a> Iterator for Entries<'a> {
-    type Item = Result<Entry<'a>, Corrupt>;
+impl<'a> Iterator for PageEntries<'a> {
+    type Item = Result<PageEntryRef<'a>, Corrupt>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.range.next().map(|index| self.page.entry(index))
@@ -400,12 +400,12 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-impl DoubleEndedIterator for Entries<'_> {
+impl DoubleEndedIterator for PageEntries<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         self.range.next_back().map(|index| self.page.entry(index))
     }
 }
 
-impl ExactSizeIterator for Entries<'_> {}
+impl ExactSizeIterator for PageEntries<'_> {}
 
 const _: () = assert!(SLOT_BYTES == size_of::<SlotBytes>());

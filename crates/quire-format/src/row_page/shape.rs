@@ -1,11 +1,11 @@
 //! What an image must know of the values of a leaf to store them column by column.
 
 use quire_codec::Corrupt;
-use quire_codec::field::{Field, FieldType};
-use quire_codec::transform::{Column, RowLayout, TransformError};
+use quire_codec::field::{FieldType, TupleField};
+use quire_codec::transform::{LayoutColumn, TransformError, TransformRowLayout};
 use thiserror::Error;
 
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 /// Version of the stored form.
 const SHAPE_VERSION: u8 = 1;
@@ -22,19 +22,19 @@ pub(super) const NO_LENGTH: u8 = u8::MAX;
 /// A value is its fixed part, then its null-suppressed fields, then its strings, then anything. An image has its fields
 /// expanded: then every row has the same columns, first those of the fixed part, then one of the longest length for each field.
 #[derive(Clone, Debug)]
-pub struct PageShape {
-    columns: Vec<Column>,
+pub struct RowPageShape {
+    columns: Vec<LayoutColumn>,
     codes_at: usize,
-    fields: Vec<Field>,
+    fields: Vec<TupleField>,
     strings: Vec<usize>,
     pub(super) fixed_bytes: usize,
     pub(super) field_codes: Vec<FieldCode>,
     /// Every column of an expanded row.
-    pub(super) places: Vec<ColumnPlace>,
-    pub(super) expanded: RowLayout,
+    pub(super) places: Vec<ExpandedColumn>,
+    pub(super) expanded: TransformRowLayout,
 }
 
-impl PartialEq for PageShape {
+impl PartialEq for RowPageShape {
     fn eq(&self, other: &Self) -> bool {
         self.encode() == other.encode()
     }
@@ -55,7 +55,7 @@ pub(super) struct FieldCode {
 
 /// A column of an expanded row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ColumnPlace {
+pub(super) struct ExpandedColumn {
     pub(super) offset: usize,
     pub(super) width: usize,
     pub(super) is_number: bool,
@@ -73,7 +73,7 @@ pub enum ShapeError {
     Columns(#[from] TransformError),
 }
 
-impl PageShape {
+impl RowPageShape {
     /// A shape whose fixed part has these columns, one behind the other. The length codes of `fields`, packed as
     /// [`quire_codec::field`] does, are in the bytes of the fixed part from `codes_at` on, each of them a column of one byte.
     /// `strings` says for each string which column has its length: a number of at most 4 bytes, counted through the columns of
@@ -82,20 +82,20 @@ impl PageShape {
     /// # Errors
     /// No columns, too many, or of no width; lengths among them; codes or strings that are not within them.
     pub fn new(
-        columns: &[Column],
+        columns: &[LayoutColumn],
         codes_at: usize,
-        fields: &[Field],
+        fields: &[TupleField],
         strings: &[usize],
     ) -> Result<Self, ShapeError> {
         let mut places = Vec::with_capacity(columns.len() + fields.len());
         let mut offset = 0;
         for column in columns {
             let (width, is_number) = match *column {
-                Column::Number(width) => (usize::from(width), true),
-                Column::Bytes(width) => (usize::from(width), false),
-                Column::Length1 | Column::Length2 => return Err(ShapeError::Outside),
+                LayoutColumn::Number(width) => (usize::from(width), true),
+                LayoutColumn::Bytes(width) => (usize::from(width), false),
+                LayoutColumn::Length1 | LayoutColumn::Length2 => return Err(ShapeError::Outside),
             };
-            places.push(ColumnPlace {
+            places.push(ExpandedColumn {
                 offset,
                 width,
                 is_number,
@@ -109,8 +109,8 @@ impl PageShape {
         }
         let mut expanded = columns.to_vec();
         for field in &field_codes {
-            expanded.push(Column::Number(field.width as u16));
-            places.push(ColumnPlace {
+            expanded.push(LayoutColumn::Number(field.width as u16));
+            places.push(ExpandedColumn {
                 offset,
                 width: field.width,
                 is_number: true,
@@ -135,25 +135,25 @@ impl PageShape {
             fixed_bytes,
             field_codes,
             places,
-            expanded: RowLayout::new(&expanded)?,
+            expanded: TransformRowLayout::new(&expanded)?,
         })
     }
 
     /// Where the length of each string is in an expanded row.
-    pub(super) fn string_lengths(&self) -> impl Iterator<Item = ColumnPlace> {
+    pub(super) fn string_lengths(&self) -> impl Iterator<Item = ExpandedColumn> {
         let place = |&column: &usize| self.places.get(column).copied();
         self.strings.iter().filter_map(place)
     }
 
     /// The stored form: version, columns in runs, codes_at, fields in runs, strings.
     pub(super) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::new(SHAPE_VERSION);
+        let mut writer = WireItemWriter::new(SHAPE_VERSION);
         let runs: Vec<_> = self.columns.chunk_by(|left, right| left == right).collect();
         writer.varint(runs.len() as u64);
         for run in runs {
             let (kind, width) = match run.first() {
-                Some(Column::Bytes(width)) => (1, *width),
-                Some(Column::Number(width)) => (0, *width),
+                Some(LayoutColumn::Bytes(width)) => (1, *width),
+                Some(LayoutColumn::Number(width)) => (0, *width),
                 _ => (0, 0),
             };
             writer.byte(kind);
@@ -177,15 +177,15 @@ impl PageShape {
 
     /// Reads what [`Self::encode`] wrote at the start of `bytes`, and says how many it took.
     pub(super) fn decode(bytes: &[u8]) -> Result<(Self, usize), Corrupt> {
-        let mut reader = Reader::new(bytes, SHAPE_VERSION, "shape of a row page")?;
+        let mut reader = WireItemReader::new(bytes, SHAPE_VERSION, "shape of a row page")?;
         let (mut columns, mut fields) = (Vec::new(), Vec::new());
         for _ in 0..reader.count(3)? {
             let kind = reader.byte()?;
             let width = u16::try_from(reader.varint_u32()?)
                 .map_err(|_| reader.corrupt("width of a column"))?;
             let column = match kind {
-                0 => Column::Number(width),
-                1 => Column::Bytes(width),
+                0 => LayoutColumn::Number(width),
+                1 => LayoutColumn::Bytes(width),
                 _ => return Err(reader.corrupt("kind of a column")),
             };
             repeat(&mut reader, &mut columns, column)?;
@@ -207,9 +207,13 @@ impl PageShape {
     }
 }
 
-fn repeat<T: Clone>(reader: &mut Reader<'_>, items: &mut Vec<T>, item: T) -> Result<(), Corrupt> {
+fn repeat<T: Clone>(
+    reader: &mut WireItemReader<'_>,
+    items: &mut Vec<T>,
+    item: T,
+) -> Result<(), Corrupt> {
     let count = reader.varint_u32()? as usize;
-    if count > RowLayout::COLUMNS_MAX - items.len().min(RowLayout::COLUMNS_MAX) {
+    if count > TransformRowLayout::COLUMNS_MAX - items.len().min(TransformRowLayout::COLUMNS_MAX) {
         return Err(reader.corrupt("a row of too many columns"));
     }
     items.extend(std::iter::repeat_n(item, count));
@@ -219,7 +223,7 @@ fn repeat<T: Clone>(reader: &mut Reader<'_>, items: &mut Vec<T>, item: T) -> Res
 /// Bit of a stored field: it may be NULL.
 const NULLABLE: u8 = 0x80;
 
-fn field_byte(field: Field) -> u8 {
+fn field_byte(field: TupleField) -> u8 {
     let number = match field.field_type {
         FieldType::Int16 => 1,
         FieldType::Int32 => 2,
@@ -233,7 +237,7 @@ fn field_byte(field: Field) -> u8 {
 }
 
 /// The base of dates is not stored: here only lengths matter.
-fn field_of(byte: u8) -> Option<Field> {
+fn field_of(byte: u8) -> Option<TupleField> {
     let field_type = match byte & !NULLABLE {
         1 => FieldType::Int16,
         2 => FieldType::Int32,
@@ -244,14 +248,14 @@ fn field_of(byte: u8) -> Option<Field> {
         7 => FieldType::Double,
         _ => return None,
     };
-    Some(Field {
+    Some(TupleField {
         field_type,
         nullable: byte & NULLABLE != 0,
     })
 }
 
 /// The codes of a byte are as many as fit, the first in the highest of the bits that are used.
-fn field_codes(codes_at: usize, fields: &[Field]) -> Vec<FieldCode> {
+fn field_codes(codes_at: usize, fields: &[TupleField]) -> Vec<FieldCode> {
     let (mut codes, mut first): (Vec<FieldCode>, usize) = (Vec::with_capacity(fields.len()), 0);
     let (mut byte, mut used_bits) = (codes_at, 0);
     for field in fields {

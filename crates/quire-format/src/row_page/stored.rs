@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use quire_codec::Corrupt;
 
-use super::layout::Slot;
+use super::layout::PageSlot;
 use super::op::PageOp;
 use super::raw_base::{RawHead, cut};
 use super::space;
@@ -15,7 +15,7 @@ use super::space;
 /// The raw base by rows of a page, and its log, to look single keys up. Only what is looked at is checked; what a whole page must
 /// hold is when it is decoded.
 #[derive(Clone, Copy, Debug)]
-pub struct StoredRows<'a> {
+pub struct StoredPageRows<'a> {
     level: u8,
     lower: &'a [u8],
     upper: &'a [u8],
@@ -27,7 +27,7 @@ pub struct StoredRows<'a> {
     log: &'a [u8],
 }
 
-impl<'a> StoredRows<'a> {
+impl<'a> StoredPageRows<'a> {
     pub(super) fn open(raw: &'a [u8], log: &'a [u8]) -> Result<Self, Corrupt> {
         let (head, mut parts) = RawHead::read(raw)?;
         let shared = space::shared_bytes(head.lower, head.upper);
@@ -127,7 +127,7 @@ fn key_length(stored: [u8; 2]) -> usize {
 }
 
 fn value_length(stored: [u8; 2]) -> usize {
-    usize::from(Slot::split_value_field(u16::from_le_bytes(stored)).0)
+    usize::from(PageSlot::split_value_field(u16::from_le_bytes(stored)).0)
 }
 
 /// What an entry has after an operation on it.

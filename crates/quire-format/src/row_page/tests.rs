@@ -1,13 +1,13 @@
 //! One damage for each invariant, and bytes written down by hand.
 #![allow(clippy::unwrap_used)]
 
-use super::packed::{BitReader, BitWriter, Mode};
+use super::packed::{ColumnPackingMode, PackedBitReader, PackedBitWriter};
 use super::verify::every_invariant;
 use super::*;
-use crate::wire::{Reader, Writer};
-use quire_codec::block::{BlockCodecId, BlockOptions, Dictionary, open};
-use quire_codec::field::{Field, FieldType};
-use quire_codec::transform::{Column, Transform};
+use crate::wire::{WireItemReader, WireItemWriter};
+use quire_codec::block::{BlockCodecId, BlockOptions, ZstdDictionary, open};
+use quire_codec::field::{FieldType, TupleField};
+use quire_codec::transform::{LayoutColumn, Transform};
 
 const PAGE_BYTES: usize = 4096;
 
@@ -118,14 +118,14 @@ fn an_image_names_the_dictionary_it_needs() {
         words.extend_from_slice(&noise(row));
     }
     let page = RowPage::open(&bytes).unwrap();
-    let with = |dictionary: Option<Dictionary>| {
+    let with = |dictionary: Option<ZstdDictionary>| {
         let options = BlockOptions {
             level: None,
             dictionary,
         };
         open(BlockCodecId::Zstd, &options).unwrap()
     };
-    let dictionary = Dictionary::from_bytes(words).unwrap().with_id(300);
+    let dictionary = ZstdDictionary::from_bytes(words).unwrap().with_id(300);
     let mut codec = with(Some(dictionary.clone()));
     let image = encode_image(&page, codec.as_mut()).unwrap();
     assert_eq!(image[1], 128 + 6);
@@ -161,7 +161,9 @@ fn an_image_names_the_dictionary_it_needs() {
     assert!(PageImage::open(&nameless).is_err());
 
     // What does not become smaller is stored as it is, and needs none.
-    let mut stranger = with(Some(Dictionary::from_bytes([7; 64]).unwrap().with_id(9)));
+    let mut stranger = with(Some(
+        ZstdDictionary::from_bytes([7; 64]).unwrap().with_id(9),
+    ));
     let mut bytes = vec![0; PAGE_BYTES];
     let mut page = RowPageMut::create(&mut bytes, &PageSetup::default()).unwrap();
     page.insert(b"k", &noise(1), false).unwrap();
@@ -175,12 +177,12 @@ fn an_image_names_the_dictionary_it_needs() {
 #[test]
 fn an_image_by_columns_has_the_bytes_the_format_says() {
     // A length code, a number of two bytes, a field with the length of a string, the string.
-    let field = Field {
+    let field = TupleField {
         field_type: FieldType::UInt32,
         nullable: false,
     };
-    let columns = [Column::Number(1), Column::Number(2)];
-    let shape = PageShape::new(&columns, 0, &[field], &[2]).unwrap();
+    let columns = [LayoutColumn::Number(1), LayoutColumn::Number(2)];
+    let shape = RowPageShape::new(&columns, 0, &[field], &[2]).unwrap();
     let mut bytes = vec![0; PAGE_BYTES];
     let mut page = RowPageMut::create(&mut bytes, &PageSetup::default()).unwrap();
     page.insert(b"b", b"\0\x05\x01\x03abc!", false).unwrap();
@@ -224,17 +226,17 @@ fn an_image_by_columns_has_the_bytes_the_format_says() {
 }
 
 /// Mode and numbers as they are stored, after they were read back.
-fn packed(mode: Mode, numbers: &[i64]) -> (Vec<u8>, Vec<u8>) {
-    let (mut bits, mut writer) = (BitWriter::default(), Writer::default());
+fn packed(mode: ColumnPackingMode, numbers: &[i64]) -> (Vec<u8>, Vec<u8>) {
+    let (mut bits, mut writer) = (PackedBitWriter::default(), WireItemWriter::default());
     mode.pack(numbers, &mut bits);
     mode.write(&mut writer);
     let (bytes, written) = (bits.finish(), writer.finish());
     let mut found = vec![0; numbers.len()];
-    mode.unpack(&mut found, &mut BitReader::new(&bytes));
+    mode.unpack(&mut found, &mut PackedBitReader::new(&bytes));
     assert_eq!(found, numbers);
     assert_eq!(bytes.len(), mode.packed_bits(numbers.len()).div_ceil(8));
     assert_eq!(
-        Mode::read(&mut Reader::unversioned(&written)).unwrap(),
+        ColumnPackingMode::read(&mut WireItemReader::unversioned(&written)).unwrap(),
         mode
     );
     (written, bytes)
@@ -243,7 +245,7 @@ fn packed(mode: Mode, numbers: &[i64]) -> (Vec<u8>, Vec<u8>) {
 #[test]
 fn digits_share_words_of_64_bits() {
     // 0 + 1 × 3 + 2 × 9, one of 27 words.
-    let digits = Mode::Digits { base: -1, radix: 3 };
+    let digits = ColumnPackingMode::Digits { base: -1, radix: 3 };
     assert_eq!(
         packed(digits, &[-1, 0, 1]),
         (vec![0xFE, 1, 3], vec![0b10101])
@@ -253,26 +255,29 @@ fn digits_share_words_of_64_bits() {
             let digit = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) % radix;
             let mut numbers: Vec<i64> = (0..count).map(|at| digit(at) as i64).collect();
             numbers.extend([0, (radix - 1) as i64, (radix - 1) as i64]);
-            packed(Mode::Digits { base: 0, radix }, &numbers);
+            packed(ColumnPackingMode::Digits { base: 0, radix }, &numbers);
         }
     }
     // Five numbers of twelve bits and a bit in 62 bits instead of 65.
     let noise: Vec<i64> = (0..100_i64).map(|at| at * at * 7_919 % 5_000).collect();
-    let chosen = Mode::choose(&noise, 4, true);
-    assert!(matches!(chosen, Mode::Digits { .. }), "{chosen:?}");
+    let chosen = ColumnPackingMode::choose(&noise, 4, true);
+    assert!(
+        matches!(chosen, ColumnPackingMode::Digits { .. }),
+        "{chosen:?}"
+    );
     assert_eq!(chosen.packed_bits(100), 20 * 62);
 }
 
 #[test]
 fn packed_numbers_have_the_bits_the_format_says() {
     // 0, 5 and 2 in three bits each, the first lowest.
-    let frame = Mode::Frame { base: -3, bits: 3 };
+    let frame = ColumnPackingMode::Frame { base: -3, bits: 3 };
     assert_eq!(
         packed(frame, &[-3, 2, -1]),
         (vec![3, 5], vec![0b1010_1000, 0])
     );
     // Differences of 10, 11 and 10.
-    let differences = Mode::Differences {
+    let differences = ColumnPackingMode::Differences {
         first: 1,
         base: 10,
         bits: 1,
@@ -282,10 +287,10 @@ fn packed_numbers_have_the_bits_the_format_says() {
         (vec![0x81, 2, 20], vec![0b010])
     );
     let steps: Vec<i64> = (0..100).map(|number| 7 * number).collect();
-    let chosen = Mode::choose(&steps, 4, true);
+    let chosen = ColumnPackingMode::choose(&steps, 4, true);
     assert_eq!(
         chosen,
-        Mode::Differences {
+        ColumnPackingMode::Differences {
             first: 0,
             base: 7,
             bits: 0
@@ -296,11 +301,11 @@ fn packed_numbers_have_the_bits_the_format_says() {
         let numbers: Vec<i64> = (0..500)
             .map(|at| extremes[at % 4] & (-1 >> (64 - bits)))
             .collect();
-        let chosen = Mode::choose(&numbers, 8, false);
+        let chosen = ColumnPackingMode::choose(&numbers, 8, false);
         packed(chosen, &numbers);
     }
     packed(
-        Mode::Frame {
+        ColumnPackingMode::Frame {
             base: i64::MIN,
             bits: 64,
         },

@@ -9,8 +9,8 @@
 use quire_codec::Corrupt;
 
 use super::alphabet::{Alphabet, ByteSet};
-use super::packed::{BitReader, BitWriter};
-use crate::wire::{Reader, Writer};
+use super::packed::{PackedBitReader, PackedBitWriter};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 #[cfg(test)]
 mod tests;
@@ -37,12 +37,12 @@ pub(super) enum TextMode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     alphabets: Vec<Alphabet>,
-    runs: Vec<Run>,
+    runs: Vec<TextColumnRun>,
 }
 
 /// Neighbouring bytes of each string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Run {
+enum TextColumnRun {
     /// The same in all strings.
     Same(Vec<u8>),
     /// `byte_count` of an alphabet.
@@ -66,7 +66,7 @@ impl TextMode {
         let Some(mode) = mode else {
             return Self::Plain;
         };
-        let mut stored = Writer::default();
+        let mut stored = WireItemWriter::default();
         mode.write(&mut stored);
         let bits = mode.packed_bits(lengths) + 8 * stored.len();
         if super::repeats::left_bits(strings, has_entropy_coding) > bits {
@@ -76,7 +76,7 @@ impl TextMode {
         }
     }
 
-    pub(super) fn write(&self, writer: &mut Writer) {
+    pub(super) fn write(&self, writer: &mut WireItemWriter) {
         match self {
             Self::Plain => writer.byte(PLAIN),
             Self::Free(alphabet) => {
@@ -90,7 +90,7 @@ impl TextMode {
         }
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    pub(super) fn read(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         match reader.byte()? {
             PLAIN => Ok(Self::Plain),
             FREE => Ok(Self::Free(read_alphabet(reader)?)),
@@ -116,7 +116,7 @@ impl TextMode {
     }
 
     /// Appends strings whose mode this is.
-    pub(super) fn pack(&self, strings: &[u8], packed: &mut BitWriter) {
+    pub(super) fn pack(&self, strings: &[u8], packed: &mut PackedBitWriter) {
         match self {
             Self::Plain => {}
             Self::Free(alphabet) => alphabet.pack(strings, packed),
@@ -128,7 +128,7 @@ impl TextMode {
     pub(super) fn unpack(
         &self,
         lengths: &[usize],
-        packed: &mut BitReader<'_>,
+        packed: &mut PackedBitReader<'_>,
     ) -> Result<Vec<u8>, Corrupt> {
         match self {
             Self::Plain => Ok(Vec::new()),
@@ -166,7 +166,7 @@ fn alphabet_of(strings: &[u8]) -> Option<Alphabet> {
     Alphabet::of(&set)
 }
 
-fn read_alphabet(reader: &mut Reader<'_>) -> Result<Alphabet, Corrupt> {
+fn read_alphabet(reader: &mut WireItemReader<'_>) -> Result<Alphabet, Corrupt> {
     let symbols = reader.bytes()?.to_vec();
     Alphabet::new(symbols).ok_or_else(|| reader.corrupt("alphabet of a column of strings"))
 }
@@ -239,9 +239,9 @@ impl Pattern {
                 _ => Some(drafts.place(set, strings.len() / length)?),
             };
             match (runs.last_mut(), alphabet) {
-                (Some(Run::Same(bytes)), None) => bytes.push(*byte),
+                (Some(TextColumnRun::Same(bytes)), None) => bytes.push(*byte),
                 (
-                    Some(Run::Symbols {
+                    Some(TextColumnRun::Symbols {
                         alphabet,
                         byte_count,
                     }),
@@ -249,8 +249,8 @@ impl Pattern {
                 ) if *alphabet == number => {
                     *byte_count += 1;
                 }
-                (_, None) => runs.push(Run::Same(vec![*byte])),
-                (_, Some(alphabet)) => runs.push(Run::Symbols {
+                (_, None) => runs.push(TextColumnRun::Same(vec![*byte])),
+                (_, Some(alphabet)) => runs.push(TextColumnRun::Symbols {
                     alphabet,
                     byte_count: 1,
                 }),
@@ -263,7 +263,7 @@ impl Pattern {
         })
     }
 
-    fn write(&self, writer: &mut Writer) {
+    fn write(&self, writer: &mut WireItemWriter) {
         writer.varint(self.alphabets.len() as u64);
         for alphabet in &self.alphabets {
             writer.bytes(alphabet.symbols());
@@ -271,11 +271,11 @@ impl Pattern {
         writer.varint(self.runs.len() as u64);
         for run in &self.runs {
             match run {
-                Run::Same(bytes) => {
+                TextColumnRun::Same(bytes) => {
                     writer.byte(SAME);
                     writer.bytes(bytes);
                 }
-                Run::Symbols {
+                TextColumnRun::Symbols {
                     alphabet,
                     byte_count,
                 } => {
@@ -286,7 +286,7 @@ impl Pattern {
         }
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
+    fn read(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let alphabet_count = reader.count(1)?;
         if alphabet_count > ALPHABETS_MAX {
             return Err(reader.corrupt("alphabets of a column of strings"));
@@ -297,8 +297,8 @@ impl Pattern {
         let mut runs = Vec::with_capacity(run_count);
         for _ in 0..run_count {
             runs.push(match reader.byte()? {
-                SAME => Run::Same(reader.bytes()?.to_vec()),
-                number if usize::from(number) < alphabet_count => Run::Symbols {
+                SAME => TextColumnRun::Same(reader.bytes()?.to_vec()),
+                number if usize::from(number) < alphabet_count => TextColumnRun::Symbols {
                     alphabet: number.into(),
                     byte_count: reader.varint_u32()? as usize,
                 },
@@ -309,23 +309,27 @@ impl Pattern {
     }
 
     fn string_bytes(&self) -> usize {
-        self.runs.iter().map(Run::byte_count).sum()
+        self.runs.iter().map(TextColumnRun::byte_count).sum()
     }
 
     /// How many bytes of a string are of this alphabet.
     fn symbols_of(&self, number: usize) -> usize {
-        let mine = |run: &&Run| matches!(run, Run::Symbols { alphabet, .. } if *alphabet == number);
-        self.runs.iter().filter(mine).map(Run::byte_count).sum()
+        let mine = |run: &&TextColumnRun| matches!(run, TextColumnRun::Symbols { alphabet, .. } if *alphabet == number);
+        self.runs
+            .iter()
+            .filter(mine)
+            .map(TextColumnRun::byte_count)
+            .sum()
     }
 
-    fn pack(&self, strings: &[u8], packed: &mut BitWriter) {
+    fn pack(&self, strings: &[u8], packed: &mut PackedBitWriter) {
         let mut columns = vec![Vec::with_capacity(strings.len()); self.alphabets.len()];
         for mut string in strings.chunks_exact(self.string_bytes().max(1)) {
             for run in &self.runs {
                 let Some((bytes, rest)) = string.split_at_checked(run.byte_count()) else {
                     break;
                 };
-                if let Run::Symbols { alphabet, .. } = run
+                if let TextColumnRun::Symbols { alphabet, .. } = run
                     && let Some(column) = columns.get_mut(*alphabet)
                 {
                     column.extend_from_slice(bytes);
@@ -338,7 +342,7 @@ impl Pattern {
         }
     }
 
-    fn unpack(&self, count: usize, packed: &mut BitReader<'_>) -> Result<Vec<u8>, Corrupt> {
+    fn unpack(&self, count: usize, packed: &mut PackedBitReader<'_>) -> Result<Vec<u8>, Corrupt> {
         let (mut columns, string_bytes) = (Vec::new(), self.string_bytes());
         for (number, alphabet) in self.alphabets.iter().enumerate() {
             let symbols = alphabet.unpack(count * self.symbols_of(number), packed)?;
@@ -364,16 +368,16 @@ impl Pattern {
         Ok(strings)
     }
 
-    fn places(&self) -> Places {
-        let (mut places, mut at) = (Places::default(), 0);
+    fn places(&self) -> TextBytePositions {
+        let (mut places, mut at) = (TextBytePositions::default(), 0);
         for run in &self.runs {
             match run {
-                Run::Same(bytes) => {
+                TextColumnRun::Same(bytes) => {
                     let bytes = bytes.iter().enumerate();
                     let same = bytes.map(|(place, byte)| (at + place, *byte));
                     places.same.extend(same);
                 }
-                Run::Symbols {
+                TextColumnRun::Symbols {
                     alphabet,
                     byte_count,
                 } => places.symbols.push((at, *alphabet, *byte_count)),
@@ -386,7 +390,7 @@ impl Pattern {
 
 /// Where the runs of a string are.
 #[derive(Default)]
-struct Places {
+struct TextBytePositions {
     /// Place, alphabet and bytes of each.
     symbols: Vec<(usize, usize, usize)>,
     /// Place and byte of what is the same in all strings.
@@ -416,7 +420,7 @@ fn copy(to: &mut [u8], to_at: usize, from: &[u8], from_at: usize, byte_count: us
     }
 }
 
-impl Run {
+impl TextColumnRun {
     fn byte_count(&self) -> usize {
         match self {
             Self::Same(bytes) => bytes.len(),

@@ -86,7 +86,7 @@ fn lengths_are_within_limits(page: &RowPage<'_>) -> Result<(), Corrupt> {
 /// Every byte of the heap belongs to one record or is counted as dead.
 fn records_lie_in_the_heap_and_apart(page: &RowPage<'_>) -> Result<(), Corrupt> {
     let (heap_start, heap_end) = (page.header().heap_start as usize, page.heap_end());
-    let mut taken = ByteSet::new();
+    let mut taken = UsedBytes::new();
     let mut live_bytes = 0;
     for index in 0..page.len() {
         let slot = page.slot(index)?;
@@ -113,9 +113,9 @@ fn records_lie_in_the_heap_and_apart(page: &RowPage<'_>) -> Result<(), Corrupt> 
 }
 
 /// Bytes of a page that are known to be in use.
-struct ByteSet([u64; 1024]);
+struct UsedBytes([u64; 1024]);
 
-impl ByteSet {
+impl UsedBytes {
     fn new() -> Self {
         Self([0; 1024])
     }

@@ -4,8 +4,8 @@ use quire_codec::Corrupt;
 use thiserror::Error;
 
 use super::child::ChildPointer;
-use super::layout::{Header, SLOT_BYTES, Slot, TreePageKind, head_of, slot_offset};
-use super::read::{Entry, RowPage, Search};
+use super::layout::{PageHeaderFields, PageSlot, SLOT_BYTES, TreePageKind, head_of, slot_offset};
+use super::read::{KeySearch, PageEntryRef, RowPage};
 use super::space::{self, Room};
 
 /// A row page, to read and change. After an error it is as it was, unless it was corrupt.
@@ -88,7 +88,7 @@ impl<'a> RowPageMut<'a> {
     /// # Errors
     /// Never: a page has a header.
     pub fn set_lsn(&mut self, lsn: u64) -> Result<(), Corrupt> {
-        Header::write_lsn(self.bytes, lsn)
+        PageHeaderFields::write_lsn(self.bytes, lsn)
     }
 
     /// Adds an entry whose key is not there yet; returns its index.
@@ -103,7 +103,7 @@ impl<'a> RowPageMut<'a> {
     ) -> Result<usize, ApplyError> {
         let page = self.page()?;
         check_entry(&page, key, value, overflow)?;
-        let Search::Absent(index) = page.find(key)? else {
+        let KeySearch::Absent(index) = page.find(key)? else {
             return Err(ApplyError::KeyExists);
         };
         self.insert_at(index, key, value, overflow)?;
@@ -122,7 +122,7 @@ impl<'a> RowPageMut<'a> {
     ) -> Result<usize, ApplyError> {
         let page = self.page()?;
         check_entry(&page, key, value, overflow)?;
-        let Search::Found(index) = page.find(key)? else {
+        let KeySearch::Found(index) = page.find(key)? else {
             return Err(ApplyError::NoSuchKey);
         };
         self.replace_at(index, key, value, overflow)?;
@@ -137,8 +137,8 @@ impl<'a> RowPageMut<'a> {
         let page = self.page()?;
         check_entry(&page, key, value, overflow)?;
         match page.find(key)? {
-            Search::Found(index) => self.replace_at(index, key, value, overflow).map(|()| true),
-            Search::Absent(index) => self.insert_at(index, key, value, overflow).map(|()| false),
+            KeySearch::Found(index) => self.replace_at(index, key, value, overflow).map(|()| true),
+            KeySearch::Absent(index) => self.insert_at(index, key, value, overflow).map(|()| false),
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> RowPageMut<'a> {
     /// As the variants say.
     pub fn remove(&mut self, key: &[u8]) -> Result<usize, ApplyError> {
         let page = self.page()?;
-        let Search::Found(index) = page.find(key)? else {
+        let KeySearch::Found(index) = page.find(key)? else {
             return Err(not_here(&page, key));
         };
         if page.kind() == TreePageKind::Inner && index == 0 {
@@ -169,10 +169,10 @@ impl<'a> RowPageMut<'a> {
         middle: &[u8],
     ) -> Result<usize, ApplyError> {
         let page = self.page()?;
-        let Search::Found(index) = page.find(key)? else {
+        let KeySearch::Found(index) = page.find(key)? else {
             return Err(not_here(&page, key));
         };
-        let Entry {
+        let PageEntryRef {
             value, overflow, ..
         } = page.entry(index)?;
         let value_bytes = value.len();
@@ -211,7 +211,7 @@ impl<'a> RowPageMut<'a> {
     pub fn compact(&mut self) -> Result<(), Corrupt> {
         let before = self.bytes.to_vec();
         let page = RowPage::trusted(&before)?;
-        let mut header = Header {
+        let mut header = PageHeaderFields {
             slot_count: 0,
             heap_start: page.heap_end() as u32,
             dead_bytes: 0,
@@ -288,7 +288,7 @@ impl<'a> RowPageMut<'a> {
             let start = usize::from(old.offset) + suffix.len();
             put(self.bytes, start, value)?;
             header.dead_bytes += (old.record_bytes() - record_bytes) as u32;
-            Slot {
+            PageSlot {
                 offset: if record_bytes == 0 { 0 } else { old.offset },
                 value_bytes: value.len() as u16,
                 overflow,
@@ -303,7 +303,7 @@ impl<'a> RowPageMut<'a> {
                     self.remove_at(index)?;
                     self.insert_at(index, key, value, overflow)?;
                     let header = self.page()?.header();
-                    return Ok(Header {
+                    return Ok(PageHeaderFields {
                         append_run,
                         ..header
                     }
@@ -389,11 +389,11 @@ fn not_here(page: &RowPage<'_>, key: &[u8]) -> ApplyError {
 #[inline]
 fn write_record(
     bytes: &mut [u8],
-    header: &mut Header,
+    header: &mut PageHeaderFields,
     key: [&[u8]; 2],
     value: &[u8],
     overflow: bool,
-) -> Result<Slot, Corrupt> {
+) -> Result<PageSlot, Corrupt> {
     let key_bytes = key[0].len() + key[1].len();
     let record_bytes = key_bytes + value.len();
     let start = (header.heap_start as usize).checked_sub(record_bytes);
@@ -408,7 +408,7 @@ fn write_record(
         _ => head_of(bytes.get(start..start + key_bytes).unwrap_or_default()),
     };
     header.heap_start = start as u32;
-    Ok(Slot {
+    Ok(PageSlot {
         offset: if record_bytes == 0 { 0 } else { start as u16 },
         key_bytes: key_bytes as u16,
         value_bytes: value.len() as u16,
@@ -421,7 +421,7 @@ fn write_record(
 #[inline]
 pub(super) fn push(
     bytes: &mut [u8],
-    header: &mut Header,
+    header: &mut PageHeaderFields,
     key: [&[u8]; 2],
     value: &[u8],
     overflow: bool,

@@ -1,12 +1,12 @@
 //! Finds out whether a column determines another, and writes the map.
 
 use quire_codec::correlated::{FunctionalMap, functional_map, is_supported};
-use quire_codec::{CodecId, Corrupt, EncodeError, VECTOR_VALUES, Values};
+use quire_codec::{CodecId, Corrupt, EncodeError, RowGroupValues, VECTOR_VALUES};
 
-use super::entries::Entries;
+use super::entries::SegmentEntries;
 use super::map::{
-    IntegerKeys, KEY_SPAN_MAX, KEYS_ARE_CODES, KEYS_ARE_INTEGERS, Keys, MAP_HEADER_BYTES,
-    MAP_VERSION,
+    IntegerKeys, KEY_SPAN_MAX, KEYS_ARE_CODES, KEYS_ARE_INTEGERS, MAP_HEADER_BYTES, MAP_VERSION,
+    MapKeys,
 };
 use super::plain::PlainSegment;
 use super::validity::is_valid;
@@ -20,7 +20,7 @@ const ROWS_PER_EXCEPTION_MIN: usize = 16;
 
 /// Why no map could be made.
 #[derive(Debug, thiserror::Error)]
-pub enum MapError {
+pub enum EncodeMapError {
     /// The segment of the reference.
     #[error("the column it follows cannot be read: {0}")]
     Reference(#[from] Corrupt),
@@ -49,7 +49,7 @@ pub struct EncodedMap {
 pub fn encode_map(
     input: &SegmentInput<'_>,
     reference: &mut SegmentReader,
-) -> Result<Option<EncodedMap>, MapError> {
+) -> Result<Option<EncodedMap>, EncodeMapError> {
     let rows = input.values.len();
     let Some(reference) = reference.as_plain() else {
         return Ok(None);
@@ -75,10 +75,13 @@ pub fn encode_map(
         return Ok(None);
     };
     let (form, keys) = match keys {
-        Keys::Codes(_) => (KEYS_ARE_CODES, Vec::new()),
-        Keys::Integers(keys) => {
+        MapKeys::Codes(_) => (KEYS_ARE_CODES, Vec::new()),
+        MapKeys::Integers(keys) => {
             let ascending: Vec<i64> = keys.ascending().collect();
-            (KEYS_ARE_INTEGERS, integers(Values::Int64(&ascending))?)
+            (
+                KEYS_ARE_INTEGERS,
+                integers(RowGroupValues::Int64(&ascending))?,
+            )
         }
     };
     let null_count = match input.validity {
@@ -105,7 +108,7 @@ fn exceptions_of(
         return Ok(None);
     };
     let positions: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
-    Ok(Some([integers(Values::Int32(&positions))?, others]))
+    Ok(Some([integers(RowGroupValues::Int32(&positions))?, others]))
 }
 
 fn assemble(
@@ -130,16 +133,16 @@ fn assemble(
 }
 
 /// The keys of a reference; `None` if it has neither a dictionary nor integers close enough.
-fn keys_of(reference: &mut PlainSegment) -> Result<Option<Keys>, Corrupt> {
+fn keys_of(reference: &mut PlainSegment) -> Result<Option<MapKeys>, Corrupt> {
     if let Some(count) = reference.dictionary_len() {
-        return Ok(Some(Keys::Codes(count)));
+        return Ok(Some(MapKeys::Codes(count)));
     }
     if !is_supported(reference.physical_type()) {
         return Ok(None);
     }
     let ascending = distinct(reference)?;
     let keys = ascending.and_then(|ascending| IntegerKeys::new(&ascending));
-    Ok(keys.map(Keys::Integers))
+    Ok(keys.map(MapKeys::Integers))
 }
 
 /// The distinct values that are not NULL, ascending; `None` if they lie too far apart, or there are none.
@@ -171,7 +174,7 @@ fn distinct(reference: &mut PlainSegment) -> Result<Option<Vec<i64>>, Corrupt> {
     Ok(Some(keys.map(|(key, _)| key).collect()))
 }
 
-fn numbers_of(keys: &Keys, reference: &mut PlainSegment) -> Result<Vec<u32>, Corrupt> {
+fn numbers_of(keys: &MapKeys, reference: &mut PlainSegment) -> Result<Vec<u32>, Corrupt> {
     let mut numbers = Vec::with_capacity(reference.row_count());
     let mut out = [0; VECTOR_VALUES];
     for vector in 0..reference.vector_count() {
@@ -193,24 +196,24 @@ fn map_of(input: &SegmentInput<'_>, numbers: &[u32], key_count: usize) -> Option
         }),
     };
     match input.values {
-        Values::Bool(values) => find(&|left, right| values[left] == values[right]),
-        Values::Int16(values) => find(&|left, right| values[left] == values[right]),
-        Values::Int32(values) => find(&|left, right| values[left] == values[right]),
-        Values::Int64(values) => find(&|left, right| values[left] == values[right]),
-        Values::Int128(values) => find(&|left, right| values[left] == values[right]),
-        Values::Float32(values) => {
+        RowGroupValues::Bool(values) => find(&|left, right| values[left] == values[right]),
+        RowGroupValues::Int16(values) => find(&|left, right| values[left] == values[right]),
+        RowGroupValues::Int32(values) => find(&|left, right| values[left] == values[right]),
+        RowGroupValues::Int64(values) => find(&|left, right| values[left] == values[right]),
+        RowGroupValues::Int128(values) => find(&|left, right| values[left] == values[right]),
+        RowGroupValues::Float32(values) => {
             find(&|left, right| values[left].to_bits() == values[right].to_bits())
         }
-        Values::Float64(values) => {
+        RowGroupValues::Float64(values) => {
             find(&|left, right| values[left].to_bits() == values[right].to_bits())
         }
-        Values::Bytes(values) => find(&|left, right| values.get(left) == values.get(right)),
+        RowGroupValues::Bytes(values) => find(&|left, right| values.get(left) == values.get(right)),
     }
 }
 
 /// A segment of the values of some rows; `None` for too many bytes of strings.
 fn part(input: &SegmentInput<'_>, rows: &[u32]) -> Result<Option<(CodecId, Vec<u8>)>, EncodeError> {
-    let Some(entries) = Entries::gather(&input.values, rows) else {
+    let Some(entries) = SegmentEntries::gather(&input.values, rows) else {
         return Ok(None);
     };
     let validity = input.validity.map(|words| {
@@ -228,7 +231,7 @@ fn part(input: &SegmentInput<'_>, rows: &[u32]) -> Result<Option<(CodecId, Vec<u
     Ok(Some((choice.codec, image)))
 }
 
-fn integers(values: Values<'_>) -> Result<Vec<u8>, EncodeError> {
+fn integers(values: RowGroupValues<'_>) -> Result<Vec<u8>, EncodeError> {
     let input = SegmentInput {
         values,
         validity: None,

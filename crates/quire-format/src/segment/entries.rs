@@ -1,6 +1,6 @@
 //! The values of a map segment, decoded.
 
-use quire_codec::{BytesVector, Corrupt, PhysicalType, Scalar, Values};
+use quire_codec::{BytesVector, CodecScalar, Corrupt, PhysicalType, RowGroupValues};
 
 use super::plain::PlainSegment;
 
@@ -15,7 +15,7 @@ const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Values of one type.
 #[derive(Debug)]
-pub(super) enum Entries {
+pub(super) enum SegmentEntries {
     Bool(Vec<bool>),
     Int16(Vec<i16>),
     Int32(Vec<i32>),
@@ -26,7 +26,7 @@ pub(super) enum Entries {
     Bytes(BytesVector),
 }
 
-impl Entries {
+impl SegmentEntries {
     /// No values.
     pub(super) fn new(physical_type: PhysicalType) -> Self {
         match physical_type {
@@ -42,19 +42,19 @@ impl Entries {
     }
 
     /// The values of some rows; `None` for more than [`ENTRY_BYTES_MAX`] of strings.
-    pub(super) fn gather(values: &Values<'_>, rows: &[u32]) -> Option<Self> {
+    pub(super) fn gather(values: &RowGroupValues<'_>, rows: &[u32]) -> Option<Self> {
         fn of<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
             rows.iter().map(|&row| values[row as usize]).collect()
         }
         Some(match values {
-            Values::Bool(values) => Self::Bool(of(values, rows)),
-            Values::Int16(values) => Self::Int16(of(values, rows)),
-            Values::Int32(values) => Self::Int32(of(values, rows)),
-            Values::Int64(values) => Self::Int64(of(values, rows)),
-            Values::Int128(values) => Self::Int128(of(values, rows)),
-            Values::Float32(values) => Self::Float32(of(values, rows)),
-            Values::Float64(values) => Self::Float64(of(values, rows)),
-            Values::Bytes(values) => {
+            RowGroupValues::Bool(values) => Self::Bool(of(values, rows)),
+            RowGroupValues::Int16(values) => Self::Int16(of(values, rows)),
+            RowGroupValues::Int32(values) => Self::Int32(of(values, rows)),
+            RowGroupValues::Int64(values) => Self::Int64(of(values, rows)),
+            RowGroupValues::Int128(values) => Self::Int128(of(values, rows)),
+            RowGroupValues::Float32(values) => Self::Float32(of(values, rows)),
+            RowGroupValues::Float64(values) => Self::Float64(of(values, rows)),
+            RowGroupValues::Bytes(values) => {
                 let mut gathered = BytesVector::new();
                 for &row in rows {
                     let value = values.get(row as usize);
@@ -134,16 +134,16 @@ impl Entries {
         (0..self.len() as u32).collect()
     }
 
-    pub(super) fn values(&self) -> Values<'_> {
+    pub(super) fn values(&self) -> RowGroupValues<'_> {
         match self {
-            Self::Bool(values) => Values::Bool(values),
-            Self::Int16(values) => Values::Int16(values),
-            Self::Int32(values) => Values::Int32(values),
-            Self::Int64(values) => Values::Int64(values),
-            Self::Int128(values) => Values::Int128(values),
-            Self::Float32(values) => Values::Float32(values),
-            Self::Float64(values) => Values::Float64(values),
-            Self::Bytes(values) => Values::Bytes(values.as_slice()),
+            Self::Bool(values) => RowGroupValues::Bool(values),
+            Self::Int16(values) => RowGroupValues::Int16(values),
+            Self::Int32(values) => RowGroupValues::Int32(values),
+            Self::Int64(values) => RowGroupValues::Int64(values),
+            Self::Int128(values) => RowGroupValues::Int128(values),
+            Self::Float32(values) => RowGroupValues::Float32(values),
+            Self::Float64(values) => RowGroupValues::Float64(values),
+            Self::Bytes(values) => RowGroupValues::Bytes(values.as_slice()),
         }
     }
 
@@ -152,19 +152,19 @@ impl Entries {
     }
 
     /// The value of a code, of any type; `None` beyond the last.
-    pub(super) fn scalar(&self, code: u32) -> Option<Scalar> {
+    pub(super) fn scalar(&self, code: u32) -> Option<CodecScalar> {
         let code = code as usize;
         match self {
-            Self::Bool(values) => values.get(code).copied().map(Scalar::Bool),
-            Self::Int16(values) => values.get(code).copied().map(Scalar::Int16),
-            Self::Int32(values) => values.get(code).copied().map(Scalar::Int32),
-            Self::Int64(values) => values.get(code).copied().map(Scalar::Int64),
-            Self::Int128(values) => values.get(code).copied().map(Scalar::Int128),
-            Self::Float32(values) => values.get(code).copied().map(Scalar::Float32),
-            Self::Float64(values) => values.get(code).copied().map(Scalar::Float64),
+            Self::Bool(values) => values.get(code).copied().map(CodecScalar::Bool),
+            Self::Int16(values) => values.get(code).copied().map(CodecScalar::Int16),
+            Self::Int32(values) => values.get(code).copied().map(CodecScalar::Int32),
+            Self::Int64(values) => values.get(code).copied().map(CodecScalar::Int64),
+            Self::Int128(values) => values.get(code).copied().map(CodecScalar::Int128),
+            Self::Float32(values) => values.get(code).copied().map(CodecScalar::Float32),
+            Self::Float64(values) => values.get(code).copied().map(CodecScalar::Float64),
             Self::Bytes(_) => self
                 .bytes(code as u32)
-                .map(|one| Scalar::Bytes(one.to_vec())),
+                .map(|one| CodecScalar::Bytes(one.to_vec())),
         }
     }
 
@@ -179,16 +179,16 @@ impl Entries {
     }
 }
 
-fn hash(values: &Values<'_>, row: usize) -> u64 {
+fn hash(values: &RowGroupValues<'_>, row: usize) -> u64 {
     match values {
-        Values::Bool(values) => values[row].into(),
-        Values::Int16(values) => values[row] as u64,
-        Values::Int32(values) => values[row] as u64,
-        Values::Int64(values) => values[row] as u64,
-        Values::Int128(values) => (values[row] >> 64) as u64 ^ values[row] as u64,
-        Values::Float32(values) => values[row].to_bits().into(),
-        Values::Float64(values) => values[row].to_bits(),
-        Values::Bytes(values) => {
+        RowGroupValues::Bool(values) => values[row].into(),
+        RowGroupValues::Int16(values) => values[row] as u64,
+        RowGroupValues::Int32(values) => values[row] as u64,
+        RowGroupValues::Int64(values) => values[row] as u64,
+        RowGroupValues::Int128(values) => (values[row] >> 64) as u64 ^ values[row] as u64,
+        RowGroupValues::Float32(values) => values[row].to_bits().into(),
+        RowGroupValues::Float64(values) => values[row].to_bits(),
+        RowGroupValues::Bytes(values) => {
             let value = values.get(row);
             let words = value.chunks(8).map(|chunk| {
                 let mut word = [0; 8];
@@ -203,16 +203,16 @@ fn hash(values: &Values<'_>, row: usize) -> u64 {
 }
 
 /// Whether two values are equal, bit by bit.
-fn is_same(values: &Values<'_>, row: usize, other: usize) -> bool {
+fn is_same(values: &RowGroupValues<'_>, row: usize, other: usize) -> bool {
     match values {
-        Values::Bool(values) => values[row] == values[other],
-        Values::Int16(values) => values[row] == values[other],
-        Values::Int32(values) => values[row] == values[other],
-        Values::Int64(values) => values[row] == values[other],
-        Values::Int128(values) => values[row] == values[other],
-        Values::Float32(values) => values[row].to_bits() == values[other].to_bits(),
-        Values::Float64(values) => values[row].to_bits() == values[other].to_bits(),
-        Values::Bytes(values) => values.get(row) == values.get(other),
+        RowGroupValues::Bool(values) => values[row] == values[other],
+        RowGroupValues::Int16(values) => values[row] == values[other],
+        RowGroupValues::Int32(values) => values[row] == values[other],
+        RowGroupValues::Int64(values) => values[row] == values[other],
+        RowGroupValues::Int128(values) => values[row] == values[other],
+        RowGroupValues::Float32(values) => values[row].to_bits() == values[other].to_bits(),
+        RowGroupValues::Float64(values) => values[row].to_bits() == values[other].to_bits(),
+        RowGroupValues::Bytes(values) => values.get(row) == values.get(other),
     }
 }
 
@@ -237,13 +237,13 @@ mod tests {
                         for row in &rows {
                             strings.push("string ".repeat(row.0 as usize).as_bytes()).unwrap();
                         }
-                        Entries::Bytes(strings)
+                        SegmentEntries::Bytes(strings)
 
     } else {
-    Entries::Int64(rows.iter().map(|row| row.0 << 40).collect())
+    SegmentEntries::Int64(rows.iter().map(|row| row.0 << 40).collect())
     };
                 let is_valid: Vec<bool> = rows.iter().map(|row| row.1).collect();
-                let expected: Vec<Scalar> =
+                let expected: Vec<CodecScalar> =
                     (0..rows.len()).map(|row| entries.scalar(row as u32).unwrap()).collect();
                 let mut validity = is_valid.clone();
                 let codes = entries.leave_out_repeats(kept, &mut validity);
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn what_repeats_is_left_out_behind_what_is_kept() {
-        let mut entries = Entries::Int32(vec![7, 8, 7, 7, 8, 9, 7]);
+        let mut entries = SegmentEntries::Int32(vec![7, 8, 7, 7, 8, 9, 7]);
         let mut validity = vec![true, true, true, true, true, true, false];
         let codes = entries.leave_out_repeats(3, &mut validity);
         assert_eq!(codes, [0, 1, 2, 2, 1, 3, 4]);

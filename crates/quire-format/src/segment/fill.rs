@@ -1,7 +1,7 @@
 //! What the payload holds in rows that are NULL.
 
-use super::validity::{Validity, is_valid};
-use quire_codec::{BytesSlice, BytesVector, CodecId, PhysicalType, Values};
+use super::validity::{ValidityEncoder, is_valid};
+use quire_codec::{BytesSlice, BytesVector, CodecId, PhysicalType, RowGroupValues};
 use std::borrow::Cow;
 
 /// Whether a codec stores equal strings once, so that a NULL row should repeat the row before; the other
@@ -14,13 +14,13 @@ pub(super) fn repeats(codec: CodecId) -> bool {
 }
 
 /// Values with the NULL rows filled; borrowed when there are none.
-pub(super) struct Filled<'a> {
-    column: Column<'a>,
+pub(super) struct FilledValues<'a> {
+    column: FillColumn<'a>,
     /// How NULL strings were filled; `None` when there was nothing to fill, or no strings.
     strings_repeat: Option<bool>,
 }
 
-enum Column<'a> {
+enum FillColumn<'a> {
     Bool(Cow<'a, [bool]>),
     Int16(Cow<'a, [i16]>),
     Int32(Cow<'a, [i32]>),
@@ -32,21 +32,25 @@ enum Column<'a> {
     FilledBytes(BytesVector),
 }
 
-impl<'a> Filled<'a> {
+impl<'a> FilledValues<'a> {
     /// Fills NULL rows with the row before, or strings with nothing if `strings_repeat` is false.
-    pub(super) fn new(values: &Values<'a>, validity: &Validity<'_>, strings_repeat: bool) -> Self {
+    pub(super) fn new(
+        values: &RowGroupValues<'a>,
+        validity: &ValidityEncoder<'_>,
+        strings_repeat: bool,
+    ) -> Self {
         let words = validity.words();
         let column = match *values {
-            Values::Bool(values) => Column::Bool(fill(values, words)),
-            Values::Int16(values) => Column::Int16(fill(values, words)),
-            Values::Int32(values) => Column::Int32(fill(values, words)),
-            Values::Int64(values) => Column::Int64(fill(values, words)),
-            Values::Int128(values) => Column::Int128(fill(values, words)),
-            Values::Float32(values) => Column::Float32(fill(values, words)),
-            Values::Float64(values) => Column::Float64(fill(values, words)),
-            Values::Bytes(values) => match words {
-                None => Column::Bytes(values),
-                Some(words) => Column::FilledBytes(fill_strings(values, words, strings_repeat)),
+            RowGroupValues::Bool(values) => FillColumn::Bool(fill(values, words)),
+            RowGroupValues::Int16(values) => FillColumn::Int16(fill(values, words)),
+            RowGroupValues::Int32(values) => FillColumn::Int32(fill(values, words)),
+            RowGroupValues::Int64(values) => FillColumn::Int64(fill(values, words)),
+            RowGroupValues::Int128(values) => FillColumn::Int128(fill(values, words)),
+            RowGroupValues::Float32(values) => FillColumn::Float32(fill(values, words)),
+            RowGroupValues::Float64(values) => FillColumn::Float64(fill(values, words)),
+            RowGroupValues::Bytes(values) => match words {
+                None => FillColumn::Bytes(values),
+                Some(words) => FillColumn::FilledBytes(fill_strings(values, words, strings_repeat)),
             },
         };
         let strings = values.physical_type() == PhysicalType::Bytes && words.is_some();
@@ -57,9 +61,9 @@ impl<'a> Filled<'a> {
     }
 
     /// Filled as the codecs that are likely want it: strings repeat only if they are then all equal.
-    pub(super) fn for_choice(values: &Values<'a>, validity: &Validity<'_>) -> Self {
+    pub(super) fn for_choice(values: &RowGroupValues<'a>, validity: &ValidityEncoder<'_>) -> Self {
         let one_string = match (values, validity.words()) {
-            (Values::Bytes(values), Some(words)) => has_one_string(*values, words),
+            (RowGroupValues::Bytes(values), Some(words)) => has_one_string(*values, words),
             _ => false,
         };
         Self::new(values, validity, one_string)
@@ -71,17 +75,17 @@ impl<'a> Filled<'a> {
             .is_none_or(|repeat| repeat == repeats(codec))
     }
 
-    pub(super) fn values(&self) -> Values<'_> {
+    pub(super) fn values(&self) -> RowGroupValues<'_> {
         match &self.column {
-            Column::Bool(values) => Values::Bool(values),
-            Column::Int16(values) => Values::Int16(values),
-            Column::Int32(values) => Values::Int32(values),
-            Column::Int64(values) => Values::Int64(values),
-            Column::Int128(values) => Values::Int128(values),
-            Column::Float32(values) => Values::Float32(values),
-            Column::Float64(values) => Values::Float64(values),
-            Column::Bytes(values) => Values::Bytes(*values),
-            Column::FilledBytes(values) => Values::Bytes(values.as_slice()),
+            FillColumn::Bool(values) => RowGroupValues::Bool(values),
+            FillColumn::Int16(values) => RowGroupValues::Int16(values),
+            FillColumn::Int32(values) => RowGroupValues::Int32(values),
+            FillColumn::Int64(values) => RowGroupValues::Int64(values),
+            FillColumn::Int128(values) => RowGroupValues::Int128(values),
+            FillColumn::Float32(values) => RowGroupValues::Float32(values),
+            FillColumn::Float64(values) => RowGroupValues::Float64(values),
+            FillColumn::Bytes(values) => RowGroupValues::Bytes(*values),
+            FillColumn::FilledBytes(values) => RowGroupValues::Bytes(values.as_slice()),
         }
     }
 }

@@ -26,9 +26,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use quire_codec::{BytesVector, Corrupt, Cursor, PhysicalType, ROWS_MAX, Scalar, VECTOR_VALUES};
+use quire_codec::{
+    BytesVector, CodecScalar, Corrupt, ImageCursor, PhysicalType, ROWS_MAX, VECTOR_VALUES,
+};
 
-use super::entries::Entries;
+use super::entries::SegmentEntries;
 use super::plain::{PlainSegment, SegmentHeader, SegmentSizes};
 
 /// The version this code writes, and the only one it reads.
@@ -46,7 +48,7 @@ const NONE: u32 = u32::MAX;
 
 /// How a row of the reference leads to a value.
 #[derive(Debug)]
-pub(super) enum Keys {
+pub(super) enum MapKeys {
     /// By its code: so many there are.
     Codes(usize),
     /// By its integer.
@@ -113,7 +115,7 @@ impl IntegerKeys {
     }
 }
 
-impl Keys {
+impl MapKeys {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Codes(count) => *count,
@@ -157,9 +159,9 @@ impl Keys {
 #[derive(Debug)]
 pub(super) struct Mapped {
     reference: PlainSegment,
-    keys: Keys,
+    keys: MapKeys,
     /// Of the keys, of NULL if the reference has any, and of the exceptions, most that repeat left out.
-    entries: Entries,
+    entries: SegmentEntries,
     /// Which entries are not NULL; `None` when all are.
     validity: Option<Vec<bool>>,
     /// The code of rows where the reference is NULL.
@@ -191,7 +193,7 @@ impl MapImage {
     }
 
     pub(super) fn open(image: &Arc<[u8]>) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(image, 0..image.len())?;
+        let mut cursor = ImageCursor::new(image, 0..image.len())?;
         let version = cursor.u8("map version")?;
         if version != MAP_VERSION {
             let what = format!("map version {version}, this program reads {MAP_VERSION}");
@@ -257,15 +259,15 @@ impl Mapped {
             (Some(mut keys), _) => {
                 let ascending = integers(&mut keys, PhysicalType::Int64)?;
                 match IntegerKeys::new(&ascending) {
-                    Some(keys) => Keys::Integers(keys),
+                    Some(keys) => MapKeys::Integers(keys),
                     None => return wrong("keys of a map do not ascend, or lie too far apart"),
                 }
             }
-            (None, Some(count)) => Keys::Codes(count),
+            (None, Some(count)) => MapKeys::Codes(count),
             (None, None) => return wrong("map of codes has a reference without a dictionary"),
         };
         let mut values = image.values;
-        let mut entries = Entries::new(values.physical_type());
+        let mut entries = SegmentEntries::new(values.physical_type());
         let expected = keys.len() + usize::from(reference.null_count() > 0);
         if values.row_count() != expected {
             return wrong("map does not have one value per key");
@@ -287,11 +289,11 @@ impl Mapped {
         let has_nulls = validity.contains(&false);
         // Rows of the reference have codes that stay what they are.
         let kept = match &keys {
-            Keys::Codes(count) => *count,
-            Keys::Integers(_) => 0,
+            MapKeys::Codes(count) => *count,
+            MapKeys::Integers(_) => 0,
         };
         let codes = entries.leave_out_repeats(kept, &mut validity);
-        if let Keys::Integers(keys) = &mut keys {
+        if let MapKeys::Integers(keys) = &mut keys {
             keys.recode(&codes);
         }
         if has_nulls != (image.null_count > 0) {
@@ -309,7 +311,7 @@ impl Mapped {
         })
     }
 
-    pub(super) fn entries(&self) -> &Entries {
+    pub(super) fn entries(&self) -> &SegmentEntries {
         &self.entries
     }
 
@@ -345,7 +347,7 @@ impl Mapped {
         &mut self,
         vector: usize,
         out: &mut [T; VECTOR_VALUES],
-        of: impl Fn(&Entries) -> Option<&[T]>,
+        of: impl Fn(&SegmentEntries) -> Option<&[T]>,
     ) -> Result<usize, Corrupt> {
         let mut codes = [0; VECTOR_VALUES];
         let rows = self.codes(vector, &mut codes)?;
@@ -394,7 +396,7 @@ impl Mapped {
     }
 
     /// The value of a row, `None` if it is NULL.
-    pub(super) fn value(&mut self, row: usize) -> Result<Option<Scalar>, Corrupt> {
+    pub(super) fn value(&mut self, row: usize) -> Result<Option<CodecScalar>, Corrupt> {
         let mut codes = [0; VECTOR_VALUES];
         self.codes(row / VECTOR_VALUES, &mut codes)?;
         let code = codes[row % VECTOR_VALUES];

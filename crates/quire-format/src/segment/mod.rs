@@ -49,15 +49,15 @@ mod reader;
 mod tests;
 mod validity;
 
-pub use encode_map::{EncodedMap, MapError, encode_map};
+pub use encode_map::{EncodeMapError, EncodedMap, encode_map};
 pub use plain::SegmentSizes;
-pub use quire_codec::choose::{Beneath, Choice, ChooseOptions, Effort, Sketch};
+pub use quire_codec::choose::{Beneath, ChooseOptions, CodecChoice, SearchEffort, Sketch};
 pub use reader::SegmentReader;
 
-use fill::Filled;
+use fill::FilledValues;
 use quire_codec::choose::{choose, encode};
-use quire_codec::{CodecId, EncodeError, PhysicalType, ROWS_MAX, Values};
-use validity::Validity;
+use quire_codec::{CodecId, EncodeError, PhysicalType, ROWS_MAX, RowGroupValues};
+use validity::ValidityEncoder;
 
 /// The version this code writes, and the only one it reads.
 pub const SEGMENT_VERSION: u8 = 1;
@@ -69,7 +69,7 @@ pub const SEGMENT_HEADER_BYTES: usize = 20;
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentInput<'a> {
     /// At most [`ROWS_MAX`] rows. NULL rows hold an arbitrary value.
-    pub values: Values<'a>,
+    pub values: RowGroupValues<'a>,
     /// One bit per row, least significant first, 1 = not NULL; `ceil(rows / 64)` words, bits beyond the rows
     /// ignored. `None`: no NULLs.
     pub validity: Option<&'a [u64]>,
@@ -81,17 +81,17 @@ pub struct SegmentInput<'a> {
 /// A codec that cannot hold the type or, for [`CodecId::Constant`], the values; more than [`ROWS_MAX`] rows;
 /// a validity of another length than the values.
 pub fn encode_segment(input: &SegmentInput<'_>, codec: CodecId) -> Result<Vec<u8>, EncodeError> {
-    let validity = Validity::of(input.values.len(), input.validity)?;
-    let filled = Filled::new(&input.values, &validity, fill::repeats(codec));
+    let validity = ValidityEncoder::of(input.values.len(), input.validity)?;
+    let filled = FilledValues::new(&input.values, &validity, fill::repeats(codec));
     assemble(&filled.values(), &validity, codec)
 }
 
 /// Chooses the codec. The sizes are those of the whole segment; the one of the choice is exact when the whole
 /// column was looked at, and otherwise extrapolated from a sample.
-pub fn choose_codec(input: &SegmentInput<'_>, options: &ChooseOptions) -> Choice {
-    match Validity::of(input.values.len(), input.validity) {
+pub fn choose_codec(input: &SegmentInput<'_>, options: &ChooseOptions) -> CodecChoice {
+    match ValidityEncoder::of(input.values.len(), input.validity) {
         Ok(validity) => {
-            let filled = Filled::for_choice(&input.values, &validity);
+            let filled = FilledValues::for_choice(&input.values, &validity);
             whole_segment(choose(&filled.values(), options), &validity)
         }
         // Encoding will say what is wrong.
@@ -106,7 +106,7 @@ pub fn choose_codec(input: &SegmentInput<'_>, options: &ChooseOptions) -> Choice
 pub fn choose_and_encode(
     input: &SegmentInput<'_>,
     options: &ChooseOptions,
-) -> Result<(Choice, Vec<u8>), EncodeError> {
+) -> Result<(CodecChoice, Vec<u8>), EncodeError> {
     let mut values = SegmentValues::new(input)?;
     let choice = values.choose(options);
     let image = values.encode(choice.codec)?;
@@ -116,8 +116,8 @@ pub fn choose_and_encode(
 /// The values of a segment that is to be written, with NULL rows filled: for callers that look before they choose.
 pub struct SegmentValues<'a> {
     input: SegmentInput<'a>,
-    validity: Validity<'a>,
-    filled: Filled<'a>,
+    validity: ValidityEncoder<'a>,
+    filled: FilledValues<'a>,
 }
 
 impl<'a> SegmentValues<'a> {
@@ -126,8 +126,8 @@ impl<'a> SegmentValues<'a> {
     /// # Errors
     /// More than [`ROWS_MAX`] rows, or a validity of another length than the values.
     pub fn new(input: &SegmentInput<'a>) -> Result<Self, EncodeError> {
-        let validity = Validity::of(input.values.len(), input.validity)?;
-        let filled = Filled::for_choice(&input.values, &validity);
+        let validity = ValidityEncoder::of(input.values.len(), input.validity)?;
+        let filled = FilledValues::for_choice(&input.values, &validity);
         Ok(Self {
             input: *input,
             validity,
@@ -141,7 +141,7 @@ impl<'a> SegmentValues<'a> {
     }
 
     /// Chooses a codec, as [`choose_codec`].
-    pub fn choose(&self, options: &ChooseOptions) -> Choice {
+    pub fn choose(&self, options: &ChooseOptions) -> CodecChoice {
         whole_segment(choose(&self.filled.values(), options), &self.validity)
     }
 
@@ -152,14 +152,14 @@ impl<'a> SegmentValues<'a> {
     pub fn encode(&mut self, codec: CodecId) -> Result<Vec<u8>, EncodeError> {
         if !self.filled.serves(codec) {
             let repeats = fill::repeats(codec);
-            self.filled = Filled::new(&self.input.values, &self.validity, repeats);
+            self.filled = FilledValues::new(&self.input.values, &self.validity, repeats);
         }
         assemble(&self.filled.values(), &self.validity, codec)
     }
 }
 
 /// Adds what surrounds the payload.
-fn whole_segment(mut choice: Choice, validity: &Validity<'_>) -> Choice {
+fn whole_segment(mut choice: CodecChoice, validity: &ValidityEncoder<'_>) -> CodecChoice {
     let around = SEGMENT_HEADER_BYTES + validity.section().len();
     choice.estimated_bytes += around;
     choice.remaining_bytes += around;
@@ -170,8 +170,8 @@ fn whole_segment(mut choice: Choice, validity: &Validity<'_>) -> Choice {
 }
 
 fn assemble(
-    values: &Values<'_>,
-    validity: &Validity<'_>,
+    values: &RowGroupValues<'_>,
+    validity: &ValidityEncoder<'_>,
     codec: CodecId,
 ) -> Result<Vec<u8>, EncodeError> {
     let physical_type = values.physical_type();

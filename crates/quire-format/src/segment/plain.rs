@@ -6,7 +6,9 @@ use quire_codec::boolean::BooleanDecoder;
 use quire_codec::fixed::FixedDecoder;
 use quire_codec::float::FloatDecoder;
 use quire_codec::text::BytesDecoder;
-use quire_codec::{BytesVector, CodecId, Corrupt, Cursor, PhysicalType, ROWS_MAX, Scalar};
+use quire_codec::{
+    BytesVector, CodecId, CodecScalar, Corrupt, ImageCursor, PhysicalType, ROWS_MAX,
+};
 use quire_codec::{RowMask, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
@@ -68,7 +70,7 @@ macro_rules! decode {
 impl PlainSegment {
     /// Opens the segment that `image` holds, all of it.
     pub(super) fn open(image: Arc<[u8]>) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(&image, 0..image.len())?;
+        let mut cursor = ImageCursor::new(&image, 0..image.len())?;
         let version = cursor.u8("segment version")?;
         if version != SEGMENT_VERSION {
             let what = format!("segment version {version}, this program reads {SEGMENT_VERSION}");
@@ -225,21 +227,27 @@ impl PlainSegment {
         }
     }
 
-    pub(super) fn dictionary_value(&self, code: u32) -> Option<Scalar> {
+    pub(super) fn dictionary_value(&self, code: u32) -> Option<CodecScalar> {
         fn at<T: Copy>(values: Option<&[T]>, code: u32) -> Option<T> {
             values?.get(code as usize).copied()
         }
         match &self.values {
             ValueDecoder::Bool(_) => None,
-            ValueDecoder::Int16(decoder) => at(decoder.dictionary(), code).map(Scalar::Int16),
-            ValueDecoder::Int32(decoder) => at(decoder.dictionary(), code).map(Scalar::Int32),
-            ValueDecoder::Int64(decoder) => at(decoder.dictionary(), code).map(Scalar::Int64),
-            ValueDecoder::Int128(decoder) => at(decoder.dictionary(), code).map(Scalar::Int128),
-            ValueDecoder::Float32(decoder) => at(decoder.dictionary(), code).map(Scalar::Float32),
-            ValueDecoder::Float64(decoder) => at(decoder.dictionary(), code).map(Scalar::Float64),
+            ValueDecoder::Int16(decoder) => at(decoder.dictionary(), code).map(CodecScalar::Int16),
+            ValueDecoder::Int32(decoder) => at(decoder.dictionary(), code).map(CodecScalar::Int32),
+            ValueDecoder::Int64(decoder) => at(decoder.dictionary(), code).map(CodecScalar::Int64),
+            ValueDecoder::Int128(decoder) => {
+                at(decoder.dictionary(), code).map(CodecScalar::Int128)
+            }
+            ValueDecoder::Float32(decoder) => {
+                at(decoder.dictionary(), code).map(CodecScalar::Float32)
+            }
+            ValueDecoder::Float64(decoder) => {
+                at(decoder.dictionary(), code).map(CodecScalar::Float64)
+            }
             ValueDecoder::Bytes(decoder) => decoder
                 .dictionary_value(code)
-                .map(|bytes| Scalar::Bytes(bytes.to_vec())),
+                .map(|bytes| CodecScalar::Bytes(bytes.to_vec())),
         }
     }
 
@@ -287,7 +295,7 @@ impl PlainSegment {
         }
     }
 
-    pub(super) fn value(&mut self, row: usize) -> Result<Option<Scalar>, Corrupt> {
+    pub(super) fn value(&mut self, row: usize) -> Result<Option<CodecScalar>, Corrupt> {
         if row >= self.header.row_count {
             return Err(Corrupt::new("row is beyond the segment", 4));
         }
@@ -295,17 +303,17 @@ impl PlainSegment {
             return Ok(None);
         }
         Ok(Some(match &mut self.values {
-            ValueDecoder::Bool(decoder) => Scalar::Bool(decoder.value(row)?),
-            ValueDecoder::Int16(decoder) => Scalar::Int16(decoder.value(row)?),
-            ValueDecoder::Int32(decoder) => Scalar::Int32(decoder.value(row)?),
-            ValueDecoder::Int64(decoder) => Scalar::Int64(decoder.value(row)?),
-            ValueDecoder::Int128(decoder) => Scalar::Int128(decoder.value(row)?),
-            ValueDecoder::Float32(decoder) => Scalar::Float32(decoder.value(row)?),
-            ValueDecoder::Float64(decoder) => Scalar::Float64(decoder.value(row)?),
+            ValueDecoder::Bool(decoder) => CodecScalar::Bool(decoder.value(row)?),
+            ValueDecoder::Int16(decoder) => CodecScalar::Int16(decoder.value(row)?),
+            ValueDecoder::Int32(decoder) => CodecScalar::Int32(decoder.value(row)?),
+            ValueDecoder::Int64(decoder) => CodecScalar::Int64(decoder.value(row)?),
+            ValueDecoder::Int128(decoder) => CodecScalar::Int128(decoder.value(row)?),
+            ValueDecoder::Float32(decoder) => CodecScalar::Float32(decoder.value(row)?),
+            ValueDecoder::Float64(decoder) => CodecScalar::Float64(decoder.value(row)?),
             ValueDecoder::Bytes(decoder) => {
                 let mut bytes = Vec::new();
                 decoder.value(row, &mut bytes)?;
-                Scalar::Bytes(bytes)
+                CodecScalar::Bytes(bytes)
             }
         }))
     }

@@ -1,11 +1,11 @@
 //! Reading a segment, whose values may follow from those of other columns.
 
 use super::combined::Combined;
-use super::entries::Entries;
+use super::entries::SegmentEntries;
 use super::map::{MapImage, Mapped};
 use super::plain::{PlainSegment, SegmentHeader, SegmentSizes};
 use quire_codec::correlated::{self, Combination, Residual};
-use quire_codec::{BytesVector, CodecId, Corrupt, PhysicalType, Scalar};
+use quire_codec::{BytesVector, CodecId, CodecScalar, Corrupt, PhysicalType};
 use quire_codec::{RowMask, vector_count, vector_rows};
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct SegmentReader {
     header: SegmentHeader,
-    source: Source,
+    source: SegmentSource,
 }
 
 /// Where the values come from.
 #[derive(Debug)]
-enum Source {
+enum SegmentSource {
     Plain(PlainSegment),
     /// What is left of other columns, and these.
     Residuals(PlainSegment, Box<Combined>),
@@ -30,7 +30,7 @@ enum Source {
 macro_rules! decode_mapped {
     ($mapped:ident, $variant:ident, $vector:ident, $out:expr) => {
         $mapped.decode($vector, $out, |entries| match entries {
-            Entries::$variant(values) => Some(values),
+            SegmentEntries::$variant(values) => Some(values),
             _ => None,
         })
     };
@@ -47,8 +47,8 @@ macro_rules! decode {
         /// Corrupt bytes, a vector beyond the segment, or a segment of another type.
         pub fn $name(&mut self, vector: usize, out: &mut [$type; 1024]) -> Result<usize, Corrupt> {
             match &mut self.source {
-                Source::Plain(plain) | Source::Residuals(plain, _) => plain.$name(vector, out),
-                Source::Mapped(mapped) => decode_mapped!(mapped, $variant, vector, out),
+                SegmentSource::Plain(plain) | SegmentSource::Residuals(plain, _) => plain.$name(vector, out),
+                SegmentSource::Mapped(mapped) => decode_mapped!(mapped, $variant, vector, out),
             }
         }
     };
@@ -65,13 +65,13 @@ macro_rules! decode_integers {
         /// Corrupt bytes, a vector beyond the segment, or a segment of another type.
         pub fn $name(&mut self, vector: usize, out: &mut [$type; 1024]) -> Result<usize, Corrupt> {
             match &mut self.source {
-                Source::Plain(plain) => plain.$name(vector, out),
-                Source::Residuals(plain, combined) => {
+                SegmentSource::Plain(plain) => plain.$name(vector, out),
+                SegmentSource::Residuals(plain, combined) => {
                     let rows = plain.$name(vector, out)?;
                     combined.add_to(vector, out)?;
                     Ok(rows)
                 }
-                Source::Mapped(mapped) => decode_mapped!(mapped, $variant, vector, out),
+                SegmentSource::Mapped(mapped) => decode_mapped!(mapped, $variant, vector, out),
             }
         }
     };
@@ -86,7 +86,7 @@ impl SegmentReader {
         let plain = PlainSegment::open(image)?;
         Ok(Self {
             header: *plain.header(),
-            source: Source::Plain(plain),
+            source: SegmentSource::Plain(plain),
         })
     }
 
@@ -112,7 +112,7 @@ impl SegmentReader {
         let combined = Combined::new(combination, first, second.transpose()?, header.row_count)?;
         Ok(Self {
             header,
-            source: Source::Residuals(own, Box::new(combined)),
+            source: SegmentSource::Residuals(own, Box::new(combined)),
         })
     }
 
@@ -128,23 +128,23 @@ impl SegmentReader {
         let reference = reference.ok_or_else(|| Corrupt::new(Mapped::WRONG_REFERENCE, 0))?;
         Ok(Self {
             header,
-            source: Source::Mapped(Box::new(Mapped::new(image, reference)?)),
+            source: SegmentSource::Mapped(Box::new(Mapped::new(image, reference)?)),
         })
     }
 
     /// The segment, if its values do not follow from another column, so that others can follow them.
     fn into_plain(self) -> Option<PlainSegment> {
         match self.source {
-            Source::Plain(plain) => Some(plain),
-            Source::Residuals(..) | Source::Mapped(_) => None,
+            SegmentSource::Plain(plain) => Some(plain),
+            SegmentSource::Residuals(..) | SegmentSource::Mapped(_) => None,
         }
     }
 
     /// The same, borrowed.
     pub(super) fn as_plain(&mut self) -> Option<&mut PlainSegment> {
         match &mut self.source {
-            Source::Plain(plain) => Some(plain),
-            Source::Residuals(..) | Source::Mapped(_) => None,
+            SegmentSource::Plain(plain) => Some(plain),
+            SegmentSource::Residuals(..) | SegmentSource::Mapped(_) => None,
         }
     }
 
@@ -189,8 +189,10 @@ impl SegmentReader {
             return Err(Corrupt::new("vector is beyond the segment", 0));
         }
         match &mut self.source {
-            Source::Plain(plain) | Source::Residuals(plain, _) => plain.validity(vector, out),
-            Source::Mapped(mapped) => mapped.validity(vector, out),
+            SegmentSource::Plain(plain) | SegmentSource::Residuals(plain, _) => {
+                plain.validity(vector, out)
+            }
+            SegmentSource::Mapped(mapped) => mapped.validity(vector, out),
         }
     }
 
@@ -227,8 +229,8 @@ impl SegmentReader {
     /// Corrupt bytes, a vector beyond the segment, or a segment of another type.
     pub fn decode_i128(&mut self, vector: usize, out: &mut [i128; 1024]) -> Result<usize, Corrupt> {
         match &mut self.source {
-            Source::Plain(plain) => return plain.decode_i128(vector, out),
-            Source::Mapped(mapped) if self.header.physical_type == PhysicalType::Int128 => {
+            SegmentSource::Plain(plain) => return plain.decode_i128(vector, out),
+            SegmentSource::Mapped(mapped) if self.header.physical_type == PhysicalType::Int128 => {
                 return decode_mapped!(mapped, Int128, vector, out);
             }
             _ if self.header.physical_type == PhysicalType::Int64 => {}
@@ -248,8 +250,10 @@ impl SegmentReader {
     /// Corrupt bytes, a vector beyond the segment, or a segment of another type.
     pub fn decode_bytes(&mut self, vector: usize, out: &mut BytesVector) -> Result<usize, Corrupt> {
         match &mut self.source {
-            Source::Plain(plain) | Source::Residuals(plain, _) => plain.decode_bytes(vector, out),
-            Source::Mapped(mapped) => mapped.decode_bytes(vector, out),
+            SegmentSource::Plain(plain) | SegmentSource::Residuals(plain, _) => {
+                plain.decode_bytes(vector, out)
+            }
+            SegmentSource::Mapped(mapped) => mapped.decode_bytes(vector, out),
         }
     }
 
@@ -257,33 +261,35 @@ impl SegmentReader {
     /// a map from another column. What is left of other columns has none.
     pub fn dictionary_len(&self) -> Option<usize> {
         match &self.source {
-            Source::Plain(plain) => plain.dictionary_len(),
-            Source::Residuals(..) => None,
-            Source::Mapped(mapped) => Some(mapped.entries().len()),
+            SegmentSource::Plain(plain) => plain.dictionary_len(),
+            SegmentSource::Residuals(..) => None,
+            SegmentSource::Mapped(mapped) => Some(mapped.entries().len()),
         }
     }
 
     /// The string a code stands for; `None` without a dictionary of strings, or beyond it.
     pub fn dictionary_bytes(&self, code: u32) -> Option<&[u8]> {
         match &self.source {
-            Source::Plain(plain) | Source::Residuals(plain, _) => plain.dictionary_bytes(code),
-            Source::Mapped(mapped) => mapped.entries().bytes(code),
+            SegmentSource::Plain(plain) | SegmentSource::Residuals(plain, _) => {
+                plain.dictionary_bytes(code)
+            }
+            SegmentSource::Mapped(mapped) => mapped.entries().bytes(code),
         }
     }
 
     /// The value of any type a code stands for; `None` without a dictionary, or beyond it.
-    pub fn dictionary_value(&self, code: u32) -> Option<Scalar> {
+    pub fn dictionary_value(&self, code: u32) -> Option<CodecScalar> {
         match &self.source {
-            Source::Plain(plain) => plain.dictionary_value(code),
-            Source::Residuals(..) => None,
-            Source::Mapped(mapped) => mapped.entries().scalar(code),
+            SegmentSource::Plain(plain) => plain.dictionary_value(code),
+            SegmentSource::Residuals(..) => None,
+            SegmentSource::Mapped(mapped) => mapped.entries().scalar(code),
         }
     }
 
     /// Whether a code stands for a value: those of a map may stand for NULL.
     pub fn dictionary_is_valid(&self, code: u32) -> bool {
         match &self.source {
-            Source::Mapped(mapped) => mapped.is_valid(code),
+            SegmentSource::Mapped(mapped) => mapped.is_valid(code),
             _ => true,
         }
     }
@@ -295,9 +301,11 @@ impl SegmentReader {
     /// Corrupt bytes, a vector beyond the segment, or a segment without a dictionary.
     pub fn decode_codes(&mut self, vector: usize, out: &mut [u32; 1024]) -> Result<usize, Corrupt> {
         match &mut self.source {
-            Source::Plain(plain) => plain.decode_codes(vector, out),
-            Source::Residuals(..) => Err(Corrupt::new("segment of residuals has no dictionary", 2)),
-            Source::Mapped(mapped) => mapped.codes(vector, out),
+            SegmentSource::Plain(plain) => plain.decode_codes(vector, out),
+            SegmentSource::Residuals(..) => {
+                Err(Corrupt::new("segment of residuals has no dictionary", 2))
+            }
+            SegmentSource::Mapped(mapped) => mapped.codes(vector, out),
         }
     }
 
@@ -312,7 +320,7 @@ impl SegmentReader {
         wanted: &[u64],
         mask: &mut RowMask,
     ) -> Result<usize, Corrupt> {
-        if let Source::Plain(plain) = &mut self.source
+        if let SegmentSource::Plain(plain) = &mut self.source
             && let Some(rows) = plain.select_codes(vector, wanted, mask)
         {
             return rows;
@@ -338,10 +346,10 @@ impl SegmentReader {
         mask: &mut RowMask,
     ) -> Result<Option<usize>, Corrupt> {
         match &mut self.source {
-            Source::Plain(plain) | Source::Residuals(plain, _) => {
+            SegmentSource::Plain(plain) | SegmentSource::Residuals(plain, _) => {
                 plain.select_code_range(vector, codes, mask)
             }
-            Source::Mapped(_) => Ok(None),
+            SegmentSource::Mapped(_) => Ok(None),
         }
     }
 
@@ -349,23 +357,23 @@ impl SegmentReader {
     ///
     /// # Errors
     /// Corrupt bytes, or a row beyond the segment.
-    pub fn value(&mut self, row: usize) -> Result<Option<Scalar>, Corrupt> {
+    pub fn value(&mut self, row: usize) -> Result<Option<CodecScalar>, Corrupt> {
         if row >= self.header.row_count {
             return Err(Corrupt::new("row is beyond the segment", 4));
         }
         let (own, combined) = match &mut self.source {
-            Source::Plain(plain) => return plain.value(row),
-            Source::Residuals(own, combined) => (own, combined),
-            Source::Mapped(mapped) => return mapped.value(row),
+            SegmentSource::Plain(plain) => return plain.value(row),
+            SegmentSource::Residuals(own, combined) => (own, combined),
+            SegmentSource::Mapped(mapped) => return mapped.value(row),
         };
         let Some(left) = own.value(row)? else {
             return Ok(None);
         };
         let expected = combined.expected_value(row)?;
         Ok(Some(match left {
-            Scalar::Int16(value) => Scalar::Int16(value.plus(expected)),
-            Scalar::Int32(value) => Scalar::Int32(value.plus(expected)),
-            Scalar::Int64(value) => Scalar::Int64(value.plus(expected)),
+            CodecScalar::Int16(value) => CodecScalar::Int16(value.plus(expected)),
+            CodecScalar::Int32(value) => CodecScalar::Int32(value.plus(expected)),
+            CodecScalar::Int64(value) => CodecScalar::Int64(value.plus(expected)),
             _ => return Err(Corrupt::new("residuals of another type", 1)),
         }))
     }

@@ -4,12 +4,13 @@ use super::{
     ChooseOptions, SegmentInput, SegmentReader, choose_and_encode, choose_codec, encode_segment,
 };
 use quire_codec::{
-    BytesSlice, BytesVector, CodecId, EncodeError, PhysicalType, ROWS_MAX, Scalar, Values,
+    BytesSlice, BytesVector, CodecId, CodecScalar, EncodeError, PhysicalType, ROWS_MAX,
+    RowGroupValues,
 };
 
 fn plain(values: &[i16], validity: Option<&[u64]>) -> Vec<u8> {
     let input = SegmentInput {
-        values: Values::Int16(values),
+        values: RowGroupValues::Int16(values),
         validity,
     };
     encode_segment(&input, CodecId::Plain).unwrap()
@@ -68,7 +69,7 @@ fn nulls_at_the_start_take_the_first_value() {
 #[test]
 fn constants_with_nulls_are_chosen_as_constants() {
     let input = SegmentInput {
-        values: Values::Int64(&[5, 0, 5]),
+        values: RowGroupValues::Int64(&[5, 0, 5]),
         validity: Some(&[0b101]),
     };
     let choice = choose_codec(&input, &ChooseOptions::default());
@@ -78,21 +79,24 @@ fn constants_with_nulls_are_chosen_as_constants() {
         data: b"abcabc",
     };
     let input = SegmentInput {
-        values: Values::Bytes(strings),
+        values: RowGroupValues::Bytes(strings),
         validity: Some(&[0b101]),
     };
     let (choice, image) = choose_and_encode(&input, &ChooseOptions::default()).unwrap();
     assert_eq!(choice.codec, CodecId::Constant);
     let mut reader = SegmentReader::open(image.into()).unwrap();
     assert_eq!(reader.value(1), Ok(None));
-    assert_eq!(reader.value(2), Ok(Some(Scalar::Bytes(b"abc".to_vec()))));
+    assert_eq!(
+        reader.value(2),
+        Ok(Some(CodecScalar::Bytes(b"abc".to_vec())))
+    );
 }
 
 #[test]
 fn a_forced_codec_is_used_or_refused() {
     let values: Vec<i32> = (0..500).collect();
     let input = SegmentInput {
-        values: Values::Int32(&values),
+        values: RowGroupValues::Int32(&values),
         validity: None,
     };
     for codec in CodecId::ALL {
@@ -123,13 +127,13 @@ fn a_forced_codec_is_used_or_refused() {
 fn inputs_that_do_not_fit_are_refused() {
     let rows = vec![false; ROWS_MAX + 1];
     let input = SegmentInput {
-        values: Values::Bool(&rows),
+        values: RowGroupValues::Bool(&rows),
         validity: None,
     };
     let refused = encode_segment(&input, CodecId::Plain);
     assert!(matches!(refused, Err(EncodeError::TooManyRows { .. })));
     let input = SegmentInput {
-        values: Values::Int16(&[1, 2]),
+        values: RowGroupValues::Int16(&[1, 2]),
         validity: Some(&[3, 0]),
     };
     let refused = encode_segment(&input, CodecId::Plain);
@@ -191,7 +195,7 @@ fn a_null_count_that_is_not_that_of_the_bits_is_corrupt() {
 fn decimals_of_64_bits_are_read_as_128() {
     let values: Vec<i64> = (0..2000).map(|row| row * row - 700_000).collect();
     let input = SegmentInput {
-        values: Values::Int64(&values),
+        values: RowGroupValues::Int64(&values),
         validity: None,
     };
     let mut reader =
@@ -211,7 +215,7 @@ fn sizes_add_up_to_the_image() {
     let values: Vec<i32> = (0..5000).collect();
     let words = vec![0xFFFF_FFFF_0000_FFFF; 79];
     let input = SegmentInput {
-        values: Values::Int32(&values),
+        values: RowGroupValues::Int32(&values),
         validity: Some(&words),
     };
     let (choice, image) = choose_and_encode(&input, &ChooseOptions::default()).unwrap();

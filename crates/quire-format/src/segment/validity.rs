@@ -1,7 +1,9 @@
 //! Which rows are NULL, and the section of the segment that says so.
 
 use quire_codec::boolean::{self, BooleanDecoder};
-use quire_codec::{CodecId, Corrupt, Cursor, EncodeError, ROWS_MAX, vector_count, vector_rows};
+use quire_codec::{
+    CodecId, Corrupt, EncodeError, ImageCursor, ROWS_MAX, vector_count, vector_rows,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ const ALL_NULL: u8 = 1;
 const BITS: u8 = 2;
 
 /// The validity of a column that is being encoded.
-pub(super) struct Validity<'a> {
+pub(super) struct ValidityEncoder<'a> {
     /// `None` when no row is NULL.
     words: Option<&'a [u64]>,
     row_count: usize,
@@ -19,7 +21,7 @@ pub(super) struct Validity<'a> {
     section: Vec<u8>,
 }
 
-impl<'a> Validity<'a> {
+impl<'a> ValidityEncoder<'a> {
     /// `words`: one bit a row, 1 for those that are not NULL; `None` when no row is NULL.
     pub(super) fn of(row_count: usize, words: Option<&'a [u64]>) -> Result<Self, EncodeError> {
         if row_count > ROWS_MAX {
@@ -124,7 +126,7 @@ impl StoredValidity {
             ALL_VALID if null_count == 0 => Ok(Self::AllValid),
             ALL_NULL if null_count == row_count => Ok(Self::AllNull),
             BITS => {
-                Cursor::new(image, section.clone())?;
+                ImageCursor::new(image, section.clone())?;
                 let bits = BooleanDecoder::open(CodecId::Rle, image.clone(), section, row_count)?;
                 let stored = Self::Bits(bits);
                 if stored.count_nulls(row_count)? == null_count {

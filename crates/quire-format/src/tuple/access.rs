@@ -3,7 +3,7 @@
 use quire_codec::field::FieldSteps;
 
 use super::layout::TupleLayout;
-use super::section::{Fixed, Open, OtherPlace, Place, Section, Small};
+use super::section::{ColumnLocation, Fixed, OpenCode, OtherPlace, Section, SmallTupleField};
 use super::value::{TupleType, TupleValue};
 
 /// What [`TupleLayout::field`] does for one column whose values are numbers, as data. Bits count from the lowest of the first byte of a
@@ -64,11 +64,11 @@ impl TupleLayout {
             return None;
         }
         let place = match *section.places.get(column)? {
-            Place::Fixed(fixed) => fixed_place(fixed),
-            Place::Bit { bit, null_bit } => ValuePlace::Bit { bit, null_bit },
-            Place::Small(small) => ValuePlace::Suppressed(section.suppressed(small)?),
-            Place::Open(number) => section.coded(section.open.get(number)?)?,
-            Place::Code { .. } | Place::Text { .. } => return None,
+            ColumnLocation::Fixed(fixed) => fixed_place(fixed),
+            ColumnLocation::Bit { bit, null_bit } => ValuePlace::Bit { bit, null_bit },
+            ColumnLocation::Small(small) => ValuePlace::Suppressed(section.suppressed(small)?),
+            ColumnLocation::Open(number) => section.coded(section.open.get(number)?)?,
+            ColumnLocation::Code { .. } | ColumnLocation::Text { .. } => return None,
         };
         Some(ColumnAccess {
             column_type: described.column_type,
@@ -88,14 +88,14 @@ fn fixed_place(fixed: Fixed) -> ValuePlace {
 }
 
 impl Section {
-    fn suppressed(&self, small: Small) -> Option<SuppressedPlace> {
+    fn suppressed(&self, small: SmallTupleField) -> Option<SuppressedPlace> {
         Some(SuppressedPlace {
             codes: self.part_2,
             steps: self.small.steps(small.field)?,
         })
     }
 
-    fn coded(&self, open: &Open) -> Option<ValuePlace> {
+    fn coded(&self, open: &OpenCode) -> Option<ValuePlace> {
         let OtherPlace::Small(small) = open.other else {
             return None;
         };

@@ -5,7 +5,8 @@ use quire_codec::field::FieldValue;
 
 use super::layout::TupleLayout;
 use super::section::{
-    Fixed, FixedKind, LengthPlace, Open, OtherPlace, Place, Section, Small, SmallKind,
+    ColumnLocation, Fixed, FixedKind, LengthPlace, OpenCode, OtherPlace, Section, SmallKind,
+    SmallTupleField,
 };
 use super::value::TupleValue;
 
@@ -135,7 +136,7 @@ impl Section {
     fn small_value<'a, R>(
         &self,
         tuple: &[u8],
-        small: Small,
+        small: SmallTupleField,
         sink: impl FnOnce(TupleValue<'a>) -> R,
     ) -> Result<R, Corrupt> {
         let (codes, values) = self.small_parts(tuple)?;
@@ -163,7 +164,11 @@ impl Section {
 
     /// The value of a column with an open dictionary.
     #[inline]
-    fn open_value<'a>(&'a self, tuple: &'a [u8], open: &Open) -> Result<TupleValue<'a>, Corrupt> {
+    fn open_value<'a>(
+        &'a self,
+        tuple: &'a [u8],
+        open: &OpenCode,
+    ) -> Result<TupleValue<'a>, Corrupt> {
         if let Some(entry) = self.entry(self.head(tuple)?, open)? {
             return Ok(entry);
         }
@@ -177,7 +182,11 @@ impl Section {
 
     /// The entry that the code of an open dictionary stands for; `None` for a value that is elsewhere.
     #[inline]
-    fn entry<'a>(&'a self, head: &[u8], open: &Open) -> Result<Option<TupleValue<'a>>, Corrupt> {
+    fn entry<'a>(
+        &'a self,
+        head: &[u8],
+        open: &OpenCode,
+    ) -> Result<Option<TupleValue<'a>>, Corrupt> {
         let code = bits(head, open.bit, open.width);
         let Some(index) = code.checked_sub(1) else {
             return Ok(None);
@@ -191,7 +200,7 @@ impl Section {
 
     /// Part 4 has NULL for every value that has a code, so a column that has no NULL must be looked at.
     #[inline]
-    fn check_other(&self, open: &Open, value: TupleValue<'_>) -> Result<(), Corrupt> {
+    fn check_other(&self, open: &OpenCode, value: TupleValue<'_>) -> Result<(), Corrupt> {
         let column = self.columns.get(open.column);
         if value == TupleValue::Null && column.is_none_or(|column| !column.nullable) {
             Err(Corrupt::new(
@@ -282,17 +291,17 @@ impl Section {
     #[inline]
     fn value<'a>(&'a self, tuple: &'a [u8], index: usize) -> Result<TupleValue<'a>, Corrupt> {
         match self.places.get(index) {
-            Some(Place::Fixed(fixed)) => fixed.read(self.head(tuple)?, |value| value),
-            Some(Place::Small(small)) => self.small_value(tuple, *small, |value| value),
-            Some(&Place::Code {
+            Some(ColumnLocation::Fixed(fixed)) => fixed.read(self.head(tuple)?, |value| value),
+            Some(ColumnLocation::Small(small)) => self.small_value(tuple, *small, |value| value),
+            Some(&ColumnLocation::Code {
                 bit,
                 width,
                 nullable,
                 dictionary,
             }) => self.code_value(tuple, (bit, width), nullable, dictionary),
-            Some(&Place::Bit { bit, null_bit }) => self.bit_value(tuple, bit, null_bit),
-            Some(&Place::Text { number }) => self.text_value(tuple, number),
-            Some(&Place::Open(number)) => match self.open.get(number) {
+            Some(&ColumnLocation::Bit { bit, null_bit }) => self.bit_value(tuple, bit, null_bit),
+            Some(&ColumnLocation::Text { number }) => self.text_value(tuple, number),
+            Some(&ColumnLocation::Open(number)) => match self.open.get(number) {
                 Some(open) => self.open_value(tuple, open),
                 None => Err(no_column(index, self.places.len())),
             },
@@ -325,10 +334,14 @@ impl Section {
         })?;
         for (place, value) in self.places.iter().zip(values.iter_mut()) {
             match *place {
-                Place::Small(_) | Place::Text { .. } | Place::Open(_) => {}
-                Place::Fixed(fixed) => fixed.read(tuple, |read| *value = read)?,
-                Place::Bit { bit, null_bit } => *value = self.bit_value(tuple, bit, null_bit)?,
-                Place::Code {
+                ColumnLocation::Small(_)
+                | ColumnLocation::Text { .. }
+                | ColumnLocation::Open(_) => {}
+                ColumnLocation::Fixed(fixed) => fixed.read(tuple, |read| *value = read)?,
+                ColumnLocation::Bit { bit, null_bit } => {
+                    *value = self.bit_value(tuple, bit, null_bit)?
+                }
+                ColumnLocation::Code {
                     bit,
                     width,
                     nullable,
@@ -391,17 +404,17 @@ impl Section {
         mut sink: impl FnMut(TupleValue<'a>),
     ) -> Result<(), Corrupt> {
         match self.places.get(index) {
-            Some(&Place::Fixed(fixed)) => {
+            Some(&ColumnLocation::Fixed(fixed)) => {
                 for tuple in tuples {
                     fixed.read(self.head(tuple)?, &mut sink)?;
                 }
             }
-            Some(&Place::Small(small)) => {
+            Some(&ColumnLocation::Small(small)) => {
                 for tuple in tuples {
                     self.small_value(tuple, small, &mut sink)?;
                 }
             }
-            Some(&Place::Text { number }) => {
+            Some(&ColumnLocation::Text { number }) => {
                 for tuple in tuples {
                     sink(self.text_value(tuple, number)?);
                 }
@@ -448,9 +461,9 @@ impl TupleLayout {
     ) -> Result<R, Corrupt> {
         let section = &self.first;
         match section.places.get(column) {
-            Some(Place::Fixed(fixed)) => fixed.read(section.head(tuple)?, sink),
-            Some(Place::Small(small)) => section.small_value(tuple, *small, sink),
-            Some(&Place::Open(number)) => {
+            Some(ColumnLocation::Fixed(fixed)) => fixed.read(section.head(tuple)?, sink),
+            Some(ColumnLocation::Small(small)) => section.small_value(tuple, *small, sink),
+            Some(&ColumnLocation::Open(number)) => {
                 let open = section.open.get(number);
                 let open = open.ok_or_else(|| no_column(column, section.places.len()))?;
                 match section.entry(section.head(tuple)?, open)? {

@@ -17,14 +17,14 @@ pub const CODE_BITS_MAX: u32 = 16;
 pub struct TupleDictionary {
     column_type: TupleType,
     code_bits: u32,
-    entries: Vec<Entry>,
+    entries: Vec<TupleDictionaryEntry>,
     strings: Vec<u8>,
     /// Indexes of the entries in the order of `compare`.
     sorted: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
-enum Entry {
+enum TupleDictionaryEntry {
     Fixed(TupleValue<'static>),
     /// Where the bytes are.
     Bytes(Range<usize>),
@@ -114,14 +114,14 @@ impl TupleDictionary {
             TupleValue::Bytes(bytes) => {
                 let start = self.strings.len();
                 self.strings.extend_from_slice(bytes);
-                Entry::Bytes(start..self.strings.len())
+                TupleDictionaryEntry::Bytes(start..self.strings.len())
             }
-            TupleValue::Null => Entry::Fixed(TupleValue::Null),
-            TupleValue::Bool(value) => Entry::Fixed(TupleValue::Bool(value)),
-            TupleValue::Integer(value) => Entry::Fixed(TupleValue::Integer(value)),
-            TupleValue::Wide(value) => Entry::Fixed(TupleValue::Wide(value)),
-            TupleValue::Float32(value) => Entry::Fixed(TupleValue::Float32(value)),
-            TupleValue::Float64(value) => Entry::Fixed(TupleValue::Float64(value)),
+            TupleValue::Null => TupleDictionaryEntry::Fixed(TupleValue::Null),
+            TupleValue::Bool(value) => TupleDictionaryEntry::Fixed(TupleValue::Bool(value)),
+            TupleValue::Integer(value) => TupleDictionaryEntry::Fixed(TupleValue::Integer(value)),
+            TupleValue::Wide(value) => TupleDictionaryEntry::Fixed(TupleValue::Wide(value)),
+            TupleValue::Float32(value) => TupleDictionaryEntry::Fixed(TupleValue::Float32(value)),
+            TupleValue::Float64(value) => TupleDictionaryEntry::Fixed(TupleValue::Float64(value)),
         };
         self.entries.push(entry);
     }
@@ -164,8 +164,10 @@ impl TupleDictionary {
     #[inline]
     pub(super) fn entry(&self, index: usize) -> Option<TupleValue<'_>> {
         match self.entries.get(index)? {
-            Entry::Fixed(value) => Some(*value),
-            Entry::Bytes(range) => self.strings.get(range.clone()).map(TupleValue::Bytes),
+            TupleDictionaryEntry::Fixed(value) => Some(*value),
+            TupleDictionaryEntry::Bytes(range) => {
+                self.strings.get(range.clone()).map(TupleValue::Bytes)
+            }
         }
     }
 

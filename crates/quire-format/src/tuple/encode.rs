@@ -3,7 +3,7 @@
 use quire_codec::field::FieldValue;
 
 use super::layout::TupleLayout;
-use super::section::{Fixed, FixedKind, LengthPlace, Open, Place, Section, SmallKind};
+use super::section::{ColumnLocation, Fixed, FixedKind, LengthPlace, OpenCode, Section, SmallKind};
 use super::value::{TupleValue, ValueError};
 
 fn set_bit(part_1: &mut [u8], bit: usize) {
@@ -60,9 +60,9 @@ fn field_value(kind: SmallKind, value: TupleValue<'_>) -> FieldValue {
 
 /// Which of the columns with open dictionaries have their value as a code, one bit for each.
 #[derive(Clone, Copy)]
-struct Coded(u64);
+struct CodedColumns(u64);
 
-impl Coded {
+impl CodedColumns {
     /// What part 4 has of the column: nothing of a value that has a code.
     #[inline]
     fn other<'a>(
@@ -72,7 +72,7 @@ impl Coded {
         column: usize,
     ) -> TupleValue<'a> {
         match section.places.get(column) {
-            Some(Place::Open(number)) if self.0 >> number & 1 == 1 => TupleValue::Null,
+            Some(ColumnLocation::Open(number)) if self.0 >> number & 1 == 1 => TupleValue::Null,
             _ => values.get(column).copied().unwrap_or_default(),
         }
     }
@@ -157,8 +157,12 @@ impl Section {
     }
 
     /// Hands the code of each value that an open dictionary has to `put`.
-    fn codes(&self, values: &[TupleValue<'_>], mut put: impl FnMut(&Open, usize)) -> Coded {
-        let mut coded = Coded(0);
+    fn codes(
+        &self,
+        values: &[TupleValue<'_>],
+        mut put: impl FnMut(&OpenCode, usize),
+    ) -> CodedColumns {
+        let mut coded = CodedColumns(0);
         for (number, open) in self.open.iter().enumerate() {
             let value = values.get(open.column).copied().unwrap_or_default();
             let dictionary = self.dictionaries.get(open.dictionary);
@@ -176,25 +180,25 @@ impl Section {
     fn set(
         &self,
         head: &mut [u8],
-        place: Place,
+        place: ColumnLocation,
         value: TupleValue<'_>,
         column: usize,
     ) -> Result<(), ValueError> {
         match place {
-            Place::Small(_) | Place::Open(_) => {}
-            Place::Fixed(fixed) => set_fixed(head, fixed, value),
-            Place::Bit { bit, null_bit } => match (value, null_bit) {
+            ColumnLocation::Small(_) | ColumnLocation::Open(_) => {}
+            ColumnLocation::Fixed(fixed) => set_fixed(head, fixed, value),
+            ColumnLocation::Bit { bit, null_bit } => match (value, null_bit) {
                 (TupleValue::Null, Some(null_bit)) => set_bit(head, null_bit),
                 (TupleValue::Bool(true), _) => set_bit(head, bit),
                 _ => {}
             },
-            Place::Text { number } => {
+            ColumnLocation::Text { number } => {
                 let length = self.texts.get(number).map(|text| text.length);
                 if let Some(LengthPlace::Fixed(fixed)) = length {
                     set_fixed(head, fixed, value);
                 }
             }
-            Place::Code {
+            ColumnLocation::Code {
                 bit,
                 nullable,
                 dictionary,

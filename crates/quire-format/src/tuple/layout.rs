@@ -3,11 +3,11 @@
 use super::column::{LayoutError, TupleColumn};
 use super::section::Section;
 use super::value::TupleValue;
-use crate::row_page::{PageShape, ShapeError};
+use crate::row_page::{RowPageShape, ShapeError};
 
 /// Columns that were added together.
 #[derive(Clone, Debug)]
-pub(super) struct Added {
+pub(super) struct AddedColumns {
     pub(super) section: Section,
     /// Index of the first of them.
     pub(super) first_column: usize,
@@ -36,7 +36,7 @@ pub(super) struct Added {
 #[derive(Clone, Debug)]
 pub struct TupleLayout {
     pub(super) first: Section,
-    pub(super) added: Vec<Added>,
+    pub(super) added: Vec<AddedColumns>,
 }
 
 impl TupleLayout {
@@ -71,7 +71,7 @@ impl TupleLayout {
         section.check_count(missing, first_column)?;
         section.encode(missing, first_column, &mut bytes)?;
         let mut layout = self.clone();
-        layout.added.push(Added {
+        layout.added.push(AddedColumns {
             section,
             first_column,
             missing: bytes,
@@ -84,7 +84,7 @@ impl TupleLayout {
     ///
     /// # Errors
     /// A layout of no columns, or too many.
-    pub fn page_shape(&self) -> Result<PageShape, ShapeError> {
+    pub fn page_shape(&self) -> Result<RowPageShape, ShapeError> {
         self.first.page_shape()
     }
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use quire_codec::field::{Field, FieldLayout, FieldType, order_of_fewest_bytes};
-use quire_codec::transform::Column;
+use quire_codec::field::{FieldLayout, FieldType, TupleField, order_of_fewest_bytes};
+use quire_codec::transform::LayoutColumn;
 
 use super::column::{LayoutError, OPEN_MAX, TupleColumn, TupleCompression};
 use super::dictionary::TupleDictionary;
 use super::value::TupleType;
-use crate::row_page::{PageShape, ShapeError};
+use crate::row_page::{RowPageShape, ShapeError};
 
 /// How the bytes of an uncompressed field are read.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ pub(super) struct Fixed {
 
 /// A field of part 4.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Small {
+pub(super) struct SmallTupleField {
     /// Its number in the layout of these fields.
     pub(super) field: usize,
     pub(super) kind: SmallKind,
@@ -115,7 +115,7 @@ pub(super) struct SmallField {
 
 /// The code of a column in part 1 that says that the value is in part 4, if it is 0.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
+pub(super) struct OpenCode {
     pub(super) column: usize,
     pub(super) bit: usize,
     pub(super) width: u32,
@@ -128,14 +128,14 @@ pub(super) struct Open {
 /// Where values are that a dictionary does not have.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OtherPlace {
-    Small(Small),
+    Small(SmallTupleField),
     /// A string in part 5; its number among them.
     Text(usize),
 }
 
 /// Where the value of a column is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum ColumnLocation {
     /// A code in part 1.
     Code {
         bit: usize,
@@ -152,7 +152,7 @@ pub(super) enum Place {
         null_bit: Option<usize>,
     },
     Fixed(Fixed),
-    Small(Small),
+    Small(SmallTupleField),
     /// A string in part 5; its number among them.
     Text {
         number: usize,
@@ -163,12 +163,12 @@ pub(super) enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LengthPlace {
     Fixed(Fixed),
-    Small(Small),
+    Small(SmallTupleField),
 }
 
 /// A string of part 5.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text {
+pub(super) struct TextColumn {
     pub(super) column: usize,
     pub(super) length: LengthPlace,
 }
@@ -178,10 +178,10 @@ pub(super) struct Text {
 pub(super) struct Section {
     pub(super) columns: Vec<TupleColumn>,
     /// One for each column.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ColumnLocation>,
     pub(super) dictionaries: Vec<Arc<TupleDictionary>>,
-    pub(super) open: Vec<Open>,
-    pub(super) texts: Vec<Text>,
+    pub(super) open: Vec<OpenCode>,
+    pub(super) texts: Vec<TextColumn>,
     pub(super) small: FieldLayout,
     /// One for each field of `small`.
     pub(super) small_fields: Vec<SmallField>,
@@ -261,11 +261,11 @@ impl Section {
         Ok(section)
     }
 
-    fn place(&mut self, index: usize, allocator: &mut Allocator) -> Place {
+    fn place(&mut self, index: usize, allocator: &mut Allocator) -> ColumnLocation {
         let column = &self.columns[index];
         if let TupleCompression::Dictionary(dictionary) = &column.compression {
             self.dictionaries.push(Arc::clone(dictionary));
-            return Place::Code {
+            return ColumnLocation::Code {
                 bit: allocator.bits(dictionary.code_bits()),
                 width: dictionary.code_bits(),
                 nullable: column.nullable,
@@ -273,13 +273,13 @@ impl Section {
             };
         }
         let small = self.small_fields.iter().position(|of| of.column == index);
-        let small = small.map(|field| Small {
+        let small = small.map(|field| SmallTupleField {
             field,
             kind: SmallKind::of(column.column_type),
         });
         let suppressed = matches!(column.compression, TupleCompression::NullSuppressed);
         match (small, column.column_type) {
-            (None, TupleType::Bool) if suppressed => Place::Bit {
+            (None, TupleType::Bool) if suppressed => ColumnLocation::Bit {
                 null_bit: allocator.null_bit(column.nullable),
                 bit: allocator.bits(1),
             },
@@ -288,16 +288,16 @@ impl Section {
                     Some(small) => LengthPlace::Small(small),
                     None => LengthPlace::Fixed(allocator.fixed(column)),
                 };
-                self.texts.push(Text {
+                self.texts.push(TextColumn {
                     column: index,
                     length,
                 });
-                Place::Text {
+                ColumnLocation::Text {
                     number: self.texts.len() - 1,
                 }
             }
-            (Some(small), _) => Place::Small(small),
-            (None, _) => Place::Fixed(allocator.fixed(column)),
+            (Some(small), _) => ColumnLocation::Small(small),
+            (None, _) => ColumnLocation::Fixed(allocator.fixed(column)),
         }
     }
 
@@ -305,16 +305,16 @@ impl Section {
     fn behind_code(
         &mut self,
         column: usize,
-        place: Place,
+        place: ColumnLocation,
         allocator: &mut Allocator,
-    ) -> Result<Place, LayoutError> {
+    ) -> Result<ColumnLocation, LayoutError> {
         let TupleCompression::OpenDictionary(dictionary) = &self.columns[column].compression else {
             return Ok(place);
         };
         let column_type = self.columns[column].column_type;
         let other = match place {
-            Place::Small(small) => OtherPlace::Small(small),
-            Place::Text { number } => OtherPlace::Text(number),
+            ColumnLocation::Small(small) => OtherPlace::Small(small),
+            ColumnLocation::Text { number } => OtherPlace::Text(number),
             _ => {
                 return Err(LayoutError::NoOtherPlace {
                     column,
@@ -322,7 +322,7 @@ impl Section {
                 });
             }
         };
-        self.open.push(Open {
+        self.open.push(OpenCode {
             column,
             bit: allocator.bits(dictionary.code_bits()),
             width: dictionary.code_bits(),
@@ -330,14 +330,14 @@ impl Section {
             other,
         });
         self.dictionaries.push(Arc::clone(dictionary));
-        Ok(Place::Open(self.open.len() - 1))
+        Ok(ColumnLocation::Open(self.open.len() - 1))
     }
 
     /// Parts 1 to 3 as columns, and part 4 as fields.
-    pub(super) fn page_shape(&self) -> Result<PageShape, ShapeError> {
-        let mut columns = vec![Column::Number(1); self.part_3];
+    pub(super) fn page_shape(&self) -> Result<RowPageShape, ShapeError> {
+        let mut columns = vec![LayoutColumn::Number(1); self.part_3];
         let places = self.places.iter().filter_map(|place| match place {
-            Place::Fixed(fixed) => Some(*fixed),
+            ColumnLocation::Fixed(fixed) => Some(*fixed),
             _ => None,
         });
         let lengths = self.texts.iter().filter_map(|text| match text.length {
@@ -347,9 +347,9 @@ impl Section {
         let mut fixed: Vec<Fixed> = places.chain(lengths).collect();
         fixed.sort_by_key(|fixed| fixed.offset);
         let widths = fixed.iter().map(|fixed| fixed.kind.bytes() as u16);
-        columns.extend(widths.map(Column::Number));
+        columns.extend(widths.map(LayoutColumn::Number));
         let column_count = columns.len();
-        let string = |text: &Text| match text.length {
+        let string = |text: &TextColumn| match text.length {
             LengthPlace::Small(small) => column_count + small.field,
             LengthPlace::Fixed(length) => {
                 let before = fixed.iter().take_while(|one| one.offset < length.offset);
@@ -358,13 +358,13 @@ impl Section {
         };
         let strings: Vec<usize> = self.texts.iter().map(string).collect();
         let (_, fields) = small_fields(&self.columns);
-        PageShape::new(&columns, self.part_2, &fields, &strings)
+        RowPageShape::new(&columns, self.part_2, &fields, &strings)
     }
 
     /// Makes offsets within part 3 offsets within the tuple.
     fn move_part_3(&mut self) {
         for place in &mut self.places {
-            if let Place::Fixed(fixed) = place {
+            if let ColumnLocation::Fixed(fixed) = place {
                 fixed.offset += self.part_3;
             }
         }
@@ -378,17 +378,19 @@ impl Section {
 
 /// Columns of part 4 in its order, and their fields: the order of the table as in the paper, unless another needs
 /// fewer length bytes.
-fn small_fields(columns: &[TupleColumn]) -> (Vec<SmallField>, Vec<Field>) {
+fn small_fields(columns: &[TupleColumn]) -> (Vec<SmallField>, Vec<TupleField>) {
     let field = |column: &TupleColumn| match column.compression {
-        TupleCompression::NullSuppressed => field_type(column.column_type).map(|kind| Field {
+        TupleCompression::NullSuppressed => field_type(column.column_type).map(|kind| TupleField {
             field_type: kind,
             nullable: column.nullable,
         }),
         // A value that has a code is NULL here.
-        TupleCompression::OpenDictionary(_) => field_type(column.column_type).map(|kind| Field {
-            field_type: kind,
-            nullable: true,
-        }),
+        TupleCompression::OpenDictionary(_) => {
+            field_type(column.column_type).map(|kind| TupleField {
+                field_type: kind,
+                nullable: true,
+            })
+        }
         TupleCompression::None | TupleCompression::Dictionary(_) => None,
     };
     let small = |(index, column): (usize, &TupleColumn)| {
@@ -399,10 +401,10 @@ fn small_fields(columns: &[TupleColumn]) -> (Vec<SmallField>, Vec<Field>) {
         };
         Some((column_and_kind, field(column)?))
     };
-    let (small_fields, fields): (Vec<SmallField>, Vec<Field>) =
+    let (small_fields, fields): (Vec<SmallField>, Vec<TupleField>) =
         columns.iter().enumerate().filter_map(small).unzip();
     let order = order_of_fewest_bytes(&fields);
-    let ordered: Vec<Field> = order.iter().map(|&at| fields[at]).collect();
+    let ordered: Vec<TupleField> = order.iter().map(|&at| fields[at]).collect();
     if FieldLayout::new(&ordered).code_bytes() < FieldLayout::new(&fields).code_bytes() {
         let small_fields = order.into_iter().map(|at| small_fields[at]);
         (small_fields.collect(), ordered)

@@ -3,47 +3,47 @@
 use quire_codec::Corrupt;
 
 use super::page::{LAST_PAGE, PageId};
-use crate::document::{Field, Structure};
-use crate::wire::{Reader, Writer};
+use crate::document::{DiskStructure, StructureField};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const VERSION: u8 = 1;
 
-pub(super) const FREED_STRUCTURE: Structure = Structure {
+pub(super) const FREED_STRUCTURE: DiskStructure = DiskStructure {
     name: "Freed pages (payload of image kind 240)",
     about: "Pages that the batch frees, as ranges in ascending order. It takes effect after the \
             images of the batch.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::next("varint", "count", "number of ranges; then for each:"),
-        Field::next(
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::next("varint", "count", "number of ranges; then for each:"),
+        StructureField::next(
             "varint",
             "distance",
             "first page minus the end of the range before (0)",
         ),
-        Field::next("varint", "pages", "length of the range, at least 1"),
+        StructureField::next("varint", "pages", "length of the range, at least 1"),
     ],
 };
 
-pub(super) const COMMIT_STRUCTURE: Structure = Structure {
+pub(super) const COMMIT_STRUCTURE: DiskStructure = DiskStructure {
     name: "Commit record (payload of image kind 241)",
     about: "The last image of the last run of a batch. The ordinal of that run tells how many runs the \
             batch has.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::at(
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::at(
             1,
             "4",
             "batch_checksum",
             "CRC32C of all image headers of the batch before it",
         ),
-        Field::next(
+        StructureField::next(
             "varint",
             "image_count",
             "images of the batch before this one",
         ),
-        Field::next(
+        StructureField::next(
             "varint",
             "next_page",
             "lowest page that was never given out",
@@ -66,7 +66,7 @@ impl CommitRecord {
     /// The payload.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::new(VERSION);
+        let mut writer = WireItemWriter::new(VERSION);
         writer.raw(&self.batch_checksum.to_le_bytes());
         writer.varint(self.image_count);
         writer.varint(self.next_page);
@@ -78,7 +78,7 @@ impl CommitRecord {
     /// # Errors
     /// [`Corrupt`] when it is not one.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = Reader::new(payload, VERSION, "commit record")?;
+        let mut reader = WireItemReader::new(payload, VERSION, "commit record")?;
         let record = Self {
             batch_checksum: u32::from_le_bytes(reader.array()?),
             image_count: reader.varint()?,
@@ -134,7 +134,7 @@ impl FreedPages {
     /// The payload.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::new(VERSION);
+        let mut writer = WireItemWriter::new(VERSION);
         write_ranges(&mut writer, &self.ranges);
         writer.finish()
     }
@@ -144,14 +144,14 @@ impl FreedPages {
     /// # Errors
     /// [`Corrupt`] when it is not one.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = Reader::new(payload, VERSION, "list of freed pages")?;
+        let mut reader = WireItemReader::new(payload, VERSION, "list of freed pages")?;
         let ranges = read_ranges(&mut reader)?;
         reader.finish()?;
         Ok(Self { ranges })
     }
 }
 
-pub(super) fn write_ranges(writer: &mut Writer, ranges: &[PageRange]) {
+pub(super) fn write_ranges(writer: &mut WireItemWriter, ranges: &[PageRange]) {
     writer.varint(ranges.len() as u64);
     let mut end = 0;
     for range in ranges {
@@ -161,7 +161,7 @@ pub(super) fn write_ranges(writer: &mut Writer, ranges: &[PageRange]) {
     }
 }
 
-pub(super) fn read_ranges(reader: &mut Reader<'_>) -> Result<Vec<PageRange>, Corrupt> {
+pub(super) fn read_ranges(reader: &mut WireItemReader<'_>) -> Result<Vec<PageRange>, Corrupt> {
     let range_count = reader.count(2)?;
     let mut ranges = Vec::with_capacity(range_count);
     let mut end = 0_u64;

@@ -4,7 +4,7 @@ use quire_codec::Corrupt;
 
 use super::page::{PageId, PageKind};
 use super::{MAX_PAYLOAD_BYTES, checksum, put, take};
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 
 /// Length of the header of an image.
 pub const IMAGE_HEADER_BYTES: usize = 32;
@@ -21,15 +21,15 @@ const CHECKSUM: usize = 28;
 
 const IMAGE_VERSION: u8 = 1;
 
-pub(super) const STRUCTURE: Structure = Structure {
+pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Image header",
     about: "\
 In front of every payload. The images of a run follow each other without gaps. The header's checksum
 covers the payload's, so both together cover every byte of the image.",
     fixed_bytes: Some(IMAGE_HEADER_BYTES),
     fields: &[
-        Field::at(0, "2", "magic", "`Qi`"),
-        Field::at(
+        StructureField::at(0, "2", "magic", "`Qi`"),
+        StructureField::at(
             KIND,
             "1",
             "kind",
@@ -37,27 +37,27 @@ covers the payload's, so both together cover every byte of the image.",
              8 staging mark, 9 list of dictionaries, 10 dictionary; 240 freed pages, \
              241 commit record, 242 map chunk",
         ),
-        Field::at(VERSION, "1", "version", "1"),
-        Field::at(PAYLOAD_BYTES, "4", "payload_bytes", "at most 4 MiB"),
-        Field::at(
+        StructureField::at(VERSION, "1", "version", "1"),
+        StructureField::at(PAYLOAD_BYTES, "4", "payload_bytes", "at most 4 MiB"),
+        StructureField::at(
             PAGE,
             "8",
             "page",
             "whose image it is; 0 for kinds from 240 on",
         ),
-        Field::at(
+        StructureField::at(
             SEQUENCE,
             "8",
             "sequence",
             "of the batch; a map chunk has its generation here",
         ),
-        Field::at(
+        StructureField::at(
             PAYLOAD_CHECKSUM,
             "4",
             "payload_checksum",
             "CRC32C of the payload",
         ),
-        Field::at(
+        StructureField::at(
             CHECKSUM,
             "4",
             "checksum",

@@ -6,8 +6,8 @@ use super::commit::{PageRange, read_ranges, write_ranges};
 use super::image::IMAGE_HEADER_BYTES;
 use super::page::PageId;
 use super::{BLOCK_BYTES, FIRST_RUN_OFFSET, MAX_PAYLOAD_BYTES, MAX_RUN_BYTES};
-use crate::document::{Field, Structure};
-use crate::wire::{Reader, Writer};
+use crate::document::{DiskStructure, StructureField};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 const VERSION: u8 = 1;
 
@@ -17,7 +17,7 @@ pub const CHUNK_ITEMS_MAX: usize = 64 << 10;
 
 const HIGHEST_OFFSET: u64 = u64::MAX >> 8;
 
-pub(super) const STRUCTURE: Structure = Structure {
+pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Map chunk (payload of image kind 242)",
     about: "\
 The only image of a run of kind 3. The superblock names the newest chunk, each chunk names the one
@@ -26,50 +26,50 @@ the oldest on; in each chunk removals come before additions. A run is listed whi
 of a page that is in the map.",
     fixed_bytes: None,
     fields: &[
-        Field::at(0, "1", "version", "1"),
-        Field::next(
+        StructureField::at(0, "1", "version", "1"),
+        StructureField::next(
             "varint",
             "previous_offset",
             "run of the chunk before, in blocks; 0: none",
         ),
-        Field::next(
+        StructureField::next(
             "4",
             "previous_checksum",
             "CRC32C of the payload of the chunk before",
         ),
-        Field::next("varint", "removed_run_count", "then for each, ascending:"),
-        Field::next(
+        StructureField::next("varint", "removed_run_count", "then for each, ascending:"),
+        StructureField::next(
             "varint",
             "distance",
             "first block minus that of the one before (0)",
         ),
-        Field::next("varint", "added_run_count", "then for each, ascending:"),
-        Field::next(
+        StructureField::next("varint", "added_run_count", "then for each, ascending:"),
+        StructureField::next(
             "varint",
             "distance",
             "first block minus the end of the one before (0)",
         ),
-        Field::next("varint", "blocks", "length in blocks, at least 1"),
-        Field::next(
+        StructureField::next("varint", "blocks", "length in blocks, at least 1"),
+        StructureField::next(
             "varint",
             "removed_range_count",
             "then for each, as in freed pages:",
         ),
-        Field::next(
+        StructureField::next(
             "varint",
             "distance",
             "first page minus the end of the range before (0)",
         ),
-        Field::next("varint", "pages", "length of the range, at least 1"),
-        Field::next("varint", "entry_count", "then for each, ascending by page:"),
-        Field::next("varint", "distance", "page minus the one before (0)"),
-        Field::next(
+        StructureField::next("varint", "pages", "length of the range, at least 1"),
+        StructureField::next("varint", "entry_count", "then for each, ascending by page:"),
+        StructureField::next("varint", "distance", "page minus the one before (0)"),
+        StructureField::next(
             "signed",
             "jump",
             "byte of the image minus the end of the image before (0)",
         ),
-        Field::next("varint", "payload_bytes", "length of the payload"),
-        Field::next("4", "payload_checksum", "CRC32C of the payload"),
+        StructureField::next("varint", "payload_bytes", "length of the payload"),
+        StructureField::next("4", "payload_checksum", "CRC32C of the payload"),
     ],
 };
 
@@ -159,7 +159,7 @@ impl MapChunk {
             self.item_count() <= CHUNK_ITEMS_MAX,
             "a map chunk has too many items"
         );
-        let mut writer = Writer::new(VERSION);
+        let mut writer = WireItemWriter::new(VERSION);
         let previous = self.previous.unwrap_or_default();
         writer.varint(previous.offset / BLOCK_BYTES);
         writer.raw(&previous.checksum.to_le_bytes());
@@ -179,7 +179,7 @@ impl MapChunk {
     /// # Errors
     /// [`Corrupt`] when it is not one.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = Reader::new(payload, VERSION, "map chunk")?;
+        let mut reader = WireItemReader::new(payload, VERSION, "map chunk")?;
         let previous = ChunkPointer {
             offset: read_block(&mut reader, 0)?,
             checksum: u32::from_le_bytes(reader.array()?),
@@ -196,7 +196,7 @@ impl MapChunk {
     }
 }
 
-fn write_runs(writer: &mut Writer, removed: &[u64], added: &[RunExtent]) {
+fn write_runs(writer: &mut WireItemWriter, removed: &[u64], added: &[RunExtent]) {
     writer.varint(removed.len() as u64);
     let mut last = 0;
     for offset in removed {
@@ -212,7 +212,7 @@ fn write_runs(writer: &mut Writer, removed: &[u64], added: &[RunExtent]) {
     }
 }
 
-fn write_entries(writer: &mut Writer, entries: &[PageEntry]) {
+fn write_entries(writer: &mut WireItemWriter, entries: &[PageEntry]) {
     writer.varint(entries.len() as u64);
     let (mut page, mut end) = (0, 0);
     for entry in entries {
@@ -225,7 +225,7 @@ fn write_entries(writer: &mut Writer, entries: &[PageEntry]) {
     }
 }
 
-fn read_block(reader: &mut Reader<'_>, base: u64) -> Result<u64, Corrupt> {
+fn read_block(reader: &mut WireItemReader<'_>, base: u64) -> Result<u64, Corrupt> {
     let offset = reader
         .varint()?
         .checked_mul(BLOCK_BYTES)
@@ -236,7 +236,7 @@ fn read_block(reader: &mut Reader<'_>, base: u64) -> Result<u64, Corrupt> {
     }
 }
 
-fn read_removed_runs(reader: &mut Reader<'_>) -> Result<Vec<u64>, Corrupt> {
+fn read_removed_runs(reader: &mut WireItemReader<'_>) -> Result<Vec<u64>, Corrupt> {
     let run_count = reader.count(1)?;
     let mut runs = Vec::with_capacity(run_count);
     let mut last = 0;
@@ -247,7 +247,7 @@ fn read_removed_runs(reader: &mut Reader<'_>) -> Result<Vec<u64>, Corrupt> {
     Ok(runs)
 }
 
-fn read_added_runs(reader: &mut Reader<'_>) -> Result<Vec<RunExtent>, Corrupt> {
+fn read_added_runs(reader: &mut WireItemReader<'_>) -> Result<Vec<RunExtent>, Corrupt> {
     let run_count = reader.count(2)?;
     let mut runs = Vec::with_capacity(run_count);
     let mut end = 0;
@@ -266,7 +266,7 @@ fn read_added_runs(reader: &mut Reader<'_>) -> Result<Vec<RunExtent>, Corrupt> {
     Ok(runs)
 }
 
-fn read_entries(reader: &mut Reader<'_>) -> Result<Vec<PageEntry>, Corrupt> {
+fn read_entries(reader: &mut WireItemReader<'_>) -> Result<Vec<PageEntry>, Corrupt> {
     let entry_count = reader.count(7)?;
     let mut entries = Vec::with_capacity(entry_count);
     let (mut last, mut end) = (0_u64, 0_u64);

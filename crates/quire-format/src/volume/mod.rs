@@ -33,7 +33,7 @@ pub use superblock::{
     SuperblockError,
 };
 
-use crate::document::Structure;
+use crate::document::DiskStructure;
 
 /// Runs start at multiples of this many bytes.
 pub const BLOCK_BYTES: u64 = 4096;
@@ -48,7 +48,7 @@ pub const MAX_PAYLOAD_BYTES: usize = 4 << 20;
 pub const MAX_RUN_BYTES: usize = 8 << 20;
 
 /// The structures of this module, for the format document.
-pub(crate) const STRUCTURES: &[&Structure] = &[
+pub(crate) const STRUCTURES: &[&DiskStructure] = &[
     &OVERVIEW,
     &superblock::STRUCTURE,
     &run::STRUCTURE,
@@ -58,7 +58,7 @@ pub(crate) const STRUCTURES: &[&Structure] = &[
     &map::STRUCTURE,
 ];
 
-const OVERVIEW: Structure = Structure {
+const OVERVIEW: DiskStructure = DiskStructure {
     name: "Volume",
     about: "\
 The file is divided into blocks of 4096 bytes. Blocks 0 and 1 are the superblocks A and B. From

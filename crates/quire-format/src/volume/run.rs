@@ -3,7 +3,7 @@
 use quire_codec::Corrupt;
 
 use super::{BLOCK_BYTES, FIRST_RUN_OFFSET, MAX_RUN_BYTES, checksum, put, take};
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 
 /// Length of the header of a run.
 pub const RUN_HEADER_BYTES: usize = 72;
@@ -24,7 +24,7 @@ const DURABLE_COMMIT: usize = 56;
 const BODY_BYTES: usize = 64;
 const CHECKSUM: usize = 68;
 
-pub(super) const STRUCTURE: Structure = Structure {
+pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Run header",
     about: "\
 At the start of every run. A reader of the log accepts a run only when offset, salt, sequence and
@@ -34,19 +34,19 @@ the log is no proof of damage. `durable_commit` is: a run that names one which t
 tells that something promised is missing.",
     fixed_bytes: Some(RUN_HEADER_BYTES),
     fields: &[
-        Field::at(0, "8", "magic", "`QUIRErun`"),
-        Field::at(VERSION, "2", "version", "2"),
-        Field::at(KIND, "1", "kind", "1 data, 2 link (empty, only leads to `next`), 3 map chunk"),
-        Field::at(RESERVED, "1", "reserved", "0"),
-        Field::at(ORDINAL, "4", "ordinal", "position in its batch, from 0; 0 for a map chunk"),
-        Field::at(SEQUENCE, "8", "sequence", "of its batch; a map chunk has its generation here"),
-        Field::at(AFTER_COMMIT, "8", "after_commit", "newest commit before its batch"),
-        Field::at(SALT, "8", "salt", "of the session"),
-        Field::at(OFFSET, "8", "offset", "where this run is in the file"),
-        Field::at(NEXT, "8", "next", "where the next run of the log will be; 0 for a map chunk"),
-        Field::at(DURABLE_COMMIT, "8", "durable_commit", "newest commit known to be durable before"),
-        Field::at(BODY_BYTES, "4", "body_bytes", "bytes of the images that follow"),
-        Field::at(CHECKSUM, "4", "checksum", "CRC32C of the 68 bytes before it"),
+        StructureField::at(0, "8", "magic", "`QUIRErun`"),
+        StructureField::at(VERSION, "2", "version", "2"),
+        StructureField::at(KIND, "1", "kind", "1 data, 2 link (empty, only leads to `next`), 3 map chunk"),
+        StructureField::at(RESERVED, "1", "reserved", "0"),
+        StructureField::at(ORDINAL, "4", "ordinal", "position in its batch, from 0; 0 for a map chunk"),
+        StructureField::at(SEQUENCE, "8", "sequence", "of its batch; a map chunk has its generation here"),
+        StructureField::at(AFTER_COMMIT, "8", "after_commit", "newest commit before its batch"),
+        StructureField::at(SALT, "8", "salt", "of the session"),
+        StructureField::at(OFFSET, "8", "offset", "where this run is in the file"),
+        StructureField::at(NEXT, "8", "next", "where the next run of the log will be; 0 for a map chunk"),
+        StructureField::at(DURABLE_COMMIT, "8", "durable_commit", "newest commit known to be durable before"),
+        StructureField::at(BODY_BYTES, "4", "body_bytes", "bytes of the images that follow"),
+        StructureField::at(CHECKSUM, "4", "checksum", "CRC32C of the 68 bytes before it"),
     ],
 };
 

@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::map::ChunkPointer;
 use super::page::{FIRST_FREE_PAGE, LAST_PAGE};
 use super::{BLOCK_BYTES, FIRST_RUN_OFFSET, checksum, put, take};
-use crate::document::{Field, Structure};
+use crate::document::{DiskStructure, StructureField};
 
 /// First bytes of every Quire file. A line ending and an end-of-file mark show a file that was
 /// sent as text.
@@ -48,7 +48,7 @@ const CHECKSUM: usize = 508;
 
 const CLEAN: u32 = 1;
 
-pub(super) const STRUCTURE: Structure = Structure {
+pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Superblock",
     about: "\
 Stored at byte 0 (A) and at byte 4096 (B); the rest of each block means nothing. The valid copy with
@@ -57,25 +57,25 @@ then overwrites the other and syncs, and only then uses what the new generation 
 copy never hides anything. Magic, version and checksum keep their places in every later version.",
     fixed_bytes: Some(SUPERBLOCK_BYTES),
     fields: &[
-        Field::at(0, "8", "magic", "`QUIRE`, CR, LF, 0x1A"),
-        Field::at(VERSION, "4", "version", "format version, 2"),
-        Field::at(FLAGS, "4", "flags", "bit 0, clean: no run follows `log_start`; others 0"),
-        Field::at(GENERATION, "8", "generation", "grows by 1 with every new superblock"),
-        Field::at(VOLUME, "8", "volume", "random, chosen when the file is created"),
-        Field::at(SALT, "8", "salt", "random, new in every session; in every run of the log"),
-        Field::at(COMMIT_SEQUENCE, "8", "commit_sequence", "newest commit that the map contains"),
-        Field::at(NEXT_SEQUENCE, "8", "next_sequence", "lowest sequence no batch has used"),
-        Field::at(NEXT_PAGE, "8", "next_page", "lowest page that was never given out, at least 16"),
-        Field::at(LOG_START, "8", "log_start", "byte at which the first run of the log will be"),
-        Field::at(MAP_OFFSET, "8", "map_offset", "run of the newest map chunk, 0 when none"),
-        Field::at(MAP_CHECKSUM, "4", "map_checksum", "CRC32C of that chunk's payload"),
-        Field::at(MAP_CHUNKS, "4", "map_chunks", "length of the chain of chunks"),
-        Field::at(PAGE_COUNT, "8", "page_count", "pages in the map"),
-        Field::at(LIVE_BYTES, "8", "live_bytes", "bytes of their images, headers included"),
-        Field::at(MAP_DIGEST, "8", "map_digest", "XOR of the digests of the entries of the map"),
-        Field::at(DATA_END, "8", "data_end", "the file is at least this long"),
-        Field::at(RESERVED, "388", "reserved", "0"),
-        Field::at(CHECKSUM, "4", "checksum", "CRC32C of the 508 bytes before it"),
+        StructureField::at(0, "8", "magic", "`QUIRE`, CR, LF, 0x1A"),
+        StructureField::at(VERSION, "4", "version", "format version, 2"),
+        StructureField::at(FLAGS, "4", "flags", "bit 0, clean: no run follows `log_start`; others 0"),
+        StructureField::at(GENERATION, "8", "generation", "grows by 1 with every new superblock"),
+        StructureField::at(VOLUME, "8", "volume", "random, chosen when the file is created"),
+        StructureField::at(SALT, "8", "salt", "random, new in every session; in every run of the log"),
+        StructureField::at(COMMIT_SEQUENCE, "8", "commit_sequence", "newest commit that the map contains"),
+        StructureField::at(NEXT_SEQUENCE, "8", "next_sequence", "lowest sequence no batch has used"),
+        StructureField::at(NEXT_PAGE, "8", "next_page", "lowest page that was never given out, at least 16"),
+        StructureField::at(LOG_START, "8", "log_start", "byte at which the first run of the log will be"),
+        StructureField::at(MAP_OFFSET, "8", "map_offset", "run of the newest map chunk, 0 when none"),
+        StructureField::at(MAP_CHECKSUM, "4", "map_checksum", "CRC32C of that chunk's payload"),
+        StructureField::at(MAP_CHUNKS, "4", "map_chunks", "length of the chain of chunks"),
+        StructureField::at(PAGE_COUNT, "8", "page_count", "pages in the map"),
+        StructureField::at(LIVE_BYTES, "8", "live_bytes", "bytes of their images, headers included"),
+        StructureField::at(MAP_DIGEST, "8", "map_digest", "XOR of the digests of the entries of the map"),
+        StructureField::at(DATA_END, "8", "data_end", "the file is at least this long"),
+        StructureField::at(RESERVED, "388", "reserved", "0"),
+        StructureField::at(CHECKSUM, "4", "checksum", "CRC32C of the 508 bytes before it"),
     ],
 };
 

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::document::Field;
+use crate::document::StructureField;
 
 fn some_superblock() -> Superblock {
     Superblock {
@@ -321,7 +321,7 @@ fn documented_fields_tile_their_structures() {
             continue;
         };
         let mut end = 0;
-        for Field {
+        for StructureField {
             offset,
             length,
             name,

@@ -1,18 +1,22 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 
-fn round_trip(zone: &Zone, physical_type: PhysicalType, reference: Option<&Scalar>) -> Zone {
-    let mut writer = Writer::new(1);
+fn round_trip(
+    zone: &ZoneBounds,
+    physical_type: PhysicalType,
+    reference: Option<&CodecScalar>,
+) -> ZoneBounds {
+    let mut writer = WireItemWriter::new(1);
     zone.encode(reference, &mut writer);
     let bytes = writer.finish();
-    let mut reader = Reader::new(&bytes, 1, "test").unwrap();
-    let decoded = Zone::decode(physical_type, u64::MAX, reference, &mut reader).unwrap();
+    let mut reader = WireItemReader::new(&bytes, 1, "test").unwrap();
+    let decoded = ZoneBounds::decode(physical_type, u64::MAX, reference, &mut reader).unwrap();
     reader.finish().unwrap();
     decoded
 }
 
-fn zone(min: Scalar, max: Scalar) -> Zone {
-    Zone {
+fn zone(min: CodecScalar, max: CodecScalar) -> ZoneBounds {
+    ZoneBounds {
         min: Some(min),
         max: Some(max),
         min_exact: true,
@@ -24,25 +28,31 @@ fn zone(min: Scalar, max: Scalar) -> Zone {
 #[test]
 fn zones_of_every_type_round_trip() {
     let zones = [
-        zone(Scalar::Bool(false), Scalar::Bool(true)),
-        zone(Scalar::Int16(i16::MIN), Scalar::Int16(i16::MAX)),
-        zone(Scalar::Int32(i32::MIN), Scalar::Int32(i32::MAX)),
-        zone(Scalar::Int64(i64::MIN), Scalar::Int64(i64::MAX)),
-        zone(Scalar::Int128(i128::MIN), Scalar::Int128(i128::MAX)),
-        zone(Scalar::Float32(-0.0), Scalar::Float32(f32::INFINITY)),
-        zone(Scalar::Float64(f64::MIN), Scalar::Float64(1e-300)),
+        zone(CodecScalar::Bool(false), CodecScalar::Bool(true)),
+        zone(CodecScalar::Int16(i16::MIN), CodecScalar::Int16(i16::MAX)),
+        zone(CodecScalar::Int32(i32::MIN), CodecScalar::Int32(i32::MAX)),
+        zone(CodecScalar::Int64(i64::MIN), CodecScalar::Int64(i64::MAX)),
         zone(
-            Scalar::Bytes(b"abcdef".to_vec()),
-            Scalar::Bytes(b"abcxyz".to_vec()),
+            CodecScalar::Int128(i128::MIN),
+            CodecScalar::Int128(i128::MAX),
+        ),
+        zone(
+            CodecScalar::Float32(-0.0),
+            CodecScalar::Float32(f32::INFINITY),
+        ),
+        zone(CodecScalar::Float64(f64::MIN), CodecScalar::Float64(1e-300)),
+        zone(
+            CodecScalar::Bytes(b"abcdef".to_vec()),
+            CodecScalar::Bytes(b"abcxyz".to_vec()),
         ),
     ];
     for zone in zones {
         let min = zone.min.clone().unwrap();
         assert_eq!(round_trip(&zone, min.physical_type(), None), zone);
         assert_eq!(round_trip(&zone, min.physical_type(), Some(&min)), zone);
-        let unknown = Zone {
+        let unknown = ZoneBounds {
             null_count: 9,
-            ..Zone::default()
+            ..ZoneBounds::default()
         };
         assert_eq!(
             round_trip(&unknown, min.physical_type(), Some(&min)),
@@ -66,11 +76,11 @@ fn text_bounds_enclose_and_stay_text() {
     for text in &texts {
         let zone = bytes_bounds(text.as_bytes(), text.as_bytes(), true, 0);
         assert!(
-            zone.contains(&Scalar::Bytes(text.clone().into_bytes())),
+            zone.contains(&CodecScalar::Bytes(text.clone().into_bytes())),
             "{text}: {zone:?}"
         );
         for bound in [&zone.min, &zone.max].into_iter().flatten() {
-            let Scalar::Bytes(bound) = bound else {
+            let CodecScalar::Bytes(bound) = bound else {
                 panic!("not bytes")
             };
             assert!(bound.len() <= BOUND_BYTES && std::str::from_utf8(bound).is_ok());
@@ -89,53 +99,53 @@ fn text_bounds_enclose_and_stay_text() {
 fn byte_bounds_round_up_over_the_greatest_byte() {
     let value = [&[7_u8, 9][..], &[0xff; 40]].concat();
     let zone = bytes_bounds(&value, &value, false, 0);
-    assert_eq!(zone.max, Some(Scalar::Bytes(vec![7, 10])));
+    assert_eq!(zone.max, Some(CodecScalar::Bytes(vec![7, 10])));
     assert_eq!(bytes_bounds(&[], &[0xff; 40], false, 0).max, None);
 }
 
 #[test]
 fn merging_widens_and_forgets_what_is_unknown() {
-    let number = |min, max| zone(Scalar::Int32(min), Scalar::Int32(max));
+    let number = |min, max| zone(CodecScalar::Int32(min), CodecScalar::Int32(max));
     let mut merged = number(5, 9);
     merged.merge(1, &number(1, 7), 1);
     assert_eq!(
         merged,
-        Zone {
+        ZoneBounds {
             null_count: 6,
             ..number(1, 9)
         }
     );
     merged.merge(
         2,
-        &Zone {
+        &ZoneBounds {
             null_count: 4,
-            ..Zone::default()
+            ..ZoneBounds::default()
         },
         0,
     );
     assert_eq!(
         merged,
-        Zone {
+        ZoneBounds {
             null_count: 10,
             ..number(1, 9)
         }
     );
-    merged.merge(2, &Zone::default(), 5);
+    merged.merge(2, &ZoneBounds::default(), 5);
     assert_eq!(
         merged,
-        Zone {
+        ZoneBounds {
             null_count: 10,
-            ..Zone::default()
+            ..ZoneBounds::default()
         }
     );
-    let mut empty = Zone {
+    let mut empty = ZoneBounds {
         null_count: 2,
-        ..Zone::default()
+        ..ZoneBounds::default()
     };
     empty.merge(0, &number(1, 2), 1);
     assert_eq!(
         empty,
-        Zone {
+        ZoneBounds {
             null_count: 5,
             ..number(1, 2)
         }
@@ -146,8 +156,8 @@ fn merging_widens_and_forgets_what_is_unknown() {
 fn hostile_zones_are_errors() {
     let decode = |physical_type, bytes: &[u8]| {
         let page = [&[1], bytes].concat();
-        let mut reader = Reader::new(&page, 1, "test").unwrap();
-        Zone::decode(physical_type, 10, Some(&Scalar::Int32(5)), &mut reader).is_err()
+        let mut reader = WireItemReader::new(&page, 1, "test").unwrap();
+        ZoneBounds::decode(physical_type, 10, Some(&CodecScalar::Int32(5)), &mut reader).is_err()
     };
     assert!(
         decode(PhysicalType::Int32, &[0, 11]),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quire_format::row_page::{
-    BuildError, BuildOptions, ChildPointer, LevelBuilder, PAGE_BYTES_ALLOWED, RowPage,
+    BuildOptions, ChildPointer, LevelBuilder, PAGE_BYTES_ALLOWED, PageBuildError, RowPage,
 };
 
 use crate::inner::page_id;
@@ -82,7 +82,10 @@ fn a_level_of_nothing_is_an_empty_page_and_disorder_is_refused() {
     let mut builder = LevelBuilder::new(options).unwrap();
     builder.push(b"b", b"", false).unwrap();
     for key in [b"b", b"a"] {
-        assert_eq!(builder.push(key, b"", false), Err(BuildError::NotAscending));
+        assert_eq!(
+            builder.push(key, b"", false),
+            Err(PageBuildError::NotAscending)
+        );
     }
     let odd = BuildOptions {
         page_bytes: 5000,

@@ -2,7 +2,7 @@
 
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
 use quire_format::row_page::{
-    PageImage, PageOp, PageSetup, PageShape, PageTransform, RowPage, RowPageMut, append_op,
+    PageImage, PageOp, PageSetup, PageTransform, RowPage, RowPageMut, RowPageShape, append_op,
     encode_image, encode_image_as,
 };
 use quire_format::tuple::{
@@ -297,7 +297,7 @@ fn numbers_of_a_narrow_range_take_the_bits_of_their_range() {
         compression: TupleCompression::None,
     };
     let layout = TupleLayout::new(&vec![column; 32]).unwrap();
-    let shape: PageShape = layout.page_shape().unwrap();
+    let shape: RowPageShape = layout.page_shape().unwrap();
     let mut random = Random(3);
     let mut frame = vec![0; 16_384];
     let mut page = RowPageMut::create(&mut frame, &PageSetup::default()).unwrap();

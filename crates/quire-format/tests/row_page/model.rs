@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, open};
 use quire_format::row_page::space::{self, Advice};
 use quire_format::row_page::{
-    AppendError, Applied, ApplyError, DivideError, PAGE_BYTES_ALLOWED, PageImage, PageOp,
-    PageSetup, RowPage, RowPageMut, Search, append_op, apply, encode_image,
+    Applied, ApplyError, DivideError, KeySearch, PAGE_BYTES_ALLOWED, PageAppendError, PageImage,
+    PageOp, PageSetup, RowPage, RowPageMut, append_op, apply, encode_image,
 };
 
 use crate::random::{Keys, Random};
@@ -98,7 +98,7 @@ impl Level {
             let base = image[28..28 + PageImage::open(image).unwrap().base_bytes()].to_vec();
             match append_op(image, op, self.lsn) {
                 Ok(()) => return assert_eq!(image[28..28 + base.len()], base),
-                Err(AppendError::LogFull {
+                Err(PageAppendError::LogFull {
                     log_bytes,
                     op_bytes,
                     limit,
@@ -158,7 +158,7 @@ impl Level {
                     (&entry.key(), entry.value, entry.overflow),
                     (key, &value.0[..], value.1)
                 );
-                assert_eq!(page.find(key).unwrap(), Search::Found(index));
+                assert_eq!(page.find(key).unwrap(), KeySearch::Found(index));
                 assert_eq!(page.get(key).unwrap(), Some(entry));
             }
             let mut backwards: Vec<_> = page.entries().rev().map(Result::unwrap).collect();
@@ -215,7 +215,7 @@ impl Level {
         let page = RowPage::trusted(&self.pages[self.locate(key)]).unwrap();
         assert!(page.covers(key));
         let at = page.lower_bound(key).unwrap();
-        let below = |entry: Result<quire_format::row_page::Entry<'_>, _>| {
+        let below = |entry: Result<quire_format::row_page::PageEntryRef<'_>, _>| {
             entry.unwrap().key().as_slice() < key
         };
         assert_eq!(

@@ -2,8 +2,8 @@
 
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
 use quire_format::row_page::{
-    AppendError, PageImage, PageOp, PageSetup, RowPage, RowPageMut, append_op, apply, encode_image,
-    pad_image,
+    PageAppendError, PageImage, PageOp, PageSetup, RowPage, RowPageMut, append_op, apply,
+    encode_image, pad_image,
 };
 
 const PAGE_BYTES: usize = 16 << 10;
@@ -73,7 +73,7 @@ fn a_log_grows_into_the_zeros_and_no_further() {
                     log_bytes += op.encoded_bytes();
                 }
                 Err(error) => {
-                    assert!(!fits && matches!(error, AppendError::LogFull { .. }));
+                    assert!(!fits && matches!(error, PageAppendError::LogFull { .. }));
                     break;
                 }
             }

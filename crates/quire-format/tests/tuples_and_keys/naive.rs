@@ -1,6 +1,6 @@
 //! Tuples written the slow way, from the tables in the documentation: part 1 as a list of bits.
 
-use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue, order_of_fewest_bytes};
+use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField, order_of_fewest_bytes};
 use quire_format::tuple::TupleType;
 
 use crate::rows::{Cell, Column, Storage, exact};
@@ -79,7 +79,7 @@ fn small_parts(columns: &[Column], row: &[Option<Cell>]) -> (Vec<u8>, Vec<u8>) {
     for (column, cell) in columns.iter().zip(row) {
         if let Some(kind) = field_type(column) {
             let is_open = matches!(column.storage, Storage::Open(..));
-            fields.push(Field {
+            fields.push(TupleField {
                 field_type: kind,
                 nullable: column.nullable || is_open,
             });

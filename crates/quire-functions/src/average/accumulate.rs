@@ -7,18 +7,18 @@ use datafusion::arrow::datatypes::{Decimal256Type, Int64Type};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 
-use super::mean::{Mean, Total};
+use super::mean::{Mean, MeanTotal};
 use crate::sum::Inputs;
 
 #[derive(Debug)]
 pub(super) struct RunningMean {
     mean: Mean,
-    total: Total,
+    total: MeanTotal,
 }
 
 impl RunningMean {
     pub(super) fn new(mean: Mean) -> Self {
-        let total = Total::default();
+        let total = MeanTotal::default();
         Self { mean, total }
     }
 }
@@ -111,7 +111,7 @@ impl Accumulator for DistinctMean {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let mut total = Total::default();
+        let mut total = MeanTotal::default();
         self.values.iter().for_each(|value| total.add(*value));
         self.mean.scalar(total)
     }

@@ -7,14 +7,14 @@ use datafusion::arrow::datatypes::{Decimal256Type, Int64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
-use super::mean::{Mean, Total};
+use super::mean::{Mean, MeanTotal};
 use crate::group_states::{passes, states_of_rows};
 use crate::sum::Inputs;
 
 #[derive(Debug)]
 pub(super) struct GroupedMeans {
     mean: Mean,
-    totals: Vec<Total>,
+    totals: Vec<MeanTotal>,
 }
 
 impl GroupedMeans {
@@ -32,7 +32,7 @@ impl GroupsAccumulator for GroupedMeans {
         opt_filter: Option<&BooleanArray>,
         total_num_groups: usize,
     ) -> Result<()> {
-        self.totals.resize(total_num_groups, Total::default());
+        self.totals.resize(total_num_groups, MeanTotal::default());
         Inputs::of(&values[0])?.for_each_value(|row, value| {
             if passes(opt_filter, row) {
                 self.totals[group_indices[row]].add(value);
@@ -47,7 +47,7 @@ impl GroupsAccumulator for GroupedMeans {
         group_indices: &[usize],
         total_num_groups: usize,
     ) -> Result<()> {
-        self.totals.resize(total_num_groups, Total::default());
+        self.totals.resize(total_num_groups, MeanTotal::default());
         let counts = values[0].as_primitive::<Int64Type>();
         let totals = values[1].as_primitive::<Decimal256Type>();
         for ((count, total), group) in counts.iter().zip(totals).zip(group_indices) {
@@ -82,6 +82,6 @@ impl GroupsAccumulator for GroupedMeans {
     }
 
     fn size(&self) -> usize {
-        self.totals.capacity() * size_of::<Total>()
+        self.totals.capacity() * size_of::<MeanTotal>()
     }
 }

@@ -65,15 +65,15 @@ impl Mean {
         DataType::Decimal256(76, self.scale())
     }
 
-    pub(super) fn total_scalar(self, total: Total) -> ScalarValue {
+    pub(super) fn total_scalar(self, total: MeanTotal) -> ScalarValue {
         ScalarValue::Decimal256(Some(total.wide()), 76, self.scale())
     }
 
     /// The means of totals; NULL where there is no value.
-    pub(super) fn array(self, totals: &[Total]) -> Result<ArrayRef> {
+    pub(super) fn array(self, totals: &[MeanTotal]) -> Result<ArrayRef> {
         match self {
             Self::OfIntegers => {
-                let mean = |total: &Total| {
+                let mean = |total: &MeanTotal| {
                     let sum = total.sum;
                     (total.count > 0)
                         .then(|| nearest_double(sum, total.count.unsigned_abs().into()))
@@ -97,21 +97,21 @@ impl Mean {
         }
     }
 
-    pub(super) fn scalar(self, total: Total) -> Result<ScalarValue> {
+    pub(super) fn scalar(self, total: MeanTotal) -> Result<ScalarValue> {
         ScalarValue::try_from_array(&self.array(&[total])?, 0)
     }
 }
 
 /// A sum of any number of 128-bit values, and how many there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Total {
+pub(super) struct MeanTotal {
     /// The sum, less 2^128 times `wraps`. Sums of integers do not wrap: there are less than 2^63 of them.
     sum: i128,
     wraps: i64,
     count: i64,
 }
 
-impl Total {
+impl MeanTotal {
     pub(super) fn count(self) -> i64 {
         self.count
     }
@@ -182,10 +182,10 @@ mod tests {
     fn totals_go_beyond_128_bits_and_back() {
         let largest = 10_i128.pow(38) - 1;
         for value in [largest, -largest] {
-            let mut total = Total::default();
+            let mut total = MeanTotal::default();
             (0..7).for_each(|_| total.add(value));
             assert_eq!(total.nearest_mean(1), Some(value));
-            let mut merged = Total::default();
+            let mut merged = MeanTotal::default();
             merged.merge(total.count(), total.wide());
             merged.merge(total.count(), total.wide());
             assert_eq!((merged.count(), merged.nearest_mean(1)), (14, Some(value)));

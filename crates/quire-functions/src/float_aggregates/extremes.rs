@@ -14,7 +14,7 @@ use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
 /// Which value of a group is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Extreme {
+pub(super) enum FloatExtreme {
     Least,
     Greatest,
 }
@@ -22,19 +22,19 @@ pub(super) enum Extreme {
 /// One value per group, none of a group without values. The argument is a key of floats, so the total order of IEEE 754 is that of SQL.
 #[derive(Debug)]
 pub(super) struct GroupedExtremes<T: ArrowPrimitiveType> {
-    extreme: Extreme,
+    extreme: FloatExtreme,
     kept: Vec<Option<T::Native>>,
 }
 
 impl GroupedExtremes<Float64Type> {
-    pub(super) fn of_doubles(extreme: Extreme) -> Self {
+    pub(super) fn of_doubles(extreme: FloatExtreme) -> Self {
         let kept = Vec::new();
         Self { extreme, kept }
     }
 }
 
 impl GroupedExtremes<Float32Type> {
-    pub(super) fn of_reals(extreme: Extreme) -> Self {
+    pub(super) fn of_reals(extreme: FloatExtreme) -> Self {
         let kept = Vec::new();
         Self { extreme, kept }
     }
@@ -44,8 +44,8 @@ impl<T: ArrowPrimitiveType> GroupedExtremes<T> {
     fn keep(&mut self, group: usize, value: T::Native) {
         let kept = &mut self.kept[group];
         let is_wanted = kept.is_none_or(|kept| match self.extreme {
-            Extreme::Least => value.is_lt(kept),
-            Extreme::Greatest => value.is_gt(kept),
+            FloatExtreme::Least => value.is_lt(kept),
+            FloatExtreme::Greatest => value.is_gt(kept),
         });
         if is_wanted {
             *kept = Some(value);

@@ -27,7 +27,7 @@ use datafusion::logical_expr::{
     SetMonotonicity, Signature, StatisticsArgs,
 };
 
-use self::extremes::{Extreme, GroupedExtremes};
+use self::extremes::{FloatExtreme, GroupedExtremes};
 use self::statistic::Statistic;
 use self::statistic_rows::{GroupedMoments, RunningMoments, state_fields};
 use super::frames::MergedFrame;
@@ -56,8 +56,8 @@ pub const STATISTICS: [&str; 16] = [
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
     for function in all_default_aggregate_functions() {
         let repair = match function.name() {
-            "min" => Repair::Extreme(Extreme::Least),
-            "max" => Repair::Extreme(Extreme::Greatest),
+            "min" => Repair::Extreme(FloatExtreme::Least),
+            "max" => Repair::Extreme(FloatExtreme::Greatest),
             name if STATISTICS.contains(&name) => match Statistic::of(name) {
                 Some(statistic) => Repair::Statistic(statistic),
                 None => Repair::Frames,
@@ -73,7 +73,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
 /// What is wrong in a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Repair {
-    Extreme(Extreme),
+    Extreme(FloatExtreme),
     Frames,
     Statistic(Statistic),
 }

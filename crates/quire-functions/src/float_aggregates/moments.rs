@@ -11,15 +11,15 @@ use crate::float_totals::overflow;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Moments {
     pub(super) count: f64,
-    pub(super) x: Column,
-    pub(super) y: Column,
+    pub(super) x: ColumnMoments,
+    pub(super) y: ColumnMoments,
     /// Sum of the products of both deviations.
     pub(super) products: f64,
 }
 
 /// The sum of a column, and the sum of the squares of its deviations from its mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Column {
+pub(super) struct ColumnMoments {
     pub(super) sum: f64,
     pub(super) squares: f64,
 }
@@ -42,11 +42,11 @@ impl Moments {
         [count, sum_x, squares_x, sum_y, squares_y, products]: [f64; Self::WIDTH],
     ) -> Self {
         let (x, y) = (
-            Column {
+            ColumnMoments {
                 sum: sum_x,
                 squares: squares_x,
             },
-            Column {
+            ColumnMoments {
                 sum: sum_y,
                 squares: squares_y,
             },
@@ -115,8 +115,9 @@ impl Moments {
             return Ok(());
         }
         let (one, count) = (*self, self.count + other.count);
-        let apart =
-            |one: Column, of_other: Column| one.sum / self.count - of_other.sum / other.count;
+        let apart = |one: ColumnMoments, of_other: ColumnMoments| {
+            one.sum / self.count - of_other.sum / other.count
+        };
         let (apart_x, apart_y) = (apart(one.x, other.x), apart(one.y, other.y));
         let weight = one.count * other.count;
         let x = one.x.merged(other.x, weight * apart_x * apart_x / count)?;
@@ -136,7 +137,7 @@ impl Moments {
     }
 }
 
-impl Column {
+impl ColumnMoments {
     /// What is infinite after a value was added: of a finite column and value an overflow, otherwise no number.
     fn settle(&mut self, before: Self, value: f64) -> Result<()> {
         if self.sum.is_infinite() || self.squares.is_infinite() {

@@ -9,23 +9,23 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
-use super::total::{Float, FloatResult, Total};
+use super::total::{FloatResult, FloatTotal, SummableFloat};
 use crate::group_states::{passes, states_of_rows};
 
 #[derive(Debug)]
 pub(super) struct GroupedTotals<T: ArrowPrimitiveType> {
     result: FloatResult,
-    totals: Vec<Total<T::Native>>,
+    totals: Vec<FloatTotal<T::Native>>,
 }
 
-impl<T: Float> GroupedTotals<T> {
+impl<T: SummableFloat> GroupedTotals<T> {
     pub(super) fn new(result: FloatResult) -> Self {
         let totals = Vec::new();
         Self { result, totals }
     }
 }
 
-impl<T: Float> GroupsAccumulator for GroupedTotals<T> {
+impl<T: SummableFloat> GroupsAccumulator for GroupedTotals<T> {
     fn update_batch(
         &mut self,
         values: &[ArrayRef],
@@ -33,7 +33,7 @@ impl<T: Float> GroupsAccumulator for GroupedTotals<T> {
         opt_filter: Option<&BooleanArray>,
         total_num_groups: usize,
     ) -> Result<()> {
-        self.totals.resize(total_num_groups, Total::none());
+        self.totals.resize(total_num_groups, FloatTotal::none());
         let values = values[0].as_primitive::<T>();
         for (row, value) in values.iter().enumerate() {
             if let (Some(value), true) = (value, passes(opt_filter, row)) {
@@ -49,7 +49,7 @@ impl<T: Float> GroupsAccumulator for GroupedTotals<T> {
         group_indices: &[usize],
         total_num_groups: usize,
     ) -> Result<()> {
-        self.totals.resize(total_num_groups, Total::none());
+        self.totals.resize(total_num_groups, FloatTotal::none());
         let (totals, counts) = (
             values[0].as_primitive::<T>(),
             values[1].as_primitive::<Int64Type>(),
@@ -89,6 +89,6 @@ impl<T: Float> GroupsAccumulator for GroupedTotals<T> {
     }
 
     fn size(&self) -> usize {
-        self.totals.capacity() * size_of::<Total<T::Native>>()
+        self.totals.capacity() * size_of::<FloatTotal<T::Native>>()
     }
 }

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{Accumulator, GroupsAccumulator};
 
 use self::groups::GroupedTotals;
 use self::running::{DistinctTotal, RunningTotal};
-pub(super) use self::total::{Float, FloatResult, added, overflow};
+pub(super) use self::total::{FloatResult, SummableFloat, added, overflow};
 
 impl FloatResult {
     /// The total of a whole input; `None` of what are no floats.

@@ -11,27 +11,27 @@ use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 
-use super::total::{Float, FloatResult, Total};
+use super::total::{FloatResult, FloatTotal, SummableFloat};
 
 #[derive(Debug)]
 pub(super) struct RunningTotal<T: ArrowPrimitiveType> {
     result: FloatResult,
-    total: Total<T::Native>,
+    total: FloatTotal<T::Native>,
 }
 
-impl<T: Float> RunningTotal<T> {
+impl<T: SummableFloat> RunningTotal<T> {
     pub(super) fn new(result: FloatResult) -> Self {
-        let total = Total::none();
+        let total = FloatTotal::none();
         Self { result, total }
     }
 }
 
 /// A float as a scalar.
-fn scalar<T: Float>(value: Option<T::Native>) -> Result<ScalarValue> {
+fn scalar<T: SummableFloat>(value: Option<T::Native>) -> Result<ScalarValue> {
     ScalarValue::new_primitive::<T>(value, &T::DATA_TYPE)
 }
 
-impl<T: Float> Accumulator for RunningTotal<T> {
+impl<T: SummableFloat> Accumulator for RunningTotal<T> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let values = values[0].as_primitive::<T>();
         let mut values = values.iter().flatten();
@@ -52,7 +52,7 @@ impl<T: Float> Accumulator for RunningTotal<T> {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        let Total { sum, count } = self.total;
+        let FloatTotal { sum, count } = self.total;
         Ok(vec![
             scalar::<T>(Some(sum))?,
             ScalarValue::Int64(Some(count)),
@@ -76,7 +76,7 @@ pub(super) struct DistinctTotal<T: ArrowPrimitiveType> {
     values: Vec<T::Native>,
 }
 
-impl<T: Float> DistinctTotal<T> {
+impl<T: SummableFloat> DistinctTotal<T> {
     pub(super) fn new(result: FloatResult) -> Self {
         Self {
             result,
@@ -94,7 +94,7 @@ impl<T: Float> DistinctTotal<T> {
     }
 }
 
-impl<T: Float> Accumulator for DistinctTotal<T> {
+impl<T: SummableFloat> Accumulator for DistinctTotal<T> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         self.insert(values[0].as_primitive::<T>());
         Ok(())
@@ -118,7 +118,7 @@ impl<T: Float> Accumulator for DistinctTotal<T> {
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let mut values = self.values.clone();
         values.sort_by(|one, other| one.compare(*other));
-        let mut total = Total::none();
+        let mut total = FloatTotal::none();
         values
             .into_iter()
             .try_for_each(|value| total.add::<T>(value, 1))?;

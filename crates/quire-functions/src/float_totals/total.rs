@@ -13,14 +13,14 @@ pub(crate) enum FloatResult {
 }
 
 /// A type of floats that are added up.
-pub(crate) trait Float: ArrowPrimitiveType + std::fmt::Debug {
+pub(crate) trait SummableFloat: ArrowPrimitiveType + std::fmt::Debug {
     fn is_infinite(value: Self::Native) -> bool;
     fn divided(total: Self::Native, count: i64) -> Self::Native;
     /// Bits by which equal values are equal: those of -0 are those of 0.
     fn key(value: Self::Native) -> u64;
 }
 
-impl Float for Float32Type {
+impl SummableFloat for Float32Type {
     fn is_infinite(value: f32) -> bool {
         value.is_infinite()
     }
@@ -32,7 +32,7 @@ impl Float for Float32Type {
     }
 }
 
-impl Float for Float64Type {
+impl SummableFloat for Float64Type {
     fn is_infinite(value: f64) -> bool {
         value.is_infinite()
     }
@@ -49,7 +49,7 @@ impl Float for Float64Type {
 }
 
 /// The sum of two floats; an error if it is infinite and neither of them is.
-pub(crate) fn added<T: Float>(left: T::Native, right: T::Native) -> Result<T::Native> {
+pub(crate) fn added<T: SummableFloat>(left: T::Native, right: T::Native) -> Result<T::Native> {
     let sum = left.add_wrapping(right);
     if T::is_infinite(sum) && !T::is_infinite(left) && !T::is_infinite(right) {
         Err(overflow())
@@ -67,7 +67,7 @@ pub(crate) fn overflow() -> DataFusionError {
 
 impl FloatResult {
     /// What a total of some values comes to; NULL of none.
-    pub(crate) fn of<T: Float>(self, total: T::Native, count: i64) -> Option<T::Native> {
+    pub(crate) fn of<T: SummableFloat>(self, total: T::Native, count: i64) -> Option<T::Native> {
         match self {
             _ if count == 0 => None,
             Self::Sum => Some(total),
@@ -78,19 +78,19 @@ impl FloatResult {
 
 /// A total and how many values are in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Total<N> {
+pub(super) struct FloatTotal<N> {
     pub(super) sum: N,
     pub(super) count: i64,
 }
 
-impl<N: ArrowNativeTypeOp> Total<N> {
+impl<N: ArrowNativeTypeOp> FloatTotal<N> {
     pub(super) fn none() -> Self {
         let sum = N::ZERO;
         Self { sum, count: 0 }
     }
 
     /// Takes in a value, or the total of `count` others. The first is taken as it is: `-0` remains.
-    pub(super) fn add<T: Float<Native = N>>(&mut self, sum: N, count: i64) -> Result<()> {
+    pub(super) fn add<T: SummableFloat<Native = N>>(&mut self, sum: N, count: i64) -> Result<()> {
         self.sum = match (self.count, count) {
             (_, 0) => return Ok(()),
             (0, _) => sum,

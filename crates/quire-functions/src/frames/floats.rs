@@ -6,7 +6,7 @@ use datafusion::common::{Result, ScalarValue, exec_err};
 use datafusion::logical_expr::Accumulator;
 
 use super::queue::TotalQueue;
-use crate::float_totals::{Float, FloatResult};
+use crate::float_totals::{FloatResult, SummableFloat};
 
 /// The floats of a frame; NULLs are left out.
 #[derive(Debug)]
@@ -31,14 +31,14 @@ pub(crate) fn float_frame(
     })
 }
 
-impl<T: Float> FloatFrame<T> {
+impl<T: SummableFloat> FloatFrame<T> {
     fn new(result: FloatResult) -> Self {
         let values = TotalQueue::default();
         Self { values, result }
     }
 }
 
-impl<T: Float> Accumulator for FloatFrame<T> {
+impl<T: SummableFloat> Accumulator for FloatFrame<T> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let values = values[0].as_primitive::<T>();
         let mut values = values.iter().flatten();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use datafusion::arrow::array::{ArrowNativeTypeOp, ArrowPrimitiveType};
 use datafusion::common::Result;
 
-use crate::float_totals::{Float, added};
+use crate::float_totals::{SummableFloat, added};
 
 /// The values of a frame.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl<T: ArrowPrimitiveType> Default for TotalQueue<T> {
     }
 }
 
-impl<T: Float> TotalQueue<T> {
+impl<T: SummableFloat> TotalQueue<T> {
     pub(super) fn len(&self) -> usize {
         self.front.len() + self.back.len()
     }

@@ -4,18 +4,18 @@ use datafusion::arrow::array::ArrayRef;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 
-use super::{Inputs, Total};
+use super::{Inputs, SumTotal};
 
 #[derive(Debug)]
 pub(super) struct RunningSum {
-    total: Total,
+    total: SumTotal,
     sum: i128,
     /// Values in the sum; the sum of none is NULL.
     value_count: u64,
 }
 
 impl RunningSum {
-    pub(super) fn new(total: Total) -> Self {
+    pub(super) fn new(total: SumTotal) -> Self {
         Self {
             total,
             sum: 0,

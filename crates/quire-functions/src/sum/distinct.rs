@@ -7,16 +7,16 @@ use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 
-use super::{Inputs, Total};
+use super::{Inputs, SumTotal};
 
 #[derive(Debug)]
 pub(super) struct DistinctSum {
-    total: Total,
+    total: SumTotal,
     values: HashSet<i128>,
 }
 
 impl DistinctSum {
-    pub(super) fn new(total: Total) -> Self {
+    pub(super) fn new(total: SumTotal) -> Self {
         Self {
             total,
             values: HashSet::new(),

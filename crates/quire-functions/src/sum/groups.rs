@@ -5,19 +5,19 @@ use datafusion::arrow::buffer::NullBuffer;
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
-use super::{Inputs, Total};
+use super::{Inputs, SumTotal};
 use crate::group_states::{passes, states_of_rows};
 
 #[derive(Debug)]
 pub(super) struct GroupedSums {
-    total: Total,
+    total: SumTotal,
     sums: Vec<i128>,
     /// Whether the group has seen a value; without one its sum is NULL.
     seen: Vec<bool>,
 }
 
 impl GroupedSums {
-    pub(super) fn new(total: Total) -> Self {
+    pub(super) fn new(total: SumTotal) -> Self {
         Self {
             total,
             sums: Vec::new(),

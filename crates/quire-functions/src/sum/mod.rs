@@ -125,7 +125,7 @@ impl AggregateUDFImpl for CheckedSum {
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        match Total::of(args.return_field.data_type()) {
+        match SumTotal::of(args.return_field.data_type()) {
             Some(total) if args.is_distinct => Ok(Box::new(distinct::DistinctSum::new(total))),
             Some(total) => Ok(Box::new(accumulate::RunningSum::new(total))),
             None => match FloatResult::Sum
@@ -138,7 +138,7 @@ impl AggregateUDFImpl for CheckedSum {
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        match Total::of(args.return_field.data_type()) {
+        match SumTotal::of(args.return_field.data_type()) {
             Some(_) if args.is_distinct => {
                 exec_err!("sum(DISTINCT) over a moving window frame is not supported")
             }
@@ -155,7 +155,7 @@ impl AggregateUDFImpl for CheckedSum {
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        let Some(total) = Total::of(args.return_field.data_type()) else {
+        let Some(total) = SumTotal::of(args.return_field.data_type()) else {
             let argument = args.return_field.data_type();
             return match FloatResult::state_fields(argument, args.name, args.is_distinct) {
                 Some(fields) => Ok(fields),
@@ -183,7 +183,7 @@ impl AggregateUDFImpl for CheckedSum {
         &self,
         args: AccumulatorArgs,
     ) -> Result<Box<dyn GroupsAccumulator>> {
-        match Total::of(args.return_field.data_type()) {
+        match SumTotal::of(args.return_field.data_type()) {
             Some(total) => Ok(Box::new(groups::GroupedSums::new(total))),
             None => match FloatResult::Sum.groups_accumulator(args.return_field.data_type()) {
                 Some(floats) => Ok(floats),
@@ -212,16 +212,16 @@ fn as_called(name: &str) -> String {
 
 /// What a checked sum adds up to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Total {
+enum SumTotal {
     BigInt,
     Decimal { precision: u8, scale: i8 },
 }
 
-impl Total {
+impl SumTotal {
     fn of(result: &DataType) -> Option<Self> {
         match result {
-            DataType::Int64 => Some(Total::BigInt),
-            DataType::Decimal128(precision, scale) => Some(Total::Decimal {
+            DataType::Int64 => Some(SumTotal::BigInt),
+            DataType::Decimal128(precision, scale) => Some(SumTotal::Decimal {
                 precision: *precision,
                 scale: *scale,
             }),
@@ -232,15 +232,15 @@ impl Total {
     /// Type in which partial sums travel.
     fn state_type(self) -> DataType {
         match self {
-            Total::BigInt => DataType::Decimal128(MAX_DIGITS, 0),
-            Total::Decimal { scale, .. } => DataType::Decimal128(MAX_DIGITS, scale),
+            SumTotal::BigInt => DataType::Decimal128(MAX_DIGITS, 0),
+            SumTotal::Decimal { scale, .. } => DataType::Decimal128(MAX_DIGITS, scale),
         }
     }
 
     fn result_array(self, sums: Vec<i128>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         let is_valid = |row: usize| nulls.as_ref().is_none_or(|n| n.is_valid(row));
         match self {
-            Total::BigInt => {
+            SumTotal::BigInt => {
                 let narrow = sums
                     .iter()
                     .enumerate()
@@ -252,7 +252,7 @@ impl Total {
                 let values = narrow.collect::<Result<Vec<i64>>>()?;
                 Ok(Arc::new(Int64Array::new(values.into(), nulls)))
             }
-            Total::Decimal { precision, scale } => {
+            SumTotal::Decimal { precision, scale } => {
                 let limit = 10_u128.pow(u32::from(precision));
                 let fits =
                     |(row, sum): (usize, &i128)| !is_valid(row) || sum.unsigned_abs() < limit;
@@ -271,8 +271,8 @@ impl Total {
 
     fn state_scalar(self, sum: Option<i128>) -> ScalarValue {
         let scale = match self {
-            Total::BigInt => 0,
-            Total::Decimal { scale, .. } => scale,
+            SumTotal::BigInt => 0,
+            SumTotal::Decimal { scale, .. } => scale,
         };
         ScalarValue::Decimal128(sum, MAX_DIGITS, scale)
     }
@@ -285,8 +285,8 @@ impl Total {
 
     fn overflow(self) -> DataFusionError {
         let error = match self {
-            Total::BigInt => Error::new("22003", "bigint out of range in sum"),
-            Total::Decimal { precision, .. } => {
+            SumTotal::BigInt => Error::new("22003", "bigint out of range in sum"),
+            SumTotal::Decimal { precision, .. } => {
                 Error::new("22003", format!("sum has more than {precision} digits"))
             }
         };

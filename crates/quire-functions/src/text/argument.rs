@@ -7,20 +7,20 @@ use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::ColumnarValue;
 
 /// All arguments of a call.
-pub(super) struct Arguments(Vec<Argument>);
+pub(super) struct TextArguments(Vec<Argument>);
 
 /// One of them; a value that is the same for all rows is there once.
 struct Argument {
-    values: Values,
+    values: ArgumentValues,
     is_fixed: bool,
 }
 
-enum Values {
+enum ArgumentValues {
     Texts(StringViewArray),
     Numbers(Int64Array),
 }
 
-impl Arguments {
+impl TextArguments {
     pub(super) fn new(given: &[ColumnarValue]) -> Result<Self> {
         let arguments = given.iter().map(Argument::new);
         Ok(Self(arguments.collect::<Result<_>>()?))
@@ -40,7 +40,7 @@ impl Arguments {
         let argument = self.0.get(index)?;
         let row = argument.row(row);
         match &argument.values {
-            Values::Texts(texts) if texts.is_valid(row) => Some(texts.value(row)),
+            ArgumentValues::Texts(texts) if texts.is_valid(row) => Some(texts.value(row)),
             _ => None,
         }
     }
@@ -50,7 +50,7 @@ impl Arguments {
         let argument = self.0.get(index)?;
         let row = argument.row(row);
         match &argument.values {
-            Values::Numbers(numbers) if numbers.is_valid(row) => Some(numbers.value(row)),
+            ArgumentValues::Numbers(numbers) if numbers.is_valid(row) => Some(numbers.value(row)),
             _ => None,
         }
     }
@@ -65,11 +65,11 @@ impl Argument {
         let values = match array.data_type() {
             DataType::Null | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
                 let texts = cast(&array, &DataType::Utf8View)?;
-                Values::Texts(texts.as_string_view().clone())
+                ArgumentValues::Texts(texts.as_string_view().clone())
             }
             data_type if data_type.is_integer() => {
                 let numbers = cast(&array, &DataType::Int64)?;
-                Values::Numbers(numbers.as_primitive::<Int64Type>().clone())
+                ArgumentValues::Numbers(numbers.as_primitive::<Int64Type>().clone())
             }
             other => return exec_err!("a text or an integer is expected, not a {other}"),
         };

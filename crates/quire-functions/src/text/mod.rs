@@ -28,22 +28,22 @@ use datafusion::logical_expr::{
     Volatility,
 };
 
-use self::argument::Arguments;
-use self::operation::Operation;
-use self::output::Output;
+use self::argument::TextArguments;
+use self::operation::TextOperation;
+use self::output::TextOutput;
 use quire_error::interruption::Interruption;
 
 pub use like::TextIsLike;
 
 /// The functions of these names are replaced.
-const REPLACED: [(&str, Operation); 7] = [
-    ("repeat", Operation::Repeat),
-    ("lpad", Operation::PadLeft),
-    ("rpad", Operation::PadRight),
-    ("replace", Operation::Replace),
-    ("translate", Operation::Translate),
-    ("concat", Operation::Concatenate),
-    ("concat_ws", Operation::ConcatenateWithSeparator),
+const REPLACED: [(&str, TextOperation); 7] = [
+    ("repeat", TextOperation::Repeat),
+    ("lpad", TextOperation::PadLeft),
+    ("rpad", TextOperation::PadRight),
+    ("replace", TextOperation::Replace),
+    ("translate", TextOperation::Translate),
+    ("concat", TextOperation::Concatenate),
+    ("concat_ws", TextOperation::ConcatenateWithSeparator),
 ];
 
 /// Replaces DataFusion's functions.
@@ -60,7 +60,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct TextFunction {
     inner: Arc<ScalarUDF>,
-    operation: Operation,
+    operation: TextOperation,
 }
 
 impl ScalarUDFImpl for TextFunction {
@@ -152,19 +152,19 @@ impl ScalarUDFImpl for Concatenation {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        invoke(Operation::ConcatenateStrictly, args)
+        invoke(TextOperation::ConcatenateStrictly, args)
     }
 }
 
-fn invoke(operation: Operation, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+fn invoke(operation: TextOperation, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
     let interruption = Interruption::of(&args.config_options);
-    let arguments = Arguments::new(&args.args)?;
+    let arguments = TextArguments::new(&args.args)?;
     let row_count = if arguments.are_all_fixed() {
         1
     } else {
         args.number_rows
     };
-    let mut output = Output::new(row_count, &interruption);
+    let mut output = TextOutput::new(row_count, &interruption);
     for row in 0..row_count {
         operation.apply(&arguments, row, &mut output)?;
     }

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use datafusion::common::Result;
 use memchr::memmem;
 
-use super::argument::Arguments;
-use super::output::Output;
+use super::argument::TextArguments;
+use super::output::TextOutput;
 
 /// A function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Operation {
+pub(super) enum TextOperation {
     Repeat,
     PadLeft,
     PadRight,
@@ -23,9 +23,14 @@ pub(super) enum Operation {
     ConcatenateStrictly,
 }
 
-impl Operation {
+impl TextOperation {
     /// Adds the result of a row.
-    pub(super) fn apply(self, args: &Arguments, row: usize, output: &mut Output<'_>) -> Result<()> {
+    pub(super) fn apply(
+        self,
+        args: &TextArguments,
+        row: usize,
+        output: &mut TextOutput<'_>,
+    ) -> Result<()> {
         let text = |index| args.text(index, row);
         match self {
             Self::Repeat => match (text(0), args.number(1, row)) {
@@ -68,12 +73,12 @@ impl Operation {
     }
 }
 
-fn null(output: &mut Output<'_>) -> Result<()> {
+fn null(output: &mut TextOutput<'_>) -> Result<()> {
     output.push_null();
     Ok(())
 }
 
-fn repeat(part: &str, count: i64, output: &mut Output<'_>) -> Result<()> {
+fn repeat(part: &str, count: i64, output: &mut TextOutput<'_>) -> Result<()> {
     let count = usize::try_from(count).unwrap_or(0);
     output.begin(part.len().checked_mul(count))?;
     if !part.is_empty() {
@@ -89,7 +94,7 @@ fn pad(
     length: i64,
     fill: &str,
     is_left: bool,
-    output: &mut Output<'_>,
+    output: &mut TextOutput<'_>,
 ) -> Result<()> {
     let length = usize::try_from(length).unwrap_or(0);
     let (kept, count) = first_characters(padded, length);
@@ -126,7 +131,7 @@ fn first_characters(text: &str, most: usize) -> (&str, usize) {
     }
 }
 
-fn replace(within: &str, from: &str, to: &str, output: &mut Output<'_>) -> Result<()> {
+fn replace(within: &str, from: &str, to: &str, output: &mut TextOutput<'_>) -> Result<()> {
     if from.is_empty() {
         return join([within].into_iter(), "", output);
     }
@@ -184,7 +189,7 @@ impl Translation {
     }
 }
 
-fn translate(within: &str, from: &str, to: &str, output: &mut Output<'_>) -> Result<()> {
+fn translate(within: &str, from: &str, to: &str, output: &mut TextOutput<'_>) -> Result<()> {
     let translation = Translation::new(from, to);
     let mut bytes = 0_usize;
     for letter in within.chars() {
@@ -205,7 +210,7 @@ fn translate(within: &str, from: &str, to: &str, output: &mut Output<'_>) -> Res
 fn join<'a>(
     parts: impl Iterator<Item = &'a str> + Clone,
     separator: &str,
-    output: &mut Output<'_>,
+    output: &mut TextOutput<'_>,
 ) -> Result<()> {
     let mut bytes = Some(0_usize);
     for (index, part) in parts.clone().enumerate() {

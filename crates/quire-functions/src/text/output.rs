@@ -18,7 +18,7 @@ const BATCH_BYTES_MAX: usize = i32::MAX as usize;
 const LOOK_BYTES: usize = 1 << 20;
 
 /// See the module.
-pub(super) struct Output<'i> {
+pub(super) struct TextOutput<'i> {
     bytes: Vec<u8>,
     /// Where each text ends.
     ends: Vec<i32>,
@@ -28,7 +28,7 @@ pub(super) struct Output<'i> {
     unlooked: usize,
 }
 
-impl<'i> Output<'i> {
+impl<'i> TextOutput<'i> {
     pub(super) fn new(row_count: usize, interruption: &'i Interruption) -> Self {
         let mut ends = Vec::with_capacity(row_count + 1);
         ends.push(0);

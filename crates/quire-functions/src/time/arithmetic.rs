@@ -8,16 +8,16 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{Cast, Expr, Operator, cast};
 use quire_text::temporal::{DAY, Interval, parse_interval};
 
-use super::call::{Context, Overload, Run, TimeFunction};
+use super::call::{Overload, Run, TimeCallContext, TimeFunction};
 use super::cast::{integer, is_text, start_of};
-use super::value::{Kind, Value, of_arrow};
+use super::value::{TimeKind, TimeValue, of_arrow};
 use super::{error, out_of_range, wrong_arguments};
 use crate::OwnName;
 
 /// What a type is to an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Time(Kind),
+enum OperatorSide {
+    Time(TimeKind),
     Integer,
     /// A number that may have a fraction.
     Number,
@@ -25,9 +25,9 @@ enum Side {
     Other,
 }
 
-impl Side {
+impl OperatorSide {
     fn of(data_type: &DataType) -> Self {
-        match Kind::of(data_type) {
+        match TimeKind::of(data_type) {
             Some(kind) => Self::Time(kind),
             None if data_type.is_integer() => Self::Integer,
             None if data_type.is_numeric() => Self::Number,
@@ -51,17 +51,17 @@ pub fn time_operator(
     match operator {
         Operator::Plus => plus(left, right, types),
         Operator::Minus => minus(left, right, types),
-        Operator::Multiply => match (Side::of(types.0), Side::of(types.1)) {
-            (Side::Time(Kind::Interval), other) if other.is_number() => {
+        Operator::Multiply => match (OperatorSide::of(types.0), OperatorSide::of(types.1)) {
+            (OperatorSide::Time(TimeKind::Interval), other) if other.is_number() => {
                 Ok(scaled("interval_multiply", left, right))
             }
-            (other, Side::Time(Kind::Interval)) if other.is_number() => {
+            (other, OperatorSide::Time(TimeKind::Interval)) if other.is_number() => {
                 Ok(scaled("interval_multiply", right, left))
             }
             _ => Err((left, right)),
         },
-        Operator::Divide => match (Side::of(types.0), Side::of(types.1)) {
-            (Side::Time(Kind::Interval), other) if other.is_number() => {
+        Operator::Divide => match (OperatorSide::of(types.0), OperatorSide::of(types.1)) {
+            (OperatorSide::Time(TimeKind::Interval), other) if other.is_number() => {
                 Ok(scaled("interval_divide", left, right))
             }
             _ => Err((left, right)),
@@ -85,15 +85,19 @@ fn compared(
     right: Expr,
     types: (&DataType, &DataType),
 ) -> std::result::Result<Expr, (Expr, Expr)> {
-    let instant = Kind::Instant.data_type();
-    match (Side::of(types.0), Side::of(types.1)) {
-        (Side::Time(Kind::Date), Side::Time(Kind::Instant)) => Err((cast(left, instant), right)),
-        (Side::Time(Kind::Instant), Side::Time(Kind::Date)) => Err((left, cast(right, instant))),
-        (Side::Time(Kind::Time), Side::Time(Kind::Interval)) => {
-            Err((cast(left, Kind::Interval.data_type()), right))
+    let instant = TimeKind::Instant.data_type();
+    match (OperatorSide::of(types.0), OperatorSide::of(types.1)) {
+        (OperatorSide::Time(TimeKind::Date), OperatorSide::Time(TimeKind::Instant)) => {
+            Err((cast(left, instant), right))
         }
-        (Side::Time(Kind::Interval), Side::Time(Kind::Time)) => {
-            Err((left, cast(right, Kind::Interval.data_type())))
+        (OperatorSide::Time(TimeKind::Instant), OperatorSide::Time(TimeKind::Date)) => {
+            Err((left, cast(right, instant)))
+        }
+        (OperatorSide::Time(TimeKind::Time), OperatorSide::Time(TimeKind::Interval)) => {
+            Err((cast(left, TimeKind::Interval.data_type()), right))
+        }
+        (OperatorSide::Time(TimeKind::Interval), OperatorSide::Time(TimeKind::Time)) => {
+            Err((left, cast(right, TimeKind::Interval.data_type())))
         }
         _ => Err((left, right)),
     }
@@ -104,25 +108,27 @@ fn plus(
     right: Expr,
     types: (&DataType, &DataType),
 ) -> std::result::Result<Expr, (Expr, Expr)> {
-    use Kind::{Date, Instant, Interval, Time, Timestamp};
-    use Side::{Integer, Text, Time as Of};
+    use OperatorSide::{Integer, Text, Time as Of};
+    use TimeKind::{Date, Instant, Interval, Time, Timestamp};
     let add = || TimeFunction::new("time_add", |types, _| add(types));
-    Ok(match (Side::of(types.0), Side::of(types.1)) {
-        (Of(Date), Integer) | (Of(Date), Of(Time)) => add().call(vec![left, right]),
-        (Integer, Of(Date)) | (Of(Time), Of(Date)) => add().call(vec![right, left]),
-        (Of(_), Of(Interval)) => add().call(vec![moved(left, &right, types.0), right]),
-        (Of(_), Of(_)) if types.0 == &Interval.data_type() => {
-            add().call(vec![moved(right, &left, types.1), left])
-        }
-        // A text without a type beside a point in time is an interval.
-        (Of(Timestamp | Instant | Interval), Text) if is_written(&right) => {
-            add().call(vec![left, cast(right, Interval.data_type())])
-        }
-        (Text, Of(Timestamp | Instant | Interval)) if is_written(&left) => {
-            add().call(vec![right, cast(left, Interval.data_type())])
-        }
-        _ => return Err((left, right)),
-    })
+    Ok(
+        match (OperatorSide::of(types.0), OperatorSide::of(types.1)) {
+            (Of(Date), Integer) | (Of(Date), Of(Time)) => add().call(vec![left, right]),
+            (Integer, Of(Date)) | (Of(Time), Of(Date)) => add().call(vec![right, left]),
+            (Of(_), Of(Interval)) => add().call(vec![moved(left, &right, types.0), right]),
+            (Of(_), Of(_)) if types.0 == &Interval.data_type() => {
+                add().call(vec![moved(right, &left, types.1), left])
+            }
+            // A text without a type beside a point in time is an interval.
+            (Of(Timestamp | Instant | Interval), Text) if is_written(&right) => {
+                add().call(vec![left, cast(right, Interval.data_type())])
+            }
+            (Text, Of(Timestamp | Instant | Interval)) if is_written(&left) => {
+                add().call(vec![right, cast(left, Interval.data_type())])
+            }
+            _ => return Err((left, right)),
+        },
+    )
 }
 
 fn minus(
@@ -130,25 +136,29 @@ fn minus(
     right: Expr,
     types: (&DataType, &DataType),
 ) -> std::result::Result<Expr, (Expr, Expr)> {
-    use Kind::{Date, Instant, Interval, Time, Timestamp};
-    use Side::{Integer, Text, Time as Of};
+    use OperatorSide::{Integer, Text, Time as Of};
+    use TimeKind::{Date, Instant, Interval, Time, Timestamp};
     let subtract = || TimeFunction::new("time_subtract", |types, _| subtract(types));
-    Ok(match (Side::of(types.0), Side::of(types.1)) {
-        (Of(Date), Integer) => subtract().call(vec![left, right]),
-        (Of(Interval), Of(Interval)) => subtract().call(vec![left, right]),
-        (Of(_), Of(Interval)) => subtract().call(vec![moved(left, &right, types.0), right]),
-        (Of(Time), Of(Time)) => subtract().call(vec![left, right]),
-        (Of(Date | Timestamp | Instant), Of(Date | Timestamp | Instant)) => {
-            subtract().call(vec![left, right])
-        }
-        (Of(kind @ (Timestamp | Instant | Interval | Date | Time)), Text) if is_written(&right) => {
-            subtract().call(vec![left, cast(right, kind.data_type())])
-        }
-        (Text, Of(kind)) if is_written(&left) => {
-            subtract().call(vec![cast(left, kind.data_type()), right])
-        }
-        _ => return Err((left, right)),
-    })
+    Ok(
+        match (OperatorSide::of(types.0), OperatorSide::of(types.1)) {
+            (Of(Date), Integer) => subtract().call(vec![left, right]),
+            (Of(Interval), Of(Interval)) => subtract().call(vec![left, right]),
+            (Of(_), Of(Interval)) => subtract().call(vec![moved(left, &right, types.0), right]),
+            (Of(Time), Of(Time)) => subtract().call(vec![left, right]),
+            (Of(Date | Timestamp | Instant), Of(Date | Timestamp | Instant)) => {
+                subtract().call(vec![left, right])
+            }
+            (Of(kind @ (Timestamp | Instant | Interval | Date | Time)), Text)
+                if is_written(&right) =>
+            {
+                subtract().call(vec![left, cast(right, kind.data_type())])
+            }
+            (Text, Of(kind)) if is_written(&left) => {
+                subtract().call(vec![cast(left, kind.data_type()), right])
+            }
+            _ => return Err((left, right)),
+        },
+    )
 }
 
 /// A text that is written out, and so has no type of its own yet.
@@ -161,7 +171,7 @@ fn moved(point: Expr, interval: &Expr, data_type: &DataType) -> Expr {
     let is_date = *data_type == DataType::Date32;
     let is_of_days = written_interval(interval).is_some_and(|written| written.micros % DAY == 0);
     if is_date && !is_of_days {
-        return cast(point, Kind::Timestamp.data_type());
+        return cast(point, TimeKind::Timestamp.data_type());
     }
     point
 }
@@ -170,7 +180,9 @@ fn moved(point: Expr, interval: &Expr, data_type: &DataType) -> Expr {
 fn written_interval(expr: &Expr) -> Option<Interval> {
     match expr {
         Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(value)), _) => Some(of_arrow(*value)),
-        Expr::Cast(Cast { expr, field }) if Kind::of(field.data_type()) == Some(Kind::Interval) => {
+        Expr::Cast(Cast { expr, field })
+            if TimeKind::of(field.data_type()) == Some(TimeKind::Interval) =>
+        {
             match expr.as_ref() {
                 Expr::Literal(value, _) => parse_interval(value.try_as_str()??).ok(),
                 _ => None,
@@ -189,8 +201,8 @@ fn written_interval(expr: &Expr) -> Option<Interval> {
 pub fn interval_negative(expr: Expr) -> Expr {
     TimeFunction::new("interval_negative", |_, _| {
         Ok(Overload {
-            arguments: vec![Kind::Interval.data_type()],
-            result: Kind::Interval.data_type(),
+            arguments: vec![TimeKind::Interval.data_type()],
+            result: TimeKind::Interval.data_type(),
             run: |values, _| in_range(interval(values, 0).negative()),
         })
     })
@@ -201,9 +213,9 @@ pub fn interval_negative(expr: Expr) -> Expr {
 pub fn interval_length(expr: Expr) -> Expr {
     TimeFunction::new("interval_length", |_, _| {
         Ok(Overload {
-            arguments: vec![Kind::Interval.data_type()],
+            arguments: vec![TimeKind::Interval.data_type()],
             result: DataType::Decimal128(38, 0),
-            run: |values, _| Ok(Value::Decimal(interval(values, 0).length())),
+            run: |values, _| Ok(TimeValue::Decimal(interval(values, 0).length())),
         })
     })
     .call(vec![expr])
@@ -221,36 +233,38 @@ fn add(types: &[DataType]) -> Result<Overload> {
     let [left, right] = types else {
         return wrong_arguments("+", types);
     };
-    let interval_type = Kind::Interval.data_type();
-    let Some(kind) = Kind::of(left) else {
+    let interval_type = TimeKind::Interval.data_type();
+    let Some(kind) = TimeKind::of(left) else {
         return wrong_arguments("+", types);
     };
     let own = kind.data_type();
-    match (kind, Side::of(right)) {
-        (Kind::Date, Side::Integer) => {
+    match (kind, OperatorSide::of(right)) {
+        (TimeKind::Date, OperatorSide::Integer) => {
             overload([own.clone(), DataType::Int64], own, |values, _| {
                 days(integer(values).checked_add(integer(&values[1..])))
             })
         }
-        (Kind::Date, Side::Time(Kind::Time)) => {
-            let timestamp = Kind::Timestamp.data_type();
-            overload([own, Kind::Time.data_type()], timestamp, |values, _| {
+        (TimeKind::Date, OperatorSide::Time(TimeKind::Time)) => {
+            let timestamp = TimeKind::Timestamp.data_type();
+            overload([own, TimeKind::Time.data_type()], timestamp, |values, _| {
                 let start = start_of(integer(values))?;
                 micros(start.checked_add(integer(&values[1..])))
             })
         }
-        (_, Side::Time(Kind::Interval)) => {
+        (_, OperatorSide::Time(TimeKind::Interval)) => {
             let run: Run = match kind {
-                Kind::Date => |values, _| move_date(integer(values), interval(values, 1)),
-                Kind::Timestamp => |values, _| micros(interval(values, 1).after(integer(values))),
-                Kind::Instant => |values, context| {
+                TimeKind::Date => |values, _| move_date(integer(values), interval(values, 1)),
+                TimeKind::Timestamp => {
+                    |values, _| micros(interval(values, 1).after(integer(values)))
+                }
+                TimeKind::Instant => |values, context| {
                     let moved = interval(values, 1).after_instant(integer(values), &context.zone);
                     micros(moved)
                 },
-                Kind::Time => {
+                TimeKind::Time => {
                     |values, _| Ok(move_time(integer(values), interval(values, 1).micros))
                 }
-                Kind::Interval => {
+                TimeKind::Interval => {
                     |values, _| in_range(interval(values, 0).plus(interval(values, 1)))
                 }
             };
@@ -261,32 +275,34 @@ fn add(types: &[DataType]) -> Result<Overload> {
 }
 
 fn subtract(types: &[DataType]) -> Result<Overload> {
-    use Kind::{Date, Instant, Time, Timestamp};
+    use TimeKind::{Date, Instant, Time, Timestamp};
     let [left, right] = types else {
         return wrong_arguments("-", types);
     };
-    let interval_type = Kind::Interval.data_type();
-    let Some(kind) = Kind::of(left) else {
+    let interval_type = TimeKind::Interval.data_type();
+    let Some(kind) = TimeKind::of(left) else {
         return wrong_arguments("-", types);
     };
     let own = kind.data_type();
-    let both = |kind: Kind, result: DataType, run: Run| {
+    let both = |kind: TimeKind, result: DataType, run: Run| {
         overload([kind.data_type(), kind.data_type()], result, run)
     };
-    match (kind, Side::of(right)) {
-        (Date, Side::Integer) => overload([own.clone(), DataType::Int64], own, |values, _| {
-            days(integer(values).checked_sub(integer(&values[1..])))
+    match (kind, OperatorSide::of(right)) {
+        (Date, OperatorSide::Integer) => {
+            overload([own.clone(), DataType::Int64], own, |values, _| {
+                days(integer(values).checked_sub(integer(&values[1..])))
+            })
+        }
+        (Date, OperatorSide::Time(Date)) => both(Date, DataType::Int64, |values, _| {
+            Ok(TimeValue::Integer(integer(values) - integer(&values[1..])))
         }),
-        (Date, Side::Time(Date)) => both(Date, DataType::Int64, |values, _| {
-            Ok(Value::Integer(integer(values) - integer(&values[1..])))
-        }),
-        (Time, Side::Time(Time)) => both(Time, interval_type, |values, _| {
-            Ok(Value::Interval(Interval {
+        (Time, OperatorSide::Time(Time)) => both(Time, interval_type, |values, _| {
+            Ok(TimeValue::Interval(Interval {
                 micros: integer(values) - integer(&values[1..]),
                 ..Interval::default()
             }))
         }),
-        (Date | Timestamp | Instant, Side::Time(other @ (Date | Timestamp | Instant))) => {
+        (Date | Timestamp | Instant, OperatorSide::Time(other @ (Date | Timestamp | Instant))) => {
             let common = if kind == Instant || other == Instant {
                 Instant
             } else {
@@ -297,86 +313,86 @@ fn subtract(types: &[DataType]) -> Result<Overload> {
                 in_range(distance.and_then(Interval::of_micros))
             })
         }
-        (_, Side::Time(Kind::Interval)) => {
+        (_, OperatorSide::Time(TimeKind::Interval)) => {
             overload([own.clone(), interval_type], own, subtract_interval(kind))
         }
         _ => wrong_arguments("-", types),
     }
 }
 
-fn subtract_interval(kind: Kind) -> Run {
+fn subtract_interval(kind: TimeKind) -> Run {
     match kind {
-        Kind::Date => |values, _| move_date(integer(values), negative(values)?),
-        Kind::Timestamp => |values, _| micros(negative(values)?.after(integer(values))),
-        Kind::Instant => |values, context| {
+        TimeKind::Date => |values, _| move_date(integer(values), negative(values)?),
+        TimeKind::Timestamp => |values, _| micros(negative(values)?.after(integer(values))),
+        TimeKind::Instant => |values, context| {
             let moved = negative(values)?.after_instant(integer(values), &context.zone);
             micros(moved)
         },
-        Kind::Time => |values, _| Ok(move_time(integer(values), negative(values)?.micros)),
-        Kind::Interval => |values, _| in_range(interval(values, 0).minus(interval(values, 1))),
+        TimeKind::Time => |values, _| Ok(move_time(integer(values), negative(values)?.micros)),
+        TimeKind::Interval => |values, _| in_range(interval(values, 0).minus(interval(values, 1))),
     }
 }
 
-fn negative(values: &[Value<'_>]) -> Result<Interval> {
+fn negative(values: &[TimeValue<'_>]) -> Result<Interval> {
     let negative = interval(values, 1).negative();
-    negative.ok_or_else(|| out_of_range(Kind::Interval))
+    negative.ok_or_else(|| out_of_range(TimeKind::Interval))
 }
 
-pub(super) fn interval(values: &[Value<'_>], place: usize) -> Interval {
+pub(super) fn interval(values: &[TimeValue<'_>], place: usize) -> Interval {
     match values.get(place) {
-        Some(Value::Interval(interval)) => *interval,
+        Some(TimeValue::Interval(interval)) => *interval,
         _ => Interval::default(),
     }
 }
 
-fn move_date(day: i64, interval: Interval) -> Result<Value<'static>> {
+fn move_date(day: i64, interval: Interval) -> Result<TimeValue<'static>> {
     let moved = interval.after(start_of(day)?);
     days(moved.map(|micros| micros.div_euclid(DAY)))
 }
 
 /// Clocks go round.
-fn move_time(time: i64, by: i64) -> Value<'static> {
-    Value::Integer((time + by % DAY).rem_euclid(DAY))
+fn move_time(time: i64, by: i64) -> TimeValue<'static> {
+    TimeValue::Integer((time + by % DAY).rem_euclid(DAY))
 }
 
 fn scaling(run: Run) -> Overload {
     Overload {
-        arguments: vec![Kind::Interval.data_type(), DataType::Float64],
-        result: Kind::Interval.data_type(),
+        arguments: vec![TimeKind::Interval.data_type(), DataType::Float64],
+        result: TimeKind::Interval.data_type(),
         run,
     }
 }
 
-fn double(values: &[Value<'_>]) -> f64 {
+fn double(values: &[TimeValue<'_>]) -> f64 {
     match values {
-        [_, Value::Double(value)] => *value,
+        [_, TimeValue::Double(value)] => *value,
         _ => 0.0,
     }
 }
 
-fn multiply(values: &[Value<'_>], _: &Context) -> Result<Value<'static>> {
+fn multiply(values: &[TimeValue<'_>], _: &TimeCallContext) -> Result<TimeValue<'static>> {
     in_range(interval(values, 0).times(double(values)))
 }
 
-fn divide(values: &[Value<'_>], _: &Context) -> Result<Value<'static>> {
+fn divide(values: &[TimeValue<'_>], _: &TimeCallContext) -> Result<TimeValue<'static>> {
     if double(values) == 0.0 {
         return Err(error("22012", "division by zero"));
     }
     in_range(interval(values, 0).divided(double(values)))
 }
 
-fn days(days: Option<i64>) -> Result<Value<'static>> {
+fn days(days: Option<i64>) -> Result<TimeValue<'static>> {
     let days = days.filter(|days| i32::try_from(*days).is_ok());
-    days.map(Value::Integer)
-        .ok_or_else(|| out_of_range(Kind::Date))
+    days.map(TimeValue::Integer)
+        .ok_or_else(|| out_of_range(TimeKind::Date))
 }
 
-fn micros(micros: Option<i64>) -> Result<Value<'static>> {
-    let micros = micros.map(Value::Integer);
-    micros.ok_or_else(|| out_of_range(Kind::Timestamp))
+fn micros(micros: Option<i64>) -> Result<TimeValue<'static>> {
+    let micros = micros.map(TimeValue::Integer);
+    micros.ok_or_else(|| out_of_range(TimeKind::Timestamp))
 }
 
-pub(super) fn in_range(interval: Option<Interval>) -> Result<Value<'static>> {
-    let interval = interval.map(Value::Interval);
-    interval.ok_or_else(|| out_of_range(Kind::Interval))
+pub(super) fn in_range(interval: Option<Interval>) -> Result<TimeValue<'static>> {
+    let interval = interval.map(TimeValue::Interval);
+    interval.ok_or_else(|| out_of_range(TimeKind::Interval))
 }

@@ -4,12 +4,12 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Expr;
 use quire_text::temporal;
-use quire_text::temporal::{DAY, Field, Interval, SECOND, Zone};
+use quire_text::temporal::{DAY, Interval, SECOND, TemporalField, TimeZoneRules};
 
 use super::arithmetic::{in_range, interval};
-use super::call::{Context, Overload, Run, TimeFunction};
+use super::call::{Overload, Run, TimeCallContext, TimeFunction};
 use super::cast::{integer, is_text, text_type};
-use super::value::{Kind, Value};
+use super::value::{TimeKind, TimeValue};
 use super::{error, out_of_range, wrong_arguments};
 
 /// All of them.
@@ -32,26 +32,26 @@ fn is_number(data_type: &DataType) -> bool {
     data_type.is_numeric() || data_type.is_null()
 }
 
-fn point(data_type: &DataType) -> Option<Kind> {
-    match Kind::of(data_type) {
-        Some(kind @ (Kind::Timestamp | Kind::Instant)) => Some(kind),
+fn point(data_type: &DataType) -> Option<TimeKind> {
+    match TimeKind::of(data_type) {
+        Some(kind @ (TimeKind::Timestamp | TimeKind::Instant)) => Some(kind),
         // As an instant a date, and a text without a type, is preferred.
-        Some(Kind::Date) => Some(Kind::Instant),
-        None if is_text(data_type) || data_type.is_null() => Some(Kind::Instant),
+        Some(TimeKind::Date) => Some(TimeKind::Instant),
+        None if is_text(data_type) || data_type.is_null() => Some(TimeKind::Instant),
         _ => None,
     }
 }
 
 fn age(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload> {
-    let kinds: Option<Vec<Kind>> = types.iter().map(point).collect();
+    let kinds: Option<Vec<TimeKind>> = types.iter().map(point).collect();
     let Some([first, second]) = kinds.as_deref() else {
         return wrong_arguments("age", types);
     };
-    let is_local = *first == Kind::Timestamp && *second == Kind::Timestamp;
+    let is_local = *first == TimeKind::Timestamp && *second == TimeKind::Timestamp;
     let kind = if is_local {
-        Kind::Timestamp
+        TimeKind::Timestamp
     } else {
-        Kind::Instant
+        TimeKind::Instant
     };
     let run: Run = match is_local {
         true => |values, _| in_range(Interval::age(integer(values), integer(&values[1..]))),
@@ -63,7 +63,7 @@ fn age(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload> {
     };
     Ok(Overload {
         arguments: vec![kind.data_type(), kind.data_type()],
-        result: Kind::Interval.data_type(),
+        result: TimeKind::Interval.data_type(),
         run,
     })
 }
@@ -78,8 +78,8 @@ fn justify(name: &str, types: &[DataType]) -> Result<Overload> {
         _ => |values, _| in_range(interval(values, 0).justify()),
     };
     Ok(Overload {
-        arguments: vec![Kind::Interval.data_type()],
-        result: Kind::Interval.data_type(),
+        arguments: vec![TimeKind::Interval.data_type()],
+        result: TimeKind::Interval.data_type(),
         run,
     })
 }
@@ -89,20 +89,20 @@ fn timezone(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload> 
     let [zone, moment] = types else {
         return wrong_arguments("timezone", types);
     };
-    let is_interval = Kind::of(zone) == Some(Kind::Interval);
+    let is_interval = TimeKind::of(zone) == Some(TimeKind::Interval);
     let (from, to) = match point(moment) {
-        Some(Kind::Timestamp) => (Kind::Timestamp, Kind::Instant),
-        Some(_) => (Kind::Instant, Kind::Timestamp),
+        Some(TimeKind::Timestamp) => (TimeKind::Timestamp, TimeKind::Instant),
+        Some(_) => (TimeKind::Instant, TimeKind::Timestamp),
         None => return wrong_arguments("timezone", types),
     };
     let run: Run = match (from, is_interval) {
-        (Kind::Timestamp, false) => |values, _| to_instant(&named_zone(values)?, values),
-        (Kind::Timestamp, true) => |values, _| to_instant(&interval_zone(values)?, values),
+        (TimeKind::Timestamp, false) => |values, _| to_instant(&named_zone(values)?, values),
+        (TimeKind::Timestamp, true) => |values, _| to_instant(&interval_zone(values)?, values),
         (_, false) => |values, _| to_local(&named_zone(values)?, values),
         (_, true) => |values, _| to_local(&interval_zone(values)?, values),
     };
     let zone = if is_interval {
-        Kind::Interval.data_type()
+        TimeKind::Interval.data_type()
     } else {
         text_type(zone)
     };
@@ -113,37 +113,39 @@ fn timezone(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload> 
     })
 }
 
-fn to_instant(zone: &Zone, values: &[Value<'_>]) -> Result<Value<'static>> {
-    let instant = zone.to_instant(integer(&values[1..])).map(Value::Integer);
-    instant.ok_or_else(|| out_of_range(Kind::Instant))
+fn to_instant(zone: &TimeZoneRules, values: &[TimeValue<'_>]) -> Result<TimeValue<'static>> {
+    let instant = zone
+        .to_instant(integer(&values[1..]))
+        .map(TimeValue::Integer);
+    instant.ok_or_else(|| out_of_range(TimeKind::Instant))
 }
 
-fn to_local(zone: &Zone, values: &[Value<'_>]) -> Result<Value<'static>> {
-    let local = zone.to_local(integer(&values[1..])).map(Value::Integer);
-    local.ok_or_else(|| out_of_range(Kind::Timestamp))
+fn to_local(zone: &TimeZoneRules, values: &[TimeValue<'_>]) -> Result<TimeValue<'static>> {
+    let local = zone.to_local(integer(&values[1..])).map(TimeValue::Integer);
+    local.ok_or_else(|| out_of_range(TimeKind::Timestamp))
 }
 
-fn text<'v>(values: &'v [Value<'_>], place: usize) -> &'v str {
+fn text<'v>(values: &'v [TimeValue<'_>], place: usize) -> &'v str {
     match values.get(place) {
-        Some(Value::Text(text)) => text,
+        Some(TimeValue::Text(text)) => text,
         _ => "",
     }
 }
 
-pub(super) fn zone_called(name: &str) -> Result<Zone> {
+pub(super) fn zone_called(name: &str) -> Result<TimeZoneRules> {
     let unknown = || error("22023", format!("time zone \"{name}\" not recognized"));
-    Zone::named(name).ok_or_else(unknown)
+    TimeZoneRules::named(name).ok_or_else(unknown)
 }
 
-fn named_zone(values: &[Value<'_>]) -> Result<Zone> {
+fn named_zone(values: &[TimeValue<'_>]) -> Result<TimeZoneRules> {
     zone_called(text(values, 0))
 }
 
-fn interval_zone(values: &[Value<'_>]) -> Result<Zone> {
+fn interval_zone(values: &[TimeValue<'_>]) -> Result<TimeZoneRules> {
     let east = interval(values, 0);
     let seconds = i32::try_from(east.micros / SECOND).ok();
     match seconds.filter(|_| east.months == 0 && east.days == 0) {
-        Some(seconds) => Ok(Zone::east(seconds)),
+        Some(seconds) => Ok(TimeZoneRules::east(seconds)),
         None => Err(error(
             "22023",
             "interval time zone must not include months or days",
@@ -155,15 +157,17 @@ fn date_trunc(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload
     let (Some(name), Some(moment)) = (types.first(), types.get(1)) else {
         return wrong_arguments("date_trunc", types);
     };
-    let kind = match Kind::of(moment) {
-        Some(Kind::Interval) => Some(Kind::Interval),
+    let kind = match TimeKind::of(moment) {
+        Some(TimeKind::Interval) => Some(TimeKind::Interval),
         _ => point(moment),
     };
-    let (kind, run): (Kind, Run) = match (kind, types.len()) {
-        (Some(Kind::Interval), 2) => (Kind::Interval, truncate_interval as Run),
-        (Some(Kind::Timestamp), 2) => (Kind::Timestamp, truncate_timestamp as Run),
-        (Some(Kind::Instant), 2) => (Kind::Instant, truncate_instant as Run),
-        (Some(Kind::Timestamp | Kind::Instant), 3) => (Kind::Instant, truncate_in_zone as Run),
+    let (kind, run): (TimeKind, Run) = match (kind, types.len()) {
+        (Some(TimeKind::Interval), 2) => (TimeKind::Interval, truncate_interval as Run),
+        (Some(TimeKind::Timestamp), 2) => (TimeKind::Timestamp, truncate_timestamp as Run),
+        (Some(TimeKind::Instant), 2) => (TimeKind::Instant, truncate_instant as Run),
+        (Some(TimeKind::Timestamp | TimeKind::Instant), 3) => {
+            (TimeKind::Instant, truncate_in_zone as Run)
+        }
         _ => return wrong_arguments("date_trunc", types),
     };
     let mut arguments = vec![text_type(name), kind.data_type()];
@@ -175,45 +179,52 @@ fn date_trunc(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload
     })
 }
 
-fn truncate_interval(values: &[Value<'_>], _: &Context) -> Result<Value<'static>> {
-    let field = unit(values, Kind::Interval)?;
+fn truncate_interval(values: &[TimeValue<'_>], _: &TimeCallContext) -> Result<TimeValue<'static>> {
+    let field = unit(values, TimeKind::Interval)?;
     match temporal::truncate_interval(field, interval(values, 1)) {
-        Some(cut) => Ok(Value::Interval(cut)),
-        None => Err(not_supported(values, Kind::Interval)),
+        Some(cut) => Ok(TimeValue::Interval(cut)),
+        None => Err(not_supported(values, TimeKind::Interval)),
     }
 }
 
-fn truncate_timestamp(values: &[Value<'_>], _: &Context) -> Result<Value<'static>> {
-    let field = unit(values, Kind::Timestamp)?;
+fn truncate_timestamp(values: &[TimeValue<'_>], _: &TimeCallContext) -> Result<TimeValue<'static>> {
+    let field = unit(values, TimeKind::Timestamp)?;
     let cut = temporal::truncate(field, integer(&values[1..]));
-    truncated(cut, values, Kind::Timestamp)
+    truncated(cut, values, TimeKind::Timestamp)
 }
 
-fn truncate_instant(values: &[Value<'_>], context: &Context) -> Result<Value<'static>> {
+fn truncate_instant(
+    values: &[TimeValue<'_>],
+    context: &TimeCallContext,
+) -> Result<TimeValue<'static>> {
     truncate_in(values, &context.zone)
 }
 
-fn truncate_in_zone(values: &[Value<'_>], _: &Context) -> Result<Value<'static>> {
+fn truncate_in_zone(values: &[TimeValue<'_>], _: &TimeCallContext) -> Result<TimeValue<'static>> {
     truncate_in(values, &zone_called(text(values, 2))?)
 }
 
-fn truncate_in(values: &[Value<'_>], zone: &Zone) -> Result<Value<'static>> {
-    let field = unit(values, Kind::Instant)?;
+fn truncate_in(values: &[TimeValue<'_>], zone: &TimeZoneRules) -> Result<TimeValue<'static>> {
+    let field = unit(values, TimeKind::Instant)?;
     let cut = temporal::truncate_instant(field, integer(&values[1..]), zone);
-    truncated(cut, values, Kind::Instant)
+    truncated(cut, values, TimeKind::Instant)
 }
 
-fn truncated(cut: Option<Option<i64>>, values: &[Value<'_>], kind: Kind) -> Result<Value<'static>> {
+fn truncated(
+    cut: Option<Option<i64>>,
+    values: &[TimeValue<'_>],
+    kind: TimeKind,
+) -> Result<TimeValue<'static>> {
     match cut {
-        Some(Some(cut)) => Ok(Value::Integer(cut)),
+        Some(Some(cut)) => Ok(TimeValue::Integer(cut)),
         Some(None) => Err(out_of_range(kind)),
         None => Err(not_supported(values, kind)),
     }
 }
 
-fn unit(values: &[Value<'_>], kind: Kind) -> Result<Field> {
+fn unit(values: &[TimeValue<'_>], kind: TimeKind) -> Result<TemporalField> {
     let name = text(values, 0);
-    Field::named(name).ok_or_else(|| {
+    TemporalField::named(name).ok_or_else(|| {
         let kind = kind.sql_name();
         error(
             "22023",
@@ -222,7 +233,7 @@ fn unit(values: &[Value<'_>], kind: Kind) -> Result<Field> {
     })
 }
 
-fn not_supported(values: &[Value<'_>], kind: Kind) -> datafusion::common::DataFusionError {
+fn not_supported(values: &[TimeValue<'_>], kind: TimeKind) -> datafusion::common::DataFusionError {
     let (name, kind) = (text(values, 0), kind.sql_name());
     error(
         "0A000",
@@ -238,11 +249,11 @@ fn date_bin(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload> 
         _ => (None, None),
     };
     let kind = match kinds {
-        (Some(Kind::Timestamp), Some(_)) => Kind::Timestamp,
-        (Some(_), Some(_)) => Kind::Instant,
+        (Some(TimeKind::Timestamp), Some(_)) => TimeKind::Timestamp,
+        (Some(_), Some(_)) => TimeKind::Instant,
         _ => return wrong_arguments("date_bin", types),
     };
-    let mut arguments = vec![Kind::Interval.data_type()];
+    let mut arguments = vec![TimeKind::Interval.data_type()];
     arguments.extend((1..types.len()).map(|_| kind.data_type()));
     Ok(Overload {
         arguments,
@@ -255,14 +266,14 @@ fn date_bin(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload> 
             }
             let micros = i64::from(stride.days).checked_mul(DAY);
             let micros = micros.and_then(|micros| micros.checked_add(stride.micros));
-            let micros = micros.ok_or_else(|| out_of_range(Kind::Interval))?;
+            let micros = micros.ok_or_else(|| out_of_range(TimeKind::Interval))?;
             if micros <= 0 {
                 return Err(error("22008", "stride must be greater than zero"));
             }
             let origin = values.get(2).map_or(0, |_| integer(&values[2..]));
             let cut = temporal::bin(micros, integer(&values[1..]), origin);
-            let cut = cut.map(Value::Integer);
-            cut.ok_or_else(|| out_of_range(Kind::Timestamp))
+            let cut = cut.map(TimeValue::Integer);
+            cut.ok_or_else(|| out_of_range(TimeKind::Timestamp))
         },
     })
 }
@@ -276,16 +287,16 @@ fn of_seconds(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload
     match types {
         [seconds] if is_number(seconds) => Ok(Overload {
             arguments: vec![DataType::Float64],
-            result: Kind::Instant.data_type(),
+            result: TimeKind::Instant.data_type(),
             run: instant_of_seconds,
         }),
         _ => wrong_arguments("to_timestamp", types),
     }
 }
 
-fn instant_of_seconds(values: &[Value<'_>], _: &Context) -> Result<Value<'static>> {
+fn instant_of_seconds(values: &[TimeValue<'_>], _: &TimeCallContext) -> Result<TimeValue<'static>> {
     let seconds = match values {
-        [Value::Double(seconds)] => *seconds,
+        [TimeValue::Double(seconds)] => *seconds,
         _ => 0.0,
     };
     if seconds.is_nan() {
@@ -295,7 +306,7 @@ fn instant_of_seconds(values: &[Value<'_>], _: &Context) -> Result<Value<'static
     // The bounds are 2^63 and exact in a double.
     let limit = -(i64::MIN as f64);
     if micros >= -limit && micros < limit {
-        Ok(Value::Integer(micros as i64))
+        Ok(TimeValue::Integer(micros as i64))
     } else {
         Err(error(
             "22008",

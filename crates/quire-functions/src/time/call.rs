@@ -10,21 +10,21 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
-use quire_text::temporal::{DateOrder, Zone};
+use quire_text::temporal::{DateOrder, TimeZoneRules};
 
-use super::value::{Collector, Value, Values};
+use super::value::{TimeArgument, TimeResultBuilder, TimeValue};
 use crate::QuireOptions;
 
 /// What a row's code sees beside its arguments.
-pub(super) struct Context {
+pub(super) struct TimeCallContext {
     /// Where the session is.
-    pub(super) zone: Zone,
+    pub(super) zone: TimeZoneRules,
     /// How the session writes dates in numbers.
     pub(super) order: DateOrder,
 }
 
 /// The code for one row, of which no argument is NULL.
-pub(super) type Run = fn(&[Value<'_>], &Context) -> Result<Value<'static>>;
+pub(super) type Run = fn(&[TimeValue<'_>], &TimeCallContext) -> Result<TimeValue<'static>>;
 
 /// What a function does with arguments of certain types.
 pub(super) struct Overload {
@@ -123,7 +123,7 @@ impl ScalarUDFImpl for TimeFunction {
         });
         let known: Vec<_> = known.collect();
         let overload = (self.resolve)(&types, &known)?;
-        let context = Context {
+        let context = TimeCallContext {
             zone: zone_of(&args.config_options),
             order: order_of(&args.config_options),
         };
@@ -132,7 +132,7 @@ impl ScalarUDFImpl for TimeFunction {
         let arrays = arrays_of(&args.args, &overload.arguments)?;
         let arguments = arrays.iter().zip(&known);
         let arguments: Vec<_> = arguments
-            .map(|(array, known)| Values::new(array, known.is_some()))
+            .map(|(array, known)| TimeArgument::new(array, known.is_some()))
             .collect();
         let result = run(
             &overload,
@@ -154,11 +154,11 @@ impl ScalarUDFImpl for TimeFunction {
 fn run(
     overload: &Overload,
     result: &DataType,
-    arguments: &[Values<'_>],
+    arguments: &[TimeArgument<'_>],
     rows: usize,
-    context: &Context,
+    context: &TimeCallContext,
 ) -> Result<ArrayRef> {
-    let mut collector = Collector::new(result, rows)?;
+    let mut collector = TimeResultBuilder::new(result, rows)?;
     let mut values = Vec::with_capacity(arguments.len());
     for row in 0..rows {
         values.clear();
@@ -193,9 +193,9 @@ pub(super) fn arrays_of(arguments: &[ColumnarValue], types: &[DataType]) -> Resu
 }
 
 /// The zone of the session that a statement is of.
-pub fn zone_of(options: &ConfigOptions) -> Zone {
+pub fn zone_of(options: &ConfigOptions) -> TimeZoneRules {
     let ours = options.extensions.get::<QuireOptions>();
-    ours.and_then(|ours| Zone::of_setting(&ours.time_zone))
+    ours.and_then(|ours| TimeZoneRules::of_setting(&ours.time_zone))
         .unwrap_or_default()
 }
 

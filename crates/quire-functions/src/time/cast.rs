@@ -6,14 +6,14 @@ use datafusion::logical_expr::Expr;
 use quire_text::temporal;
 use quire_text::temporal::{DAY, FreeText, Interval, SECOND};
 
-use super::call::{Context, Overload, Run, TimeFunction};
+use super::call::{Overload, Run, TimeCallContext, TimeFunction};
 use super::clock::micros_now;
-use super::value::{Kind, Value};
+use super::value::{TimeKind, TimeValue};
 use super::{invalid_text, out_of_range, wrong_arguments};
 
 /// The cast of an expression of one type to another, if it is one of these.
 pub fn time_cast(expr: Expr, from: &DataType, to: &DataType) -> Option<Expr> {
-    let function = match (Kind::of(from), Kind::of(to)) {
+    let function = match (TimeKind::of(from), TimeKind::of(to)) {
         (Some(from), Some(to)) if from != to => function_to(to),
         (None, Some(to)) if is_text(from) => function_to(to),
         (Some(_), None) if is_text(to) => TimeFunction::new("time_to_text", to_text),
@@ -38,27 +38,31 @@ pub(super) fn text_type(given: &DataType) -> DataType {
     }
 }
 
-fn function_to(kind: Kind) -> TimeFunction {
+fn function_to(kind: TimeKind) -> TimeFunction {
     match kind {
-        Kind::Date => TimeFunction::new("cast_to_date", |types, _| to_kind(types, Kind::Date)),
-        Kind::Timestamp => TimeFunction::new("cast_to_timestamp", |types, _| {
-            to_kind(types, Kind::Timestamp)
+        TimeKind::Date => {
+            TimeFunction::new("cast_to_date", |types, _| to_kind(types, TimeKind::Date))
+        }
+        TimeKind::Timestamp => TimeFunction::new("cast_to_timestamp", |types, _| {
+            to_kind(types, TimeKind::Timestamp)
         }),
-        Kind::Instant => TimeFunction::new("cast_to_timestamptz", |types, _| {
-            to_kind(types, Kind::Instant)
+        TimeKind::Instant => TimeFunction::new("cast_to_timestamptz", |types, _| {
+            to_kind(types, TimeKind::Instant)
         }),
-        Kind::Time => TimeFunction::new("cast_to_time", |types, _| to_kind(types, Kind::Time)),
-        Kind::Interval => TimeFunction::new("cast_to_interval", |types, _| {
-            to_kind(types, Kind::Interval)
+        TimeKind::Time => {
+            TimeFunction::new("cast_to_time", |types, _| to_kind(types, TimeKind::Time))
+        }
+        TimeKind::Interval => TimeFunction::new("cast_to_interval", |types, _| {
+            to_kind(types, TimeKind::Interval)
         }),
     }
 }
 
-fn to_kind(types: &[DataType], to: Kind) -> Result<Overload> {
+fn to_kind(types: &[DataType], to: TimeKind) -> Result<Overload> {
     let [from] = types else {
         return wrong_arguments("cast", types);
     };
-    let Some(kind) = Kind::of(from) else {
+    let Some(kind) = TimeKind::of(from) else {
         return Ok(Overload {
             arguments: vec![text_type(from)],
             result: to.data_type(),
@@ -66,33 +70,35 @@ fn to_kind(types: &[DataType], to: Kind) -> Result<Overload> {
         });
     };
     let run: Run = match (kind, to) {
-        (Kind::Date, Kind::Timestamp) => |values, _| day_start(values).map(Value::Integer),
-        (Kind::Date, Kind::Instant) => {
-            |values, context| local_to_instant(day_start(values)?, context).map(Value::Integer)
+        (TimeKind::Date, TimeKind::Timestamp) => {
+            |values, _| day_start(values).map(TimeValue::Integer)
         }
-        (Kind::Timestamp, Kind::Date) => |values, _| Ok(whole_days(integer(values))),
-        (Kind::Timestamp, Kind::Instant) => {
-            |values, context| local_to_instant(integer(values), context).map(Value::Integer)
+        (TimeKind::Date, TimeKind::Instant) => {
+            |values, context| local_to_instant(day_start(values)?, context).map(TimeValue::Integer)
         }
-        (Kind::Timestamp, Kind::Time) => |values, _| Ok(time_of_day(integer(values))),
-        (Kind::Instant, Kind::Timestamp) => {
-            |values, context| instant_to_local(integer(values), context).map(Value::Integer)
+        (TimeKind::Timestamp, TimeKind::Date) => |values, _| Ok(whole_days(integer(values))),
+        (TimeKind::Timestamp, TimeKind::Instant) => {
+            |values, context| local_to_instant(integer(values), context).map(TimeValue::Integer)
         }
-        (Kind::Instant, Kind::Date) => {
+        (TimeKind::Timestamp, TimeKind::Time) => |values, _| Ok(time_of_day(integer(values))),
+        (TimeKind::Instant, TimeKind::Timestamp) => {
+            |values, context| instant_to_local(integer(values), context).map(TimeValue::Integer)
+        }
+        (TimeKind::Instant, TimeKind::Date) => {
             |values, context| Ok(whole_days(instant_to_local(integer(values), context)?))
         }
-        (Kind::Instant, Kind::Time) => {
+        (TimeKind::Instant, TimeKind::Time) => {
             |values, context| Ok(time_of_day(instant_to_local(integer(values), context)?))
         }
-        (Kind::Time, Kind::Interval) => |values, _| {
-            Ok(Value::Interval(Interval {
+        (TimeKind::Time, TimeKind::Interval) => |values, _| {
+            Ok(TimeValue::Interval(Interval {
                 micros: integer(values),
                 ..Interval::default()
             }))
         },
-        (Kind::Interval, Kind::Time) => |values, _| match values {
-            [Value::Interval(interval)] => Ok(time_of_day(interval.micros)),
-            _ => Ok(Value::Integer(0)),
+        (TimeKind::Interval, TimeKind::Time) => |values, _| match values {
+            [TimeValue::Interval(interval)] => Ok(time_of_day(interval.micros)),
+            _ => Ok(TimeValue::Integer(0)),
         },
         _ => return plan_err!("cannot cast type {} to {}", kind.sql_name(), to.sql_name()),
     };
@@ -103,37 +109,42 @@ fn to_kind(types: &[DataType], to: Kind) -> Result<Overload> {
     })
 }
 
-fn text_reader(to: Kind) -> Run {
+fn text_reader(to: TimeKind) -> Run {
     match to {
-        Kind::Date => |values, context| read(values, Kind::Date, context),
-        Kind::Timestamp => |values, context| read(values, Kind::Timestamp, context),
-        Kind::Instant => |values, context| read(values, Kind::Instant, context),
-        Kind::Time => |values, context| read(values, Kind::Time, context),
-        Kind::Interval => |values, context| read(values, Kind::Interval, context),
+        TimeKind::Date => |values, context| read(values, TimeKind::Date, context),
+        TimeKind::Timestamp => |values, context| read(values, TimeKind::Timestamp, context),
+        TimeKind::Instant => |values, context| read(values, TimeKind::Instant, context),
+        TimeKind::Time => |values, context| read(values, TimeKind::Time, context),
+        TimeKind::Interval => |values, context| read(values, TimeKind::Interval, context),
     }
 }
 
-fn read(values: &[Value<'_>], kind: Kind, context: &Context) -> Result<Value<'static>> {
+fn read(
+    values: &[TimeValue<'_>],
+    kind: TimeKind,
+    context: &TimeCallContext,
+) -> Result<TimeValue<'static>> {
     let text = match values {
-        [Value::Text(text)] => *text,
+        [TimeValue::Text(text)] => *text,
         _ => "",
     };
     let bytes = text.as_bytes();
     let read = match kind {
-        Kind::Date => {
-            quire_text::calendar::parse_date(bytes).map(|days| Value::Integer(days.into()))
+        TimeKind::Date => {
+            quire_text::calendar::parse_date(bytes).map(|days| TimeValue::Integer(days.into()))
         }
-        Kind::Timestamp => quire_text::calendar::parse_timestamp(bytes, None).map(Value::Integer),
-        Kind::Instant => {
-            quire_text::calendar::parse_timestamp(bytes, Some(&context.zone)).map(Value::Integer)
+        TimeKind::Timestamp => {
+            quire_text::calendar::parse_timestamp(bytes, None).map(TimeValue::Integer)
         }
-        Kind::Time => quire_text::calendar::parse_time(bytes).map(Value::Integer),
-        Kind::Interval => temporal::parse_interval(text).map(Value::Interval),
+        TimeKind::Instant => quire_text::calendar::parse_timestamp(bytes, Some(&context.zone))
+            .map(TimeValue::Integer),
+        TimeKind::Time => quire_text::calendar::parse_time(bytes).map(TimeValue::Integer),
+        TimeKind::Interval => temporal::parse_interval(text).map(TimeValue::Interval),
     };
     let read = match read {
         // The common forms are tried first.
-        Err(quire_text::number_in::Reason::Invalid) if kind != Kind::Interval => {
-            read_freely(text, kind, context).map(Value::Integer)
+        Err(quire_text::number_in::NumberInError::Invalid) if kind != TimeKind::Interval => {
+            read_freely(text, kind, context).map(TimeValue::Integer)
         }
         read => read,
     };
@@ -143,13 +154,13 @@ fn read(values: &[Value<'_>], kind: Kind, context: &Context) -> Result<Value<'st
 /// Reads one of the other forms of dates and times.
 fn read_freely(
     text: &str,
-    kind: Kind,
-    context: &Context,
-) -> Result<i64, quire_text::number_in::Reason> {
-    let out_of_range = quire_text::number_in::Reason::OutOfRange;
+    kind: TimeKind,
+    context: &TimeCallContext,
+) -> Result<i64, quire_text::number_in::NumberInError> {
+    let out_of_range = quire_text::number_in::NumberInError::OutOfRange;
     let local_now = || context.zone.to_local(micros_now()).ok_or(out_of_range);
     // Of a time alone digits are hours, minutes and seconds.
-    let is_number = kind == Kind::Time && !text.contains(|letter: char| ":/-".contains(letter));
+    let is_number = kind == TimeKind::Time && !text.contains(|letter: char| ":/-".contains(letter));
     let marked = if is_number && text.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
         format!("T {text}")
     } else {
@@ -163,15 +174,15 @@ fn read_freely(
         }
         FreeText::Today(days) => (Some(local_now()?.div_euclid(DAY) + days), None, None),
     };
-    if kind == Kind::Time {
-        return time.ok_or(quire_text::number_in::Reason::Invalid);
+    if kind == TimeKind::Time {
+        return time.ok_or(quire_text::number_in::NumberInError::Invalid);
     }
-    let day = day.ok_or(quire_text::number_in::Reason::Invalid)?;
+    let day = day.ok_or(quire_text::number_in::NumberInError::Invalid)?;
     let local = day.checked_mul(DAY);
     let local = local.and_then(|start| start.checked_add(time.unwrap_or(0)));
     match kind {
-        Kind::Date => Ok(day),
-        Kind::Instant => {
+        TimeKind::Date => Ok(day),
+        TimeKind::Instant => {
             let zone = zone.as_ref().unwrap_or(&context.zone);
             local
                 .and_then(|local| zone.to_instant(local))
@@ -182,21 +193,23 @@ fn read_freely(
 }
 
 fn to_text(types: &[DataType], _: &[Option<&datafusion::common::ScalarValue>]) -> Result<Overload> {
-    let Some(kind) = types.first().and_then(Kind::of) else {
+    let Some(kind) = types.first().and_then(TimeKind::of) else {
         return wrong_arguments("cast", types);
     };
     let run: Run = match kind {
-        Kind::Date => |values, _| made(|out| temporal::write_date(integer(values), out)),
-        Kind::Timestamp => {
+        TimeKind::Date => |values, _| made(|out| temporal::write_date(integer(values), out)),
+        TimeKind::Timestamp => {
             |values, _| made(|out| temporal::write_timestamp(integer(values), SECOND, None, out))
         }
-        Kind::Instant => |values, context| {
+        TimeKind::Instant => |values, context| {
             made(|out| temporal::write_instant(integer(values), &context.zone, out))
         },
-        Kind::Time => |values, _| made(|out| temporal::write_time(integer(values), SECOND, out)),
-        Kind::Interval => |values, _| {
+        TimeKind::Time => {
+            |values, _| made(|out| temporal::write_time(integer(values), SECOND, out))
+        }
+        TimeKind::Interval => |values, _| {
             made(|out| {
-                if let [Value::Interval(interval)] = values {
+                if let [TimeValue::Interval(interval)] = values {
                     let nanoseconds = i128::from(interval.micros) * 1_000;
                     let (months, days) = (interval.months.into(), interval.days.into());
                     temporal::write_interval(months, days, nanoseconds, out);
@@ -211,21 +224,21 @@ fn to_text(types: &[DataType], _: &[Option<&datafusion::common::ScalarValue>]) -
     })
 }
 
-fn made(write: impl FnOnce(&mut String)) -> Result<Value<'static>> {
+fn made(write: impl FnOnce(&mut String)) -> Result<TimeValue<'static>> {
     let mut text = String::new();
     write(&mut text);
-    Ok(Value::Made(text))
+    Ok(TimeValue::Made(text))
 }
 
 /// The only argument, which is a number of days or microseconds.
-pub(super) fn integer(values: &[Value<'_>]) -> i64 {
+pub(super) fn integer(values: &[TimeValue<'_>]) -> i64 {
     match values {
-        [Value::Integer(value), ..] => *value,
+        [TimeValue::Integer(value), ..] => *value,
         _ => 0,
     }
 }
 
-fn day_start(values: &[Value<'_>]) -> Result<i64> {
+fn day_start(values: &[TimeValue<'_>]) -> Result<i64> {
     start_of(integer(values))
 }
 
@@ -235,20 +248,20 @@ pub(super) fn start_of(days: i64) -> Result<i64> {
     micros.ok_or_else(|| super::error("22008", "date out of range for timestamp"))
 }
 
-fn whole_days(micros: i64) -> Value<'static> {
-    Value::Integer(micros.div_euclid(DAY))
+fn whole_days(micros: i64) -> TimeValue<'static> {
+    TimeValue::Integer(micros.div_euclid(DAY))
 }
 
-fn time_of_day(micros: i64) -> Value<'static> {
-    Value::Integer(micros.rem_euclid(DAY))
+fn time_of_day(micros: i64) -> TimeValue<'static> {
+    TimeValue::Integer(micros.rem_euclid(DAY))
 }
 
-pub(super) fn local_to_instant(local: i64, context: &Context) -> Result<i64> {
+pub(super) fn local_to_instant(local: i64, context: &TimeCallContext) -> Result<i64> {
     let instant = context.zone.to_instant(local);
-    instant.ok_or_else(|| out_of_range(Kind::Instant))
+    instant.ok_or_else(|| out_of_range(TimeKind::Instant))
 }
 
-pub(super) fn instant_to_local(instant: i64, context: &Context) -> Result<i64> {
+pub(super) fn instant_to_local(instant: i64, context: &TimeCallContext) -> Result<i64> {
     let local = context.zone.to_local(instant);
-    local.ok_or_else(|| out_of_range(Kind::Instant))
+    local.ok_or_else(|| out_of_range(TimeKind::Instant))
 }

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-use super::value::{Kind, of_arrow};
+use super::value::{TimeKind, of_arrow};
 
 /// The call of one of both functions.
 pub fn chosen_interval(is_greatest: bool, choices: Vec<Expr>) -> Expr {
@@ -19,23 +19,23 @@ pub fn chosen_interval(is_greatest: bool, choices: Vec<Expr>) -> Expr {
     } else {
         ("interval_least", Ordering::Less)
     };
-    let function = Choice {
+    let function = TimeChoice {
         name,
         chosen,
-        signature: Signature::variadic(vec![Kind::Interval.data_type()], Volatility::Immutable),
+        signature: Signature::variadic(vec![TimeKind::Interval.data_type()], Volatility::Immutable),
     };
     ScalarUDF::from(function).call(choices)
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Choice {
+struct TimeChoice {
     name: &'static str,
     /// How another interval compares with the one that it takes the place of.
     chosen: Ordering,
     signature: Signature,
 }
 
-impl ScalarUDFImpl for Choice {
+impl ScalarUDFImpl for TimeChoice {
     fn name(&self) -> &str {
         self.name
     }
@@ -45,7 +45,7 @@ impl ScalarUDFImpl for Choice {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(Kind::Interval.data_type())
+        Ok(TimeKind::Interval.data_type())
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

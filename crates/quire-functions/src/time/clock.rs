@@ -11,11 +11,11 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-use super::value::{INSTANT_ZONE, Kind};
+use super::value::{INSTANT_ZONE, TimeKind};
 
 /// Which time a function tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Clock {
+enum TimeFunctionClock {
     /// When the transaction began.
     Transaction,
     /// When the statement began.
@@ -27,7 +27,7 @@ enum Clock {
 /// `now()`, `statement_timestamp()` or `clock_timestamp()`.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct ClockFunction {
-    which: Clock,
+    which: TimeFunctionClock,
     /// Microseconds since 1970, for one statement; otherwise whoever runs an expression knows it.
     at: Option<i64>,
     signature: Signature,
@@ -35,13 +35,13 @@ struct ClockFunction {
 }
 
 impl ClockFunction {
-    fn new(which: Clock, at: Option<i64>) -> Self {
+    fn new(which: TimeFunctionClock, at: Option<i64>) -> Self {
         let aliases: &[&str] = match which {
-            Clock::Transaction => &["current_timestamp", "transaction_timestamp"],
+            TimeFunctionClock::Transaction => &["current_timestamp", "transaction_timestamp"],
             _ => &[],
         };
         let volatility = match which {
-            Clock::Moving => Volatility::Volatile,
+            TimeFunctionClock::Moving => Volatility::Volatile,
             _ => Volatility::Stable,
         };
         Self {
@@ -65,8 +65,8 @@ impl StatementClock {
     /// Has the functions tell these times.
     pub(crate) fn register(self, state: &mut SessionState) -> Result<()> {
         let known = [
-            (Clock::Transaction, self.transaction),
-            (Clock::Statement, self.statement),
+            (TimeFunctionClock::Transaction, self.transaction),
+            (TimeFunctionClock::Statement, self.statement),
         ];
         for (which, at) in known {
             state.register_udf(ScalarUDF::from(ClockFunction::new(which, Some(at))).into())?;
@@ -77,7 +77,11 @@ impl StatementClock {
 
 /// Registers the functions, without a time that they would tell.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
-    for which in [Clock::Transaction, Clock::Statement, Clock::Moving] {
+    for which in [
+        TimeFunctionClock::Transaction,
+        TimeFunctionClock::Statement,
+        TimeFunctionClock::Moving,
+    ] {
         state.register_udf(ScalarUDF::from(ClockFunction::new(which, None)).into())?;
     }
     Ok(())
@@ -96,9 +100,9 @@ fn instant(micros: i64) -> ScalarValue {
 impl ScalarUDFImpl for ClockFunction {
     fn name(&self) -> &str {
         match self.which {
-            Clock::Transaction => "now",
-            Clock::Statement => "statement_timestamp",
-            Clock::Moving => "clock_timestamp",
+            TimeFunctionClock::Transaction => "now",
+            TimeFunctionClock::Statement => "statement_timestamp",
+            TimeFunctionClock::Moving => "clock_timestamp",
         }
     }
 
@@ -111,7 +115,7 @@ impl ScalarUDFImpl for ClockFunction {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(Kind::Instant.data_type())
+        Ok(TimeKind::Instant.data_type())
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {

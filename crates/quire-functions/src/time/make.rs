@@ -5,47 +5,53 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use quire_text::calendar::{days_from_civil, month_days};
 use quire_text::temporal::{
-    DAY, DIGITS_MAX, Interval, IntervalFields, SECOND, Zone, parse_interval_in,
+    DAY, DIGITS_MAX, Interval, IntervalFields, SECOND, TimeZoneRules, parse_interval_in,
 };
 
 use super::arithmetic::{in_range, interval};
 use super::calendar::zone_called;
-use super::call::{Context, Overload, Run, TimeFunction};
+use super::call::{Overload, Run, TimeCallContext, TimeFunction};
 use super::cast::{is_text, local_to_instant, text_type};
-use super::value::{Kind, Value};
+use super::value::{TimeKind, TimeValue};
 use super::{error, invalid_text, out_of_range, wrong_arguments};
 
 /// All of them.
 pub(super) fn functions() -> Vec<TimeFunction> {
     vec![
         TimeFunction::new("make_date", |types, _| {
-            let run: Run = |values, _| Ok(Value::Integer(date(values)? / DAY));
-            made("make_date", types, 3, Kind::Date, run)
+            let run: Run = |values, _| Ok(TimeValue::Integer(date(values)? / DAY));
+            made("make_date", types, 3, TimeKind::Date, run)
         }),
         TimeFunction::new("make_time", |types, _| {
-            let run: Run = |values, _| Ok(Value::Integer(time(values, 0)?));
-            made("make_time", types, 3, Kind::Time, run)
+            let run: Run = |values, _| Ok(TimeValue::Integer(time(values, 0)?));
+            made("make_time", types, 3, TimeKind::Time, run)
         }),
         TimeFunction::new("make_timestamp", |types, _| {
-            let run: Run = |values, _| Ok(Value::Integer(moment(values)?));
-            made("make_timestamp", types, 6, Kind::Timestamp, run)
+            let run: Run = |values, _| Ok(TimeValue::Integer(moment(values)?));
+            made("make_timestamp", types, 6, TimeKind::Timestamp, run)
         }),
         TimeFunction::new("make_timestamptz", make_instant),
         TimeFunction::new("make_interval", |types, _| {
-            made("make_interval", types, 7, Kind::Interval, span)
+            made("make_interval", types, 7, TimeKind::Interval, span)
         }),
         TimeFunction::new("interval_in_fields", in_fields),
     ]
 }
 
 /// A function of so many numbers, which are integers but for seconds, the last one.
-fn made(name: &str, types: &[DataType], count: usize, kind: Kind, run: Run) -> Result<Overload> {
+fn made(
+    name: &str,
+    types: &[DataType],
+    count: usize,
+    kind: TimeKind,
+    run: Run,
+) -> Result<Overload> {
     let is_number = |data_type: &DataType| data_type.is_numeric() || data_type.is_null();
     if types.len() != count || !types.iter().all(is_number) {
         return wrong_arguments(name, types);
     }
     let mut arguments = vec![DataType::Int64; count];
-    if kind != Kind::Date {
+    if kind != TimeKind::Date {
         arguments[count - 1] = DataType::Float64;
     }
     Ok(Overload {
@@ -65,19 +71,19 @@ fn make_instant(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overlo
     let run: Run = |values, context| {
         let local = moment(values)?;
         let instant = match values.get(6) {
-            Some(Value::Text(name)) => zone_of(name)?.to_instant(local),
+            Some(TimeValue::Text(name)) => zone_of(name)?.to_instant(local),
             _ => Some(local_to_instant(local, context)?),
         };
-        let instant = instant.map(Value::Integer);
-        instant.ok_or_else(|| out_of_range(Kind::Instant))
+        let instant = instant.map(TimeValue::Integer);
+        instant.ok_or_else(|| out_of_range(TimeKind::Instant))
     };
-    let mut overload = made("make_timestamptz", numbers, 6, Kind::Instant, run)?;
+    let mut overload = made("make_timestamptz", numbers, 6, TimeKind::Instant, run)?;
     overload.arguments.extend(zone.map(text_type));
     Ok(overload)
 }
 
 /// A zone by its name, or hours and minutes east of Greenwich with a sign.
-fn zone_of(name: &str) -> Result<Zone> {
+fn zone_of(name: &str) -> Result<TimeZoneRules> {
     let Some(east) = name.strip_prefix(['+', '-']) else {
         let is_number = name.starts_with(|letter: char| letter.is_ascii_digit());
         return if is_number {
@@ -98,29 +104,29 @@ fn zone_of(name: &str) -> Result<Zone> {
         return Err(error("22023", text));
     }
     let seconds = hours * 3_600 + minutes * 60;
-    Ok(Zone::east(if name.starts_with('-') {
+    Ok(TimeZoneRules::east(if name.starts_with('-') {
         -seconds
     } else {
         seconds
     }))
 }
 
-fn whole(values: &[Value<'_>], place: usize) -> i64 {
+fn whole(values: &[TimeValue<'_>], place: usize) -> i64 {
     match values.get(place) {
-        Some(Value::Integer(value)) => *value,
+        Some(TimeValue::Integer(value)) => *value,
         _ => 0,
     }
 }
 
-fn seconds(values: &[Value<'_>], place: usize) -> f64 {
+fn seconds(values: &[TimeValue<'_>], place: usize) -> f64 {
     match values.get(place) {
-        Some(Value::Double(value)) => *value,
+        Some(TimeValue::Double(value)) => *value,
         _ => 0.0,
     }
 }
 
 /// Midnight of a year, a month and a day. Years below 0 are those before Christ, of which 1 is the last.
-fn date(values: &[Value<'_>]) -> Result<i64> {
+fn date(values: &[TimeValue<'_>]) -> Result<i64> {
     let [year, month, day] = [0, 1, 2].map(|place| whole(values, place));
     let wrong = || {
         let text = format!("date field value out of range: {year}-{month:02}-{day:02}");
@@ -139,7 +145,7 @@ fn date(values: &[Value<'_>]) -> Result<i64> {
 }
 
 /// Microseconds of hours, minutes and seconds, which stand at `place` and behind it.
-fn time(values: &[Value<'_>], place: usize) -> Result<i64> {
+fn time(values: &[TimeValue<'_>], place: usize) -> Result<i64> {
     let (hour, minute) = (whole(values, place), whole(values, place + 1));
     let second = seconds(values, place + 2);
     let micros = (second * SECOND as f64).round_ties_even();
@@ -157,13 +163,13 @@ fn time(values: &[Value<'_>], place: usize) -> Result<i64> {
     }
 }
 
-fn moment(values: &[Value<'_>]) -> Result<i64> {
+fn moment(values: &[TimeValue<'_>]) -> Result<i64> {
     let moment = date(values)?.checked_add(time(values, 3)?);
-    moment.ok_or_else(|| out_of_range(Kind::Timestamp))
+    moment.ok_or_else(|| out_of_range(TimeKind::Timestamp))
 }
 
 /// Years, months, weeks, days, hours, minutes and seconds.
-fn span(values: &[Value<'_>], _: &Context) -> Result<Value<'static>> {
+fn span(values: &[TimeValue<'_>], _: &TimeCallContext) -> Result<TimeValue<'static>> {
     let part = |place| i128::from(whole(values, place));
     let micros = (seconds(values, 6) * SECOND as f64).round_ties_even();
     let fits = micros.is_finite() && micros.abs() < 9e18;
@@ -185,18 +191,20 @@ fn in_fields(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload>
     let [value, fields, _] = types else {
         return wrong_arguments("interval", types);
     };
-    let (from, run): (DataType, Run) = match Kind::of(value) {
-        Some(Kind::Interval | Kind::Time) => (Kind::Interval.data_type(), |values, _| {
-            cut(interval(values, 0), values)
-        }),
+    let (from, run): (DataType, Run) = match TimeKind::of(value) {
+        Some(TimeKind::Interval | TimeKind::Time) => {
+            (TimeKind::Interval.data_type(), |values, _| {
+                cut(interval(values, 0), values)
+            })
+        }
         None if is_text(value) || value.is_null() => (text_type(value), |values, _| {
             let written = match values.first() {
-                Some(Value::Text(text)) => *text,
+                Some(TimeValue::Text(text)) => *text,
                 _ => "",
             };
             let read = parse_interval_in(written, fields_of(values));
             let read = read.map_err(|reason| {
-                let invalid = invalid_text(reason, Kind::Interval, written);
+                let invalid = invalid_text(reason, TimeKind::Interval, written);
                 datafusion::common::DataFusionError::External(Box::new(invalid))
             })?;
             cut(read, values)
@@ -205,19 +213,19 @@ fn in_fields(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload>
     };
     Ok(Overload {
         arguments: vec![from, text_type(fields), DataType::Int64],
-        result: Kind::Interval.data_type(),
+        result: TimeKind::Interval.data_type(),
         run,
     })
 }
 
-fn fields_of(values: &[Value<'_>]) -> IntervalFields {
+fn fields_of(values: &[TimeValue<'_>]) -> IntervalFields {
     match values.get(1) {
-        Some(Value::Text(fields)) => IntervalFields::named(fields),
+        Some(TimeValue::Text(fields)) => IntervalFields::named(fields),
         _ => IntervalFields::default(),
     }
 }
 
-fn cut(interval: Interval, values: &[Value<'_>]) -> Result<Value<'static>> {
+fn cut(interval: Interval, values: &[TimeValue<'_>]) -> Result<TimeValue<'static>> {
     let digits = u32::try_from(whole(values, 2)).unwrap_or(DIGITS_MAX);
     in_range(fields_of(values).cut(interval, digits))
 }

@@ -24,7 +24,7 @@ pub use choice::chosen_interval;
 pub use clock::{StatementClock, micros_now};
 pub use parts::as_planner_part;
 pub use sums::IntervalAggregate;
-pub use value::Kind;
+pub use value::TimeKind;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result, plan_err};
@@ -33,7 +33,7 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::ScalarUDF;
 
 use quire_error::Error;
-use quire_text::number_in::Reason;
+use quire_text::number_in::NumberInError;
 
 /// Replaces the planner's functions of time.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
@@ -52,29 +52,29 @@ fn error(sqlstate: &'static str, message: impl Into<String>) -> DataFusionError 
 }
 
 /// `22008`: a value that its type does not hold.
-fn out_of_range(kind: Kind) -> DataFusionError {
+fn out_of_range(kind: TimeKind) -> DataFusionError {
     let what = match kind {
-        Kind::Timestamp | Kind::Instant => "timestamp",
+        TimeKind::Timestamp | TimeKind::Instant => "timestamp",
         other => other.sql_name(),
     };
     error("22008", format!("{what} out of range"))
 }
 
 /// A text that is no value of a type.
-pub fn invalid_text(reason: Reason, kind: Kind, text: &str) -> Error {
+pub fn invalid_text(reason: NumberInError, kind: TimeKind, text: &str) -> Error {
     match (reason, kind) {
-        (Reason::Invalid, _) => Error::new(
+        (NumberInError::Invalid, _) => Error::new(
             "22007",
             format!(
                 "invalid input syntax for type {}: \"{text}\"",
                 kind.sql_name()
             ),
         ),
-        (Reason::OutOfRange, Kind::Interval) => Error::new(
+        (NumberInError::OutOfRange, TimeKind::Interval) => Error::new(
             "22015",
             format!("interval field value out of range: \"{text}\""),
         ),
-        (Reason::OutOfRange, _) => Error::new(
+        (NumberInError::OutOfRange, _) => Error::new(
             "22008",
             format!("date/time field value out of range: \"{text}\""),
         ),

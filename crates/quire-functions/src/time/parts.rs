@@ -3,23 +3,23 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::{Expr, ScalarUDF};
-use quire_text::temporal::{Field, Part};
+use quire_text::temporal::{ScaledFieldValue, TemporalField};
 
 use super::arithmetic::interval;
 use super::call::{Overload, Run, TimeFunction};
 use super::cast::{instant_to_local, integer, is_text, text_type};
 use super::planner_part::PlannerPart;
-use super::value::{Kind, Value};
+use super::value::{TimeKind, TimeValue};
 use super::{error, wrong_arguments};
 
 /// Fields that are whole numbers, and so those of the planner's function. It knows what years mean for ranges, so filters can use them.
-const PLANNERS_FIELDS: [Field; 6] = [
-    Field::Year,
-    Field::Quarter,
-    Field::Month,
-    Field::Day,
-    Field::Hour,
-    Field::Minute,
+const PLANNERS_FIELDS: [TemporalField; 6] = [
+    TemporalField::Year,
+    TemporalField::Quarter,
+    TemporalField::Month,
+    TemporalField::Day,
+    TemporalField::Hour,
+    TemporalField::Minute,
 ];
 
 pub(super) fn functions() -> Vec<TimeFunction> {
@@ -37,7 +37,7 @@ pub fn as_planner_part(arguments: &[Expr], moment: &DataType) -> Option<Expr> {
     let [Expr::Literal(name, _), value] = arguments else {
         return None;
     };
-    let field = Field::named(name.try_as_str()??)?;
+    let field = TemporalField::named(name.try_as_str()??)?;
     let is_known = match moment {
         DataType::Date32 => !field.is_of_clock(),
         DataType::Timestamp(_, None) => true,
@@ -58,7 +58,7 @@ pub fn as_planner_part(arguments: &[Expr], moment: &DataType) -> Option<Expr> {
 fn extract(types: &[DataType], known: &[Option<&ScalarValue>]) -> Result<Overload> {
     let field = field_of(known);
     let result = match field.map(|field| (field, field.scale())) {
-        Some((Field::Microseconds, _)) => DataType::Int64,
+        Some((TemporalField::Microseconds, _)) => DataType::Int64,
         Some((_, 0)) => DataType::Int32,
         Some((_, scale)) => DataType::Decimal128(22, scale.cast_signed()),
         None => DataType::Float64,
@@ -67,62 +67,66 @@ fn extract(types: &[DataType], known: &[Option<&ScalarValue>]) -> Result<Overloa
 }
 
 fn date_part(types: &[DataType], known: &[Option<&ScalarValue>]) -> Result<Overload> {
-    let result = match field_of(known).map(Field::scale) {
-        Some(0) if field_of(known) == Some(Field::Microseconds) => DataType::Int64,
+    let result = match field_of(known).map(TemporalField::scale) {
+        Some(0) if field_of(known) == Some(TemporalField::Microseconds) => DataType::Int64,
         Some(0) => DataType::Int32,
         _ => DataType::Float64,
     };
     parts("date_part", types, result)
 }
 
-fn field_of(known: &[Option<&ScalarValue>]) -> Option<Field> {
+fn field_of(known: &[Option<&ScalarValue>]) -> Option<TemporalField> {
     let name = known.first().copied().flatten()?;
-    Field::named(name.try_as_str()??)
+    TemporalField::named(name.try_as_str()??)
 }
 
 fn parts(name: &str, types: &[DataType], result: DataType) -> Result<Overload> {
     let [name_type, moment] = types else {
         return wrong_arguments(name, types);
     };
-    let kind = match Kind::of(moment) {
+    let kind = match TimeKind::of(moment) {
         Some(kind) => kind,
-        None if is_text(moment) || moment.is_null() => Kind::Instant,
+        None if is_text(moment) || moment.is_null() => TimeKind::Instant,
         None => return wrong_arguments(name, types),
     };
     let run: Run = match kind {
-        Kind::Date => |values, _| {
+        TimeKind::Date => |values, _| {
             let day = integer(&values[1..]);
-            let part = field(values, Kind::Date)?;
+            let part = field(values, TimeKind::Date)?;
             let is_of_day = !part.is_of_clock() && !part.is_of_zone();
-            found(part.of_day(day).filter(|_| is_of_day), values, Kind::Date)
+            found(
+                part.of_day(day).filter(|_| is_of_day),
+                values,
+                TimeKind::Date,
+            )
         },
-        Kind::Timestamp => |values, _| {
-            let part = field(values, Kind::Timestamp)?;
+        TimeKind::Timestamp => |values, _| {
+            let part = field(values, TimeKind::Timestamp)?;
             found(
                 part.of_timestamp(integer(&values[1..])),
                 values,
-                Kind::Timestamp,
+                TimeKind::Timestamp,
             )
         },
-        Kind::Instant => |values, context| {
-            let (part, instant) = (field(values, Kind::Instant)?, integer(&values[1..]));
+        TimeKind::Instant => |values, context| {
+            let (part, instant) = (field(values, TimeKind::Instant)?, integer(&values[1..]));
             let part = match part {
-                Field::Epoch => part.of_timestamp(instant),
+                TemporalField::Epoch => part.of_timestamp(instant),
                 part if part.is_of_zone() => part.of_offset(context.zone.offset_at(instant)),
                 part => part.of_timestamp(instant_to_local(instant, context)?),
             };
-            found(part, values, Kind::Instant)
+            found(part, values, TimeKind::Instant)
         },
-        Kind::Time => |values, _| {
-            let part = field(values, Kind::Time)?;
-            found(part.of_time(integer(&values[1..])), values, Kind::Time)
+        TimeKind::Time => |values, _| {
+            let part = field(values, TimeKind::Time)?;
+            found(part.of_time(integer(&values[1..])), values, TimeKind::Time)
         },
-        Kind::Interval => |values, _| {
-            let part = field(values, Kind::Interval)?;
+        TimeKind::Interval => |values, _| {
+            let part = field(values, TimeKind::Interval)?;
             found(
                 part.of_interval(interval(values, 1)),
                 values,
-                Kind::Interval,
+                TimeKind::Interval,
             )
         },
     };
@@ -133,24 +137,28 @@ fn parts(name: &str, types: &[DataType], result: DataType) -> Result<Overload> {
     })
 }
 
-fn name_of<'v>(values: &'v [Value<'_>]) -> &'v str {
+fn name_of<'v>(values: &'v [TimeValue<'_>]) -> &'v str {
     match values {
-        [Value::Text(name), _] => name,
+        [TimeValue::Text(name), _] => name,
         _ => "",
     }
 }
 
-fn field(values: &[Value<'_>], kind: Kind) -> Result<Field> {
+fn field(values: &[TimeValue<'_>], kind: TimeKind) -> Result<TemporalField> {
     let name = name_of(values);
-    Field::named(name).ok_or_else(|| refusal(name, "recognized", kind))
+    TemporalField::named(name).ok_or_else(|| refusal(name, "recognized", kind))
 }
 
-fn found(part: Option<Part>, values: &[Value<'_>], kind: Kind) -> Result<Value<'static>> {
-    let part = part.map(Value::Part);
+fn found(
+    part: Option<ScaledFieldValue>,
+    values: &[TimeValue<'_>],
+    kind: TimeKind,
+) -> Result<TimeValue<'static>> {
+    let part = part.map(TimeValue::Part);
     part.ok_or_else(|| refusal(name_of(values), "supported", kind))
 }
 
-fn refusal(name: &str, what: &str, kind: Kind) -> DataFusionError {
+fn refusal(name: &str, what: &str, kind: TimeKind) -> DataFusionError {
     let sqlstate = match what {
         "supported" => "0A000",
         _ => "22023",

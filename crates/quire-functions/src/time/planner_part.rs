@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
 
-use quire_text::temporal::{Field, Part};
+use quire_text::temporal::{ScaledFieldValue, TemporalField};
 
 /// The function. What it means for ranges is what the planner's says.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -64,7 +64,7 @@ impl ScalarUDFImpl for PlannerPart {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let part = match args.args.as_slice() {
             [ColumnarValue::Scalar(name), moment] => {
-                let field = name.try_as_str().flatten().and_then(Field::named);
+                let field = name.try_as_str().flatten().and_then(TemporalField::named);
                 field.zip(Some(moment))
             }
             _ => None,
@@ -88,8 +88,8 @@ impl ScalarUDFImpl for PlannerPart {
 }
 
 /// The field of dates and timestamps; `None` of other types.
-fn parts(field: Field, moments: &ArrayRef) -> Option<ArrayRef> {
-    let number = |part: Part| i32::try_from(part.units).ok();
+fn parts(field: TemporalField, moments: &ArrayRef) -> Option<ArrayRef> {
+    let number = |part: ScaledFieldValue| i32::try_from(part.units).ok();
     let parts: Int32Array = match moments.data_type() {
         DataType::Date32 => {
             let days = moments.as_primitive::<Date32Type>().iter();

@@ -9,10 +9,10 @@ use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
-use quire_text::temporal::{Interval, Zone};
+use quire_text::temporal::{Interval, TimeZoneRules};
 
 use super::call::{arrays_of, zone_of};
-use super::value::{Kind, Value, Values};
+use super::value::{TimeArgument, TimeKind, TimeValue};
 use super::{error, out_of_range, wrong_arguments};
 
 /// The function; statements call it `generate_series`.
@@ -30,14 +30,14 @@ impl TimeSeries {
 }
 
 /// The kind of the values: local timestamps if both ends are such, and otherwise instants.
-fn kind_of(types: &[DataType]) -> Result<Kind> {
+fn kind_of(types: &[DataType]) -> Result<TimeKind> {
     match types {
         [first, last, _] => {
-            let is_local = |end| Kind::of(end) == Some(Kind::Timestamp);
+            let is_local = |end| TimeKind::of(end) == Some(TimeKind::Timestamp);
             Ok(if is_local(first) && is_local(last) {
-                Kind::Timestamp
+                TimeKind::Timestamp
             } else {
-                Kind::Instant
+                TimeKind::Instant
             })
         }
         _ => wrong_arguments("generate_series", types),
@@ -55,7 +55,7 @@ impl ScalarUDFImpl for TimeSeries {
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
         let end = kind_of(types)?.data_type();
-        Ok(vec![end.clone(), end, Kind::Interval.data_type()])
+        Ok(vec![end.clone(), end, TimeKind::Interval.data_type()])
     }
 
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
@@ -67,8 +67,8 @@ impl ScalarUDFImpl for TimeSeries {
         let types: Vec<DataType> = args.args.iter().map(ColumnarValue::data_type).collect();
         let kind = kind_of(&types)?;
         let zone = match kind {
-            Kind::Instant => zone_of(&args.config_options),
-            _ => Zone::default(),
+            TimeKind::Instant => zone_of(&args.config_options),
+            _ => TimeZoneRules::default(),
         };
         let arrays = arrays_of(&args.args, &self.coerce_types(&types)?)?;
         let is_constant = |argument: &ColumnarValue| matches!(argument, ColumnarValue::Scalar(_));
@@ -76,7 +76,7 @@ impl ScalarUDFImpl for TimeSeries {
         let rows = if is_single { 1 } else { args.number_rows };
         let pairs = arrays.iter().zip(&args.args);
         let arguments: Vec<_> = pairs
-            .map(|(array, argument)| Values::new(array, is_constant(argument)))
+            .map(|(array, argument)| TimeArgument::new(array, is_constant(argument)))
             .collect();
         let items = PrimitiveBuilder::<TimestampMicrosecondType>::new();
         let mut lists = ListBuilder::new(items.with_data_type(kind.data_type()));
@@ -99,14 +99,14 @@ impl ScalarUDFImpl for TimeSeries {
 /// A list for one row; without rows where an argument is NULL.
 fn add_series(
     lists: &mut ListBuilder<PrimitiveBuilder<TimestampMicrosecondType>>,
-    values: &[Option<Value<'_>>],
-    zone: &Zone,
+    values: &[Option<TimeValue<'_>>],
+    zone: &TimeZoneRules,
 ) -> Result<()> {
     let (first, last, step) = match values {
         [
-            Some(Value::Integer(first)),
-            Some(Value::Integer(last)),
-            Some(Value::Interval(step)),
+            Some(TimeValue::Integer(first)),
+            Some(TimeValue::Integer(last)),
+            Some(TimeValue::Interval(step)),
         ] => (*first, *last, *step),
         [_, _, _] => {
             lists.append(true);
@@ -129,7 +129,7 @@ fn add_series(
     while is_within(moment) {
         lists.values().append_value(moment);
         let next = step.after_instant(moment, zone);
-        moment = next.ok_or_else(|| out_of_range(Kind::Timestamp))?;
+        moment = next.ok_or_else(|| out_of_range(TimeKind::Timestamp))?;
     }
     lists.append(true);
     Ok(())

@@ -11,10 +11,10 @@ use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatil
 use quire_text::temporal::Interval;
 
 use super::out_of_range;
-use super::value::{Kind, of_arrow, to_arrow};
+use super::value::{TimeKind, of_arrow, to_arrow};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Which {
+enum IntervalAggregateKind {
     Sum,
     Average,
     Shortest,
@@ -24,7 +24,7 @@ enum Which {
 /// One of them.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct IntervalAggregate {
-    which: Which,
+    which: IntervalAggregateKind,
     signature: Signature,
 }
 
@@ -32,10 +32,10 @@ impl IntervalAggregate {
     /// The aggregate of intervals for one that statements call by this name.
     pub fn named(name: &str) -> Option<Self> {
         let which = match name {
-            "sum" | "checked_sum" => Which::Sum,
-            "avg" => Which::Average,
-            "min" => Which::Shortest,
-            "max" => Which::Longest,
+            "sum" | "checked_sum" => IntervalAggregateKind::Sum,
+            "avg" => IntervalAggregateKind::Average,
+            "min" => IntervalAggregateKind::Shortest,
+            "max" => IntervalAggregateKind::Longest,
             _ => return None,
         };
         Some(Self {
@@ -48,10 +48,10 @@ impl IntervalAggregate {
 impl AggregateUDFImpl for IntervalAggregate {
     fn name(&self) -> &str {
         match self.which {
-            Which::Sum => "interval_sum",
-            Which::Average => "interval_avg",
-            Which::Shortest => "interval_min",
-            Which::Longest => "interval_max",
+            IntervalAggregateKind::Sum => "interval_sum",
+            IntervalAggregateKind::Average => "interval_avg",
+            IntervalAggregateKind::Shortest => "interval_min",
+            IntervalAggregateKind::Longest => "interval_max",
         }
     }
 
@@ -61,13 +61,13 @@ impl AggregateUDFImpl for IntervalAggregate {
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
         match types {
-            [DataType::Interval(_)] => Ok(vec![Kind::Interval.data_type()]),
+            [DataType::Interval(_)] => Ok(vec![TimeKind::Interval.data_type()]),
             _ => plan_err!("{} takes an interval", self.name()),
         }
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(Kind::Interval.data_type())
+        Ok(TimeKind::Interval.data_type())
     }
 
     fn accumulator(&self, _: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
@@ -77,7 +77,7 @@ impl AggregateUDFImpl for IntervalAggregate {
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
         let name = |part| format_state_name(args.name, part);
         Ok(vec![
-            Field::new(name("interval"), Kind::Interval.data_type(), true).into(),
+            Field::new(name("interval"), TimeKind::Interval.data_type(), true).into(),
             Field::new(name("count"), DataType::Int64, true).into(),
         ])
     }
@@ -85,13 +85,13 @@ impl AggregateUDFImpl for IntervalAggregate {
 
 #[derive(Debug)]
 struct Accumulated {
-    which: Which,
+    which: IntervalAggregateKind,
     value: Option<Interval>,
     count: i64,
 }
 
 impl Accumulated {
-    fn new(which: Which) -> Self {
+    fn new(which: IntervalAggregateKind) -> Self {
         Self {
             which,
             value: None,
@@ -108,13 +108,17 @@ impl Accumulated {
                 continue;
             };
             let combined = match (self.which, next.compare(known)) {
-                (Which::Sum | Which::Average, _) => known.plus(next),
+                (IntervalAggregateKind::Sum | IntervalAggregateKind::Average, _) => {
+                    known.plus(next)
+                }
                 // Of equal ones it is the last.
-                (Which::Shortest, Ordering::Less | Ordering::Equal)
-                | (Which::Longest, Ordering::Greater | Ordering::Equal) => Some(next),
+                (IntervalAggregateKind::Shortest, Ordering::Less | Ordering::Equal)
+                | (IntervalAggregateKind::Longest, Ordering::Greater | Ordering::Equal) => {
+                    Some(next)
+                }
                 _ => Some(known),
             };
-            self.value = Some(combined.ok_or_else(|| out_of_range(Kind::Interval))?);
+            self.value = Some(combined.ok_or_else(|| out_of_range(TimeKind::Interval))?);
         }
         Ok(())
     }
@@ -136,9 +140,9 @@ impl Accumulator for Accumulated {
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let value = match (self.which, self.value) {
-            (Which::Average, Some(total)) => {
+            (IntervalAggregateKind::Average, Some(total)) => {
                 let average = total.divided(self.count as f64);
-                Some(average.ok_or_else(|| out_of_range(Kind::Interval))?)
+                Some(average.ok_or_else(|| out_of_range(TimeKind::Interval))?)
             }
             (_, value) => value,
         };

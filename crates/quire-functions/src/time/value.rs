@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::{
 };
 use datafusion::common::{Result, exec_err};
 use quire_text::calendar::{DATES, FIRST_MOMENT};
-use quire_text::temporal::{Interval, Part};
+use quire_text::temporal::{Interval, ScaledFieldValue};
 
 use crate::time::out_of_range;
 
@@ -20,7 +20,7 @@ pub(crate) const INSTANT_ZONE: &str = "+00:00";
 
 /// What kind of values a type of time has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TimeKind {
     Date,
     Timestamp,
     /// TIMESTAMPTZ.
@@ -29,7 +29,7 @@ pub enum Kind {
     Interval,
 }
 
-impl Kind {
+impl TimeKind {
     pub fn of(data_type: &DataType) -> Option<Self> {
         Some(match data_type {
             DataType::Date32 => Self::Date,
@@ -65,7 +65,7 @@ impl Kind {
 
 /// A value that is not NULL.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value<'a> {
+pub(crate) enum TimeValue<'a> {
     /// Days, microseconds, or a number.
     Integer(i64),
     Double(f64),
@@ -75,23 +75,23 @@ pub(crate) enum Value<'a> {
     /// Text that was made.
     Made(String),
     /// A field, for a column of any numbers.
-    Part(Part),
+    Part(ScaledFieldValue),
 }
 
 /// The values of an argument.
-pub(super) struct Values<'a> {
+pub(super) struct TimeArgument<'a> {
     array: &'a ArrayRef,
     /// A single value that stands for all rows.
     is_constant: bool,
 }
 
-impl<'a> Values<'a> {
+impl<'a> TimeArgument<'a> {
     pub(super) fn new(array: &'a ArrayRef, is_constant: bool) -> Self {
         Self { array, is_constant }
     }
 
     /// The value of a row; `None` for NULL.
-    pub(super) fn at(&self, row: usize) -> Result<Option<Value<'a>>> {
+    pub(super) fn at(&self, row: usize) -> Result<Option<TimeValue<'a>>> {
         let row = if self.is_constant { 0 } else { row };
         let array = self.array;
         if array.is_null(row) {
@@ -99,23 +99,23 @@ impl<'a> Values<'a> {
         }
         Ok(Some(match array.data_type() {
             DataType::Date32 => {
-                Value::Integer(array.as_primitive::<Date32Type>().value(row).into())
+                TimeValue::Integer(array.as_primitive::<Date32Type>().value(row).into())
             }
             DataType::Timestamp(TimeUnit::Microsecond, _) => {
-                Value::Integer(array.as_primitive::<TimestampMicrosecondType>().value(row))
+                TimeValue::Integer(array.as_primitive::<TimestampMicrosecondType>().value(row))
             }
             DataType::Time64(TimeUnit::Microsecond) => {
-                Value::Integer(array.as_primitive::<Time64MicrosecondType>().value(row))
+                TimeValue::Integer(array.as_primitive::<Time64MicrosecondType>().value(row))
             }
-            DataType::Int64 => Value::Integer(array.as_primitive::<Int64Type>().value(row)),
-            DataType::Float64 => Value::Double(array.as_primitive::<Float64Type>().value(row)),
+            DataType::Int64 => TimeValue::Integer(array.as_primitive::<Int64Type>().value(row)),
+            DataType::Float64 => TimeValue::Double(array.as_primitive::<Float64Type>().value(row)),
             DataType::Interval(IntervalUnit::MonthDayNano) => {
                 let value = array.as_primitive::<IntervalMonthDayNanoType>().value(row);
-                Value::Interval(of_arrow(value))
+                TimeValue::Interval(of_arrow(value))
             }
-            DataType::Utf8 => Value::Text(array.as_string::<i32>().value(row)),
-            DataType::LargeUtf8 => Value::Text(array.as_string::<i64>().value(row)),
-            DataType::Utf8View => Value::Text(array.as_string_view().value(row)),
+            DataType::Utf8 => TimeValue::Text(array.as_string::<i32>().value(row)),
+            DataType::LargeUtf8 => TimeValue::Text(array.as_string::<i64>().value(row)),
+            DataType::Utf8View => TimeValue::Text(array.as_string_view().value(row)),
             DataType::Null => return Ok(None),
             other => return exec_err!("a function of time takes no {other}"),
         }))
@@ -134,7 +134,7 @@ pub(crate) fn of_arrow(value: IntervalMonthDayNano) -> Interval {
 /// An interval whose time has more nanoseconds than 64 bits hold.
 pub(crate) fn to_arrow(value: Interval) -> Result<IntervalMonthDayNano> {
     let nanoseconds = value.micros.checked_mul(1_000);
-    let nanoseconds = nanoseconds.ok_or_else(|| out_of_range(Kind::Interval))?;
+    let nanoseconds = nanoseconds.ok_or_else(|| out_of_range(TimeKind::Interval))?;
     Ok(IntervalMonthDayNano::new(
         value.months,
         value.days,
@@ -143,7 +143,7 @@ pub(crate) fn to_arrow(value: Interval) -> Result<IntervalMonthDayNano> {
 }
 
 /// Collects results of one type.
-pub(super) enum Collector {
+pub(super) enum TimeResultBuilder {
     Integer32(PrimitiveBuilder<Int32Type>),
     Integer(PrimitiveBuilder<Int64Type>),
     Double(PrimitiveBuilder<Float64Type>),
@@ -155,7 +155,7 @@ pub(super) enum Collector {
     Text(StringViewBuilder),
 }
 
-impl Collector {
+impl TimeResultBuilder {
     pub(super) fn new(data_type: &DataType, rows: usize) -> Result<Self> {
         Ok(match data_type {
             DataType::Int32 => Self::Integer32(PrimitiveBuilder::with_capacity(rows)),
@@ -179,31 +179,35 @@ impl Collector {
         })
     }
 
-    pub(super) fn add(&mut self, value: Option<Value<'_>>) -> Result<()> {
+    pub(super) fn add(&mut self, value: Option<TimeValue<'_>>) -> Result<()> {
         match (self, value) {
-            (Self::Integer32(builder), Some(Value::Integer(value))) => {
+            (Self::Integer32(builder), Some(TimeValue::Integer(value))) => {
                 builder.append_value(value as i32);
             }
-            (Self::Integer(builder), Some(Value::Integer(value))) => builder.append_value(value),
-            (Self::Double(builder), Some(Value::Double(value))) => builder.append_value(value),
-            (Self::Decimal(builder), Some(Value::Decimal(value))) => builder.append_value(value),
-            (Self::Date(builder), Some(Value::Integer(days))) => {
-                let days = i32::try_from(days).ok().filter(|days| DATES.contains(days));
-                builder.append_value(days.ok_or_else(|| out_of_range(Kind::Date))?);
+            (Self::Integer(builder), Some(TimeValue::Integer(value))) => {
+                builder.append_value(value)
             }
-            (Self::Timestamp(builder), Some(Value::Integer(micros))) => {
+            (Self::Double(builder), Some(TimeValue::Double(value))) => builder.append_value(value),
+            (Self::Decimal(builder), Some(TimeValue::Decimal(value))) => {
+                builder.append_value(value)
+            }
+            (Self::Date(builder), Some(TimeValue::Integer(days))) => {
+                let days = i32::try_from(days).ok().filter(|days| DATES.contains(days));
+                builder.append_value(days.ok_or_else(|| out_of_range(TimeKind::Date))?);
+            }
+            (Self::Timestamp(builder), Some(TimeValue::Integer(micros))) => {
                 if micros < FIRST_MOMENT {
-                    return Err(out_of_range(Kind::Timestamp));
+                    return Err(out_of_range(TimeKind::Timestamp));
                 }
                 builder.append_value(micros);
             }
-            (Self::Time(builder), Some(Value::Integer(micros))) => builder.append_value(micros),
-            (Self::Interval(builder), Some(Value::Interval(value))) => {
+            (Self::Time(builder), Some(TimeValue::Integer(micros))) => builder.append_value(micros),
+            (Self::Interval(builder), Some(TimeValue::Interval(value))) => {
                 builder.append_value(to_arrow(value)?);
             }
-            (Self::Text(builder), Some(Value::Text(text))) => builder.append_value(text),
-            (Self::Text(builder), Some(Value::Made(text))) => builder.append_value(text),
-            (collector, Some(Value::Part(part))) => collector.add_part(part)?,
+            (Self::Text(builder), Some(TimeValue::Text(text))) => builder.append_value(text),
+            (Self::Text(builder), Some(TimeValue::Made(text))) => builder.append_value(text),
+            (collector, Some(TimeValue::Part(part))) => collector.add_part(part)?,
             (Self::Integer32(builder), None) => builder.append_null(),
             (Self::Integer(builder), None) => builder.append_null(),
             (Self::Double(builder), None) => builder.append_null(),
@@ -218,8 +222,8 @@ impl Collector {
         Ok(())
     }
 
-    fn add_part(&mut self, part: Part) -> Result<()> {
-        let whole = || i64::try_from(part.units).map_err(|_| out_of_range(Kind::Interval));
+    fn add_part(&mut self, part: ScaledFieldValue) -> Result<()> {
+        let whole = || i64::try_from(part.units).map_err(|_| out_of_range(TimeKind::Interval));
         match self {
             Self::Integer32(builder) => builder.append_value(whole()? as i32),
             Self::Integer(builder) => builder.append_value(whole()?),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quire_codec::Corrupt;
 use quire_store::PageId;
-use quire_store::pool::{ChangeGuard, Frame, PageCodec, Pool};
+use quire_store::pool::{ChangeGuard, PageCodec, PageFrame, Pool};
 
 use super::descend::astray;
 use super::error::TreeError;
@@ -103,7 +103,7 @@ impl BTree {
     /// Frees a page that is no leaf, and what is below it. `level` is what the page above it says.
     fn free_below(
         &self,
-        frame: &Arc<Frame>,
+        frame: &Arc<PageFrame>,
         level: Option<u8>,
         guard: &ChangeGuard<'_>,
     ) -> Result<(), TreeError> {

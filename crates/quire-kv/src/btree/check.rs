@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quire_codec::Corrupt;
 use quire_format::row_page::{RowPage, TreePageKind};
 use quire_store::PageId;
-use quire_store::pool::Frame;
+use quire_store::pool::PageFrame;
 
 use super::pages::read;
 use super::tree::BTree;
@@ -46,7 +46,7 @@ pub struct TreeReport {
 }
 
 /// What the page above says of a page.
-struct Expected {
+struct ExpectedPage {
     page: PageId,
     /// Absent for the root.
     level: Option<u8>,
@@ -54,7 +54,7 @@ struct Expected {
     upper: Vec<u8>,
 }
 
-struct Checker {
+struct BTreeChecker {
     report: TreeReport,
     seen: HashSet<PageId>,
 }
@@ -65,11 +65,11 @@ impl BTree {
     #[must_use]
     pub fn check(&self) -> TreeReport {
         let _structure = self.lock_structure();
-        let mut checker = Checker {
+        let mut checker = BTreeChecker {
             report: TreeReport::default(),
             seen: HashSet::new(),
         };
-        let mut pending = vec![Expected {
+        let mut pending = vec![ExpectedPage {
             page: self.root,
             level: None,
             lower: Vec::new(),
@@ -87,7 +87,7 @@ impl BTree {
     }
 }
 
-impl Checker {
+impl BTreeChecker {
     fn find(&mut self, invariant: &'static str, page: PageId, what: String) {
         self.report.findings.push(TreeFinding {
             invariant,
@@ -96,7 +96,7 @@ impl Checker {
         });
     }
 
-    fn page_is_reached_once(&mut self, expected: &Expected) -> bool {
+    fn page_is_reached_once(&mut self, expected: &ExpectedPage) -> bool {
         let page = expected.page;
         let is_first = self.seen.insert(page);
         if is_first {
@@ -108,7 +108,7 @@ impl Checker {
         is_first
     }
 
-    fn page_can_be_had(&mut self, tree: &BTree, expected: &Expected) -> Option<Arc<Frame>> {
+    fn page_can_be_had(&mut self, tree: &BTree, expected: &ExpectedPage) -> Option<Arc<PageFrame>> {
         let page = expected.page;
         let what = match tree.pages.get(page) {
             Ok(Some(frame)) => return Some(frame),
@@ -120,7 +120,12 @@ impl Checker {
     }
 
     /// Checks one page; its children, unless it is too damaged to have any.
-    fn page(&mut self, tree: &BTree, expected: &Expected, frame: &Frame) -> Option<Vec<Expected>> {
+    fn page(
+        &mut self,
+        tree: &BTree,
+        expected: &ExpectedPage,
+        frame: &PageFrame,
+    ) -> Option<Vec<ExpectedPage>> {
         let at = expected.page;
         let copied = read(frame, |page| page.bytes().to_vec());
         let what = match copied {
@@ -138,9 +143,9 @@ impl Checker {
     fn open_page(
         &mut self,
         tree: &BTree,
-        expected: &Expected,
+        expected: &ExpectedPage,
         page: &RowPage<'_>,
-    ) -> Option<Vec<Expected>> {
+    ) -> Option<Vec<ExpectedPage>> {
         self.page_has_the_length_of_the_tree(tree, expected, page);
         self.fences_are_those_of_the_parent(expected, page);
         if !self.level_is_one_below_the_parent(expected, page) {
@@ -160,7 +165,7 @@ impl Checker {
     fn page_has_the_length_of_the_tree(
         &mut self,
         tree: &BTree,
-        expected: &Expected,
+        expected: &ExpectedPage,
         page: &RowPage<'_>,
     ) {
         let (bytes, page_bytes) = (page.page_bytes(), tree.page_bytes);
@@ -171,7 +176,7 @@ impl Checker {
     }
 
     /// Those of the root are infinite.
-    fn fences_are_those_of_the_parent(&mut self, expected: &Expected, page: &RowPage<'_>) {
+    fn fences_are_those_of_the_parent(&mut self, expected: &ExpectedPage, page: &RowPage<'_>) {
         let fences = [page.lower_fence(), page.upper_fence()];
         let wanted = [expected.lower.as_slice(), &expected.upper];
         if fences != wanted {
@@ -183,7 +188,11 @@ impl Checker {
         }
     }
 
-    fn level_is_one_below_the_parent(&mut self, expected: &Expected, page: &RowPage<'_>) -> bool {
+    fn level_is_one_below_the_parent(
+        &mut self,
+        expected: &ExpectedPage,
+        page: &RowPage<'_>,
+    ) -> bool {
         let level = page.level();
         let what = match expected.level {
             Some(wanted) if wanted == level => return true,
@@ -198,14 +207,14 @@ impl Checker {
         false
     }
 
-    fn inner_page_has_children(&mut self, expected: &Expected, page: &RowPage<'_>) {
+    fn inner_page_has_children(&mut self, expected: &ExpectedPage, page: &RowPage<'_>) {
         if page.is_empty() {
             let what = "it has no entries".to_owned();
             self.find("inner_page_has_children", expected.page, what);
         }
     }
 
-    fn values_are_in_the_leaf(&mut self, expected: &Expected, page: &RowPage<'_>) {
+    fn values_are_in_the_leaf(&mut self, expected: &ExpectedPage, page: &RowPage<'_>) {
         let overflow = page.entries().flatten().filter(|entry| entry.overflow);
         let count = overflow.count();
         if count > 0 {
@@ -216,11 +225,11 @@ impl Checker {
 }
 
 /// What an inner page says of the pages below it.
-fn children(page: &RowPage<'_>) -> Result<Vec<Expected>, Corrupt> {
+fn children(page: &RowPage<'_>) -> Result<Vec<ExpectedPage>, Corrupt> {
     let key = |index: usize| page.entry(index).map(|entry| entry.key());
     (0..page.len())
         .map(|index| {
-            Ok(Expected {
+            Ok(ExpectedPage {
                 page: page.child_at(index)?,
                 level: page.level().checked_sub(1),
                 lower: key(index)?,

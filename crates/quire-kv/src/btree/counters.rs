@@ -30,14 +30,14 @@ impl Counter {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct BTreeCounters {
     pub(super) restarts: Counter,
     pub(super) splits: Counter,
     pub(super) merges: Counter,
     pub(super) rebalances: Counter,
 }
 
-impl Counters {
+impl BTreeCounters {
     pub(super) fn statistics(&self) -> TreeStatistics {
         TreeStatistics {
             restarts: self.restarts.get(),

@@ -5,9 +5,9 @@
 //! visited once. An entry that is added or removed meanwhile may be visited or not.
 
 use quire_codec::Corrupt;
-use quire_format::row_page::{Entries, Entry, RowPage};
+use quire_format::row_page::{PageEntries, PageEntryRef, RowPage};
 
-use super::descent::Target;
+use super::descent::LeafTarget;
 use super::error::TreeError;
 use super::tree::BTree;
 
@@ -24,7 +24,7 @@ pub enum Direction {
 }
 
 /// Visits the entries of a range of keys.
-pub struct Cursor<'t> {
+pub struct BTreeCursor<'t> {
     tree: &'t BTree,
     range: RangeLeft,
     copied: CopiedLeaf,
@@ -44,7 +44,7 @@ pub(crate) struct RangeLeft {
 pub(crate) struct LeafPart<'a> {
     pub(crate) low: &'a [u8],
     pub(crate) high: &'a [u8],
-    pub(crate) entries: Entries<'a>,
+    pub(crate) entries: PageEntries<'a>,
 }
 
 /// The entries of a leaf that `next_entry` has not handed out.
@@ -65,8 +65,8 @@ struct CopiedEntry {
 impl BTree {
     /// The entries from `low` up to, without, `high`. A bound of no bytes is none.
     #[must_use]
-    pub fn cursor(&self, low: &[u8], high: &[u8], direction: Direction) -> Cursor<'_> {
-        Cursor {
+    pub fn cursor(&self, low: &[u8], high: &[u8], direction: Direction) -> BTreeCursor<'_> {
+        BTreeCursor {
             tree: self,
             range: RangeLeft::new(low, high, direction),
             copied: CopiedLeaf::default(),
@@ -101,8 +101,8 @@ impl RangeLeft {
         let mut visit = Some(visit);
         let (low, high, direction) = (&self.low, &self.high, self.direction);
         let target = match direction {
-            Direction::Forward => Target::Key(low),
-            Direction::Backward => Target::Below(high),
+            Direction::Forward => LeafTarget::Key(low),
+            Direction::Backward => LeafTarget::Below(high),
         };
         let (result, fence) = tree.at_leaf(target, |page| {
             let (lower, upper) = (page.lower_fence(), page.upper_fence());
@@ -154,7 +154,7 @@ impl RangeLeft {
     }
 }
 
-impl Cursor<'_> {
+impl BTreeCursor<'_> {
     /// Shows the next leaf's entries within the range to `visit`, under the latch of the leaf, and goes on to the leaf behind
     /// them; `None` behind the last. Entries ascend, whatever the direction: take them from the end when going backward.
     ///
@@ -162,14 +162,14 @@ impl Cursor<'_> {
     /// Pages that cannot be read or are damaged.
     pub fn next_leaf<R>(
         &mut self,
-        visit: impl FnOnce(Entries<'_>) -> R,
+        visit: impl FnOnce(PageEntries<'_>) -> R,
     ) -> Result<Option<R>, TreeError> {
         self.try_next_leaf(|entries| Ok(visit(entries)))
     }
 
     fn try_next_leaf<R>(
         &mut self,
-        visit: impl FnOnce(Entries<'_>) -> Result<R, Corrupt>,
+        visit: impl FnOnce(PageEntries<'_>) -> Result<R, Corrupt>,
     ) -> Result<Option<R>, TreeError> {
         let mut visit = Some(visit);
         loop {
@@ -196,7 +196,7 @@ impl Cursor<'_> {
         if self.copied.is_at_end() {
             let mut copied = std::mem::take(&mut self.copied);
             let is_backward = self.range.direction == Direction::Backward;
-            let copy = |entries: Entries<'_>| {
+            let copy = |entries: PageEntries<'_>| {
                 copied.fill(entries)?;
                 if is_backward {
                     copied.entries.reverse();
@@ -216,7 +216,7 @@ fn entries_between<'a>(
     page: &RowPage<'a>,
     low: &[u8],
     high: &[u8],
-) -> Result<Entries<'a>, Corrupt> {
+) -> Result<PageEntries<'a>, Corrupt> {
     let start = page.lower_bound(low)?;
     let end = match high {
         [] => page.len(),
@@ -226,10 +226,10 @@ fn entries_between<'a>(
 }
 
 impl CopiedLeaf {
-    fn fill(&mut self, entries: Entries<'_>) -> Result<(), Corrupt> {
+    fn fill(&mut self, entries: PageEntries<'_>) -> Result<(), Corrupt> {
         self.clear();
         for entry in entries {
-            let entry: Entry<'_> = entry?;
+            let entry: PageEntryRef<'_> = entry?;
             self.push([entry.prefix, entry.suffix], entry.value);
         }
         Ok(())

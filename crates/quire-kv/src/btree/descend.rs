@@ -12,12 +12,12 @@ use std::sync::Arc;
 use quire_codec::Corrupt;
 use quire_format::row_page::RowPage;
 use quire_store::PageId;
-use quire_store::pool::{Frame, Glance};
+use quire_store::pool::{Glance, PageFrame};
 
-use super::descent::{Descent, FREE_DESCENTS, Target};
+use super::descent::{Descent, FREE_DESCENTS, LeafTarget};
 use super::error::{ELSEWHERE, FREED, TreeError};
 use super::pages::read;
-use super::tree::{BTree, NearLeaf, Structure};
+use super::tree::{BTree, NearLeaf, StructureGuard};
 
 /// What a page on the way says.
 enum Sign<R> {
@@ -32,7 +32,7 @@ impl BTree {
     /// Visits the leaf under its latch, once.
     pub(super) fn at_leaf<R>(
         &self,
-        target: Target<'_>,
+        target: LeafTarget<'_>,
         visit: impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
     ) -> Result<R, TreeError> {
         self.at_leaf_kept(target, visit).map(|(result, _)| result)
@@ -41,7 +41,7 @@ impl BTree {
     /// The same; the leaf comes with what was seen there.
     pub(super) fn at_leaf_kept<R>(
         &self,
-        target: Target<'_>,
+        target: LeafTarget<'_>,
         mut visit: impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
     ) -> Result<(R, NearLeaf), TreeError> {
         for _ in 0..FREE_DESCENTS {
@@ -70,7 +70,7 @@ impl BTree {
                 Descent::Lost { .. } => self.counters.restarts.add_one(),
             }
         }
-        self.at_leaf(Target::Key(key), |page| {
+        self.at_leaf(LeafTarget::Key(key), |page| {
             let entry = page.get(key)?;
             Ok(visit(entry.map(|entry| entry.value)))
         })
@@ -107,7 +107,7 @@ impl BTree {
             Some(Glance::Seen(seen)) => return seen,
             Some(Glance::Frame(frame)) => frame,
         };
-        let sign = read_sign(&frame, Some(0), Target::Key(key), &mut |page| {
+        let sign = read_sign(&frame, Some(0), LeafTarget::Key(key), &mut |page| {
             let entry = page.get(key)?;
             Ok(visit(entry.map(|entry| entry.value)))
         })?;
@@ -119,7 +119,7 @@ impl BTree {
     }
 
     /// The leaf where `key` is, or was a moment ago: the leaf itself is not read.
-    pub(super) fn leaf_of(&self, key: &[u8]) -> Result<Descent<Arc<Frame>>, TreeError> {
+    pub(super) fn leaf_of(&self, key: &[u8]) -> Result<Descent<Arc<PageFrame>>, TreeError> {
         let leaf = match self.way_to(key)? {
             Descent::Arrived(leaf) => leaf,
             Descent::Lost { page, what } => return Ok(Descent::Lost { page, what }),
@@ -156,8 +156,8 @@ impl BTree {
     pub(super) fn path_to(
         &self,
         key: &[u8],
-        structure: &Structure<'_>,
-    ) -> Result<Vec<Arc<Frame>>, TreeError> {
+        structure: &StructureGuard<'_>,
+    ) -> Result<Vec<Arc<PageFrame>>, TreeError> {
         let mut path = Vec::new();
         let mut frame = self.root_frame()?;
         let mut level = None;
@@ -178,12 +178,12 @@ impl BTree {
     pub(super) fn page_in_tree(
         &self,
         page: PageId,
-        _structure: &Structure<'_>,
-    ) -> Result<Arc<Frame>, TreeError> {
+        _structure: &StructureGuard<'_>,
+    ) -> Result<Arc<PageFrame>, TreeError> {
         self.pages.get(page)?.ok_or(TreeError::freed(page))
     }
 
-    fn root_frame(&self) -> Result<Arc<Frame>, TreeError> {
+    fn root_frame(&self) -> Result<Arc<PageFrame>, TreeError> {
         if let Some(frame) = self.pinned_root.get() {
             return Ok(Arc::clone(frame));
         }
@@ -192,7 +192,7 @@ impl BTree {
     }
 
     /// Where a way begins: nothing if that is the pinned root, which needs no look-up and no count of its users.
-    fn start(&self) -> Result<Option<Arc<Frame>>, TreeError> {
+    fn start(&self) -> Result<Option<Arc<PageFrame>>, TreeError> {
         match self.pinned_root.get() {
             Some(_) => Ok(None),
             None => self.root_frame().map(Some),
@@ -200,13 +200,16 @@ impl BTree {
     }
 
     /// The page on a way that begins with [`Self::start`].
-    fn here<'f>(&'f self, below: &'f Option<Arc<Frame>>) -> Result<&'f Arc<Frame>, TreeError> {
+    fn here<'f>(
+        &'f self,
+        below: &'f Option<Arc<PageFrame>>,
+    ) -> Result<&'f Arc<PageFrame>, TreeError> {
         let frame = below.as_ref().or_else(|| self.pinned_root.get());
         frame.ok_or(TreeError::freed(self.root))
     }
 
     /// Keeps the root in memory if there are two levels above the leaves: then it is little beside what it leads to.
-    fn pin_root(&self, root: &Option<Arc<Frame>>, child_level: u8) {
+    fn pin_root(&self, root: &Option<Arc<PageFrame>>, child_level: u8) {
         if let Some(frame) = root
             && child_level > 0
         {
@@ -216,7 +219,7 @@ impl BTree {
 
     fn visit_leaf<R>(
         &self,
-        target: Target<'_>,
+        target: LeafTarget<'_>,
         visit: &mut impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
     ) -> Result<Descent<(R, NearLeaf)>, TreeError> {
         let mut below = self.start()?;
@@ -251,9 +254,9 @@ pub(super) const fn astray(page: PageId) -> TreeError {
 
 /// Reads one page on the way. `level` is what the page above it says; the root may have any but 0.
 fn read_sign<R>(
-    frame: &Frame,
+    frame: &PageFrame,
     level: Option<u8>,
-    target: Target<'_>,
+    target: LeafTarget<'_>,
     visit: &mut impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
 ) -> Result<Sign<R>, TreeError> {
     let page = frame.page();
@@ -274,9 +277,13 @@ fn read_sign<R>(
 }
 
 /// The child of an inner page under which `key` is, and its level.
-fn look(frame: &Frame, level: Option<u8>, key: &[u8]) -> Result<Descent<(PageId, u8)>, TreeError> {
+fn look(
+    frame: &PageFrame,
+    level: Option<u8>,
+    key: &[u8],
+) -> Result<Descent<(PageId, u8)>, TreeError> {
     let page = frame.page();
-    match read_sign(frame, level, Target::Key(key), &mut |_| Ok(()))? {
+    match read_sign(frame, level, LeafTarget::Key(key), &mut |_| Ok(()))? {
         Sign::Child { page, level } => Ok(Descent::Arrived((page, level))),
         Sign::Lost(what) => Ok(Descent::Lost { page, what }),
         Sign::Leaf(()) => Err(astray(page)),

@@ -9,14 +9,14 @@ pub(super) const FREE_DESCENTS: usize = 16;
 
 /// Which leaf is looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Target<'a> {
+pub(super) enum LeafTarget<'a> {
     /// That where this key is or would be.
     Key(&'a [u8]),
     /// That with the keys next below this one; no bytes: the last leaf.
     Below(&'a [u8]),
 }
 
-impl Target<'_> {
+impl LeafTarget<'_> {
     pub(super) fn is_in(self, page: &RowPage<'_>) -> bool {
         match self {
             Self::Key(key) => page.covers(key),

@@ -1,7 +1,7 @@
 //! What can go wrong in a tree.
 
 use quire_codec::Corrupt;
-use quire_format::row_page::{ApplyError, BuildError, DivideError, SetupError, space};
+use quire_format::row_page::{ApplyError, DivideError, PageBuildError, SetupError, space};
 use quire_store::PageId;
 use quire_store::pool::{AddError, FrameError, GetError};
 use thiserror::Error;
@@ -90,7 +90,7 @@ pub enum TreeError {
     },
     /// A tree could not be built.
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Build(#[from] PageBuildError),
 }
 
 impl TreeError {
@@ -126,7 +126,7 @@ impl TreeError {
 pub enum StoredTreeError {
     /// The volume cannot hand out a page.
     #[error(transparent)]
-    Read(#[from] quire_store::ReadError),
+    Read(#[from] quire_store::PageReadError),
     /// A page does not mean anything.
     #[error("{what}: {source}; run `quire check` on the file, and restore it from a copy")]
     Corrupt {

@@ -16,7 +16,7 @@ const KEYS_PER_PART: usize = 4;
 
 /// Where a key is in a tree.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct KeyPosition {
     /// Share of the entries that are below it.
     fraction: f64,
     /// Product of the entries of the pages on the way.
@@ -231,7 +231,7 @@ impl BTree {
 
     /// Share of the entries that are below `key`, if all pages of a level were equally full.
     fn fraction_below(&self, key: &[u8]) -> Result<f64, TreeError> {
-        let mut place = Place {
+        let mut place = KeyPosition {
             fraction: 0.0,
             entries: 1.0,
         };
@@ -268,7 +268,11 @@ fn children(page: &RowPage<'_>) -> Result<Children, Corrupt> {
 }
 
 /// Finds the place of a key in a page, and the child to go on with; `None` at a leaf.
-fn step(page: &RowPage<'_>, key: &[u8], place: &mut Place) -> Result<Option<PageId>, Corrupt> {
+fn step(
+    page: &RowPage<'_>,
+    key: &[u8],
+    place: &mut KeyPosition,
+) -> Result<Option<PageId>, Corrupt> {
     let is_leaf = page.level() == 0;
     let position = if is_leaf {
         page.lower_bound(key)?

@@ -9,16 +9,16 @@ use quire_format::row_page::{
     Applied, ApplyError, ChildPointer, PageOp, PageSetup, RowPage, RowPageMut,
 };
 use quire_store::PageId;
-use quire_store::pool::{ChangeGuard, Frame, FrameMut};
+use quire_store::pool::{ChangeGuard, FrameMut, PageFrame};
 
 use super::error::{ELSEWHERE, TreeError};
 use super::pages::{free, overwrite, write_in_tree};
-use super::tree::{AtLeaf, BTree, Origin, Structure, at_leaf};
+use super::tree::{AtLeaf, BTree, OperationOrigin, StructureGuard, at_leaf};
 
 /// How the division of a page ended.
 enum Division {
     /// With the new page on the right.
-    Done(Arc<Frame>),
+    Done(Arc<PageFrame>),
     /// The parent has no room for this separator.
     ParentIsFull(Vec<u8>),
 }
@@ -30,9 +30,9 @@ impl BTree {
         &self,
         op: &PageOp<'_>,
         lsn: u64,
-        origin: Origin,
+        origin: OperationOrigin,
         before: &mut dyn FnMut(Option<&[u8]>),
-        halves: &mut Vec<Arc<Frame>>,
+        halves: &mut Vec<Arc<PageFrame>>,
         guard: &ChangeGuard<'_>,
     ) -> Result<Option<Applied>, TreeError> {
         let structure = self.lock_structure();
@@ -71,11 +71,11 @@ impl BTree {
     /// Splits the last page of a path, and returns its halves; or that above it, when it has no room for the separator.
     pub(super) fn split(
         &self,
-        path: &[Arc<Frame>],
+        path: &[Arc<PageFrame>],
         key: &[u8],
-        structure: &Structure<'_>,
+        structure: &StructureGuard<'_>,
         guard: &ChangeGuard<'_>,
-    ) -> Result<Vec<Arc<Frame>>, TreeError> {
+    ) -> Result<Vec<Arc<PageFrame>>, TreeError> {
         let leaf = path.last().map(|leaf| leaf.page());
         let mut path = path;
         let mut pending = key.to_vec();
@@ -102,10 +102,10 @@ impl BTree {
 
     fn divide(
         &self,
-        parent: &Arc<Frame>,
-        page: &Arc<Frame>,
+        parent: &Arc<PageFrame>,
+        page: &Arc<PageFrame>,
         pending: &[u8],
-        _structure: &Structure<'_>,
+        _structure: &StructureGuard<'_>,
         guard: &ChangeGuard<'_>,
     ) -> Result<Division, TreeError> {
         let new = self.new_page(guard)?;
@@ -132,9 +132,9 @@ impl BTree {
     /// Moves what is in the root into two new pages, and makes it their parent.
     fn split_root(
         &self,
-        root: &Arc<Frame>,
+        root: &Arc<PageFrame>,
         pending: &[u8],
-        _structure: &Structure<'_>,
+        _structure: &StructureGuard<'_>,
         guard: &ChangeGuard<'_>,
     ) -> Result<(), TreeError> {
         let new = [self.new_page(guard)?, self.new_page(guard)?];
@@ -157,7 +157,7 @@ impl BTree {
     }
 
     /// A page that no other refers to. As the caller holds a guard, no flush sees it like that.
-    fn new_page(&self, _guard: &ChangeGuard<'_>) -> Result<Arc<Frame>, TreeError> {
+    fn new_page(&self, _guard: &ChangeGuard<'_>) -> Result<Arc<PageFrame>, TreeError> {
         let mut bytes = vec![0; self.page_bytes];
         RowPageMut::create(&mut bytes, &PageSetup::default())?;
         self.pages.add(&bytes)

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use quire_format::row_page::{RowPage, RowPageMut, StoredRows};
+use quire_format::row_page::{RowPage, RowPageMut, StoredPageRows};
 use quire_store::pool::{
-    ChangeGuard, Frame, FrameError, FrameMut, GetError, Glance, PageCodec, Pool, Residence,
+    ChangeGuard, FrameError, FrameMut, GetError, Glance, PageCodec, PageFrame, Pool, Residence,
 };
-use quire_store::{PageId, ReadError};
+use quire_store::{PageId, PageReadError};
 
 use super::error::TreeError;
 
@@ -27,10 +27,10 @@ impl Pages {
     }
 
     /// The frame of a page; `None` when the page has been freed, or never was.
-    pub(super) fn get(&self, page: PageId) -> Result<Option<Arc<Frame>>, TreeError> {
+    pub(super) fn get(&self, page: PageId) -> Result<Option<Arc<PageFrame>>, TreeError> {
         match self.pool.get(page, self.codec) {
             Ok(frame) => Ok(Some(frame)),
-            Err(GetError::Read(ReadError::NotFound { .. })) => Ok(None),
+            Err(GetError::Read(PageReadError::NotFound { .. })) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -49,29 +49,29 @@ impl Pages {
     pub(super) fn glance<R>(
         &self,
         page: PageId,
-        look: impl FnOnce(&StoredRows<'_>) -> R,
+        look: impl FnOnce(&StoredPageRows<'_>) -> R,
     ) -> Result<Option<Glance<R>>, TreeError> {
         match self.pool.glance(page, self.codec, look) {
             Ok(glance) => Ok(Some(glance)),
-            Err(GetError::Read(ReadError::NotFound { .. })) => Ok(None),
+            Err(GetError::Read(PageReadError::NotFound { .. })) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
     /// A new page.
-    pub(super) fn add(&self, bytes: &[u8]) -> Result<Arc<Frame>, TreeError> {
+    pub(super) fn add(&self, bytes: &[u8]) -> Result<Arc<PageFrame>, TreeError> {
         Ok(self.pool.add(bytes.into(), self.codec)?)
     }
 
     /// A new page with that number.
-    pub(super) fn add_at(&self, page: PageId, bytes: &[u8]) -> Result<Arc<Frame>, TreeError> {
+    pub(super) fn add_at(&self, page: PageId, bytes: &[u8]) -> Result<Arc<PageFrame>, TreeError> {
         Ok(self.pool.add_at(page, bytes.into(), self.codec)?)
     }
 }
 
 /// Shows a page; `None` when it has been freed.
 pub(super) fn read<R>(
-    frame: &Frame,
+    frame: &PageFrame,
     visit: impl FnOnce(&RowPage<'_>) -> R,
 ) -> Result<Option<R>, TreeError> {
     match frame.read(|page| visit(&page)) {
@@ -83,7 +83,7 @@ pub(super) fn read<R>(
 
 /// Lets a page be changed; `None` when it has been freed.
 pub(super) fn write<R>(
-    frame: &Arc<Frame>,
+    frame: &Arc<PageFrame>,
     change: impl FnOnce(&mut FrameMut<'_>) -> Result<R, TreeError>,
 ) -> Result<Option<R>, TreeError> {
     match frame.write(change) {
@@ -95,7 +95,7 @@ pub(super) fn write<R>(
 
 /// Lets a page be changed that is in the tree, and stays there while the structure is locked.
 pub(super) fn write_in_tree<R>(
-    frame: &Arc<Frame>,
+    frame: &Arc<PageFrame>,
     change: impl FnOnce(&mut FrameMut<'_>) -> Result<R, TreeError>,
 ) -> Result<R, TreeError> {
     write(frame, change)?.ok_or(TreeError::freed(frame.page()))
@@ -113,7 +113,7 @@ pub(super) fn overwrite(
 }
 
 /// Frees a page that may be free already.
-pub(super) fn free(frame: &Arc<Frame>, _guard: &ChangeGuard<'_>) -> Result<(), TreeError> {
+pub(super) fn free(frame: &Arc<PageFrame>, _guard: &ChangeGuard<'_>) -> Result<(), TreeError> {
     let freed = write(frame, |frame| {
         frame.free();
         Ok(())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use quire_codec::Corrupt;
 use quire_format::row_page::RowPage;
-use quire_store::pool::{ChangeGuard, Frame};
+use quire_store::pool::{ChangeGuard, PageFrame};
 
 use super::error::TreeError;
 use super::pages::read;
@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 16;
 impl BTree {
     /// Has images made of those of the leaves that have none, and splits those that want it, and their halves, until none does. A leaf
     /// that cannot be split is right as it is.
-    pub(super) fn relieve(&self, leaves: Vec<Arc<Frame>>, guard: &ChangeGuard<'_>) {
+    pub(super) fn relieve(&self, leaves: Vec<Arc<PageFrame>>, guard: &ChangeGuard<'_>) {
         let mut pending = leaves;
         while let Some(leaf) = pending.pop() {
             leaf.settle();
@@ -30,7 +30,7 @@ impl BTree {
     }
 
     /// Splits a leaf that should be split, as of now or soon. For a thread in the background.
-    pub(crate) fn relieve_in_background(&self, leaf: &Arc<Frame>, guard: &ChangeGuard<'_>) {
+    pub(crate) fn relieve_in_background(&self, leaf: &Arc<PageFrame>, guard: &ChangeGuard<'_>) {
         if leaf.may_be_split() {
             let halves = self.split_leaf(leaf, guard);
             self.relieve(halves, guard);
@@ -38,7 +38,7 @@ impl BTree {
     }
 
     /// The halves of the leaf, if it could be split.
-    fn split_leaf(&self, leaf: &Arc<Frame>, guard: &ChangeGuard<'_>) -> Vec<Arc<Frame>> {
+    fn split_leaf(&self, leaf: &Arc<PageFrame>, guard: &ChangeGuard<'_>) -> Vec<Arc<PageFrame>> {
         let halves = self.try_split_leaf(leaf, guard).unwrap_or_default();
         if halves.is_empty() {
             leaf.give_up_split();
@@ -48,12 +48,12 @@ impl BTree {
 
     fn try_split_leaf(
         &self,
-        leaf: &Arc<Frame>,
+        leaf: &Arc<PageFrame>,
         guard: &ChangeGuard<'_>,
-    ) -> Result<Vec<Arc<Frame>>, TreeError> {
+    ) -> Result<Vec<Arc<PageFrame>>, TreeError> {
         let structure = self.lock_structure();
         for _ in 0..ATTEMPTS {
-            let cut = read(leaf, |page| Cut::of(page, leaf.full_bytes()))?;
+            let cut = read(leaf, |page| LeafSplit::of(page, leaf.full_bytes()))?;
             let Some(cut) = cut.transpose().map_err(TreeError::corrupt(leaf.page()))? else {
                 break;
             };
@@ -74,12 +74,12 @@ impl BTree {
 }
 
 /// Where a leaf is, and for which key it is split.
-struct Cut {
+struct LeafSplit {
     lower: Vec<u8>,
     pending: Vec<u8>,
 }
 
-impl Cut {
+impl LeafSplit {
     /// None for a leaf with fewer than two entries. One that is appended to is split near its end, if what stays will fit.
     fn of(page: &RowPage<'_>, full_bytes: usize) -> Result<Option<Self>, Corrupt> {
         let Some(last) = page.len().checked_sub(1).filter(|last| *last > 0) else {

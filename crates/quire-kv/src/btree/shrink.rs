@@ -9,23 +9,23 @@ use quire_codec::Corrupt;
 use quire_format::row_page::space::{self, Advice};
 use quire_format::row_page::{DivideError, PageOp, RowPageMut};
 use quire_store::PageId;
-use quire_store::pool::{ChangeGuard, Frame, FrameMut};
+use quire_store::pool::{ChangeGuard, FrameMut, PageFrame};
 
 use super::error::TreeError;
 use super::grow::{change_parent, put_child};
 use super::pages::{overwrite, read, write_in_tree};
-use super::tree::{BTree, Structure};
+use super::tree::{BTree, StructureGuard};
 
 /// Two children of a page, side by side.
 struct Neighbours {
-    left: Arc<Frame>,
-    right: Arc<Frame>,
+    left: Arc<PageFrame>,
+    right: Arc<PageFrame>,
     separator: Vec<u8>,
 }
 
 /// What was done about two neighbours.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Done {
+enum SiblingMerge {
     Nothing,
     Merged,
     Rebalanced,
@@ -39,7 +39,7 @@ impl BTree {
         for parent in path.iter().rev().skip(1) {
             // An only child waits until its parent is merged.
             if let Some(neighbours) = self.neighbours(parent, key, &structure)?
-                && self.combine(parent, &neighbours)? != Done::Merged
+                && self.combine(parent, &neighbours)? != SiblingMerge::Merged
             {
                 break;
             }
@@ -50,9 +50,9 @@ impl BTree {
     /// The child of `parent` where `key` is, and the one to its right, or else to its left.
     fn neighbours(
         &self,
-        parent: &Frame,
+        parent: &PageFrame,
         key: &[u8],
-        structure: &Structure<'_>,
+        structure: &StructureGuard<'_>,
     ) -> Result<Option<Neighbours>, TreeError> {
         let found = read(parent, |page| -> Result<_, Corrupt> {
             if page.len() < 2 {
@@ -76,7 +76,11 @@ impl BTree {
         }))
     }
 
-    fn combine(&self, parent: &Arc<Frame>, neighbours: &Neighbours) -> Result<Done, TreeError> {
+    fn combine(
+        &self,
+        parent: &Arc<PageFrame>,
+        neighbours: &Neighbours,
+    ) -> Result<SiblingMerge, TreeError> {
         let Neighbours { left, right, .. } = neighbours;
         let done = write_in_tree(parent, |parent_page| {
             write_in_tree(left, |left_page| {
@@ -87,15 +91,15 @@ impl BTree {
             })
         })?;
         match done {
-            Done::Nothing => {}
-            Done::Merged => self.counters.merges.add_one(),
-            Done::Rebalanced => self.counters.rebalances.add_one(),
+            SiblingMerge::Nothing => {}
+            SiblingMerge::Merged => self.counters.merges.add_one(),
+            SiblingMerge::Rebalanced => self.counters.rebalances.add_one(),
         }
         Ok(done)
     }
 
     /// While the root has one child that is no leaf, it takes what is in it.
-    fn shrink_root(&self, structure: &Structure<'_>) -> Result<(), TreeError> {
+    fn shrink_root(&self, structure: &StructureGuard<'_>) -> Result<(), TreeError> {
         let at = self.root;
         let root = self.page_in_tree(at, structure)?;
         loop {
@@ -127,7 +131,7 @@ fn combine(
     neighbours: &Neighbours,
     left: &mut FrameMut<'_>,
     right: &mut FrameMut<'_>,
-) -> Result<Done, TreeError> {
+) -> Result<SiblingMerge, TreeError> {
     let (at_left, at_right) = (neighbours.left.page(), neighbours.right.page());
     let left_page = left.page().map_err(TreeError::corrupt(at_left))?;
     let right_page = right.page().map_err(TreeError::corrupt(at_right))?;
@@ -142,34 +146,34 @@ fn combine(
     let mut left_copy = left_page.bytes().to_vec();
     let mut merged = RowPageMut::trusted(&mut left_copy).map_err(TreeError::corrupt(at_left))?;
     match advice {
-        Advice::Leave => Ok(Done::Nothing),
+        Advice::Leave => Ok(SiblingMerge::Nothing),
         Advice::Merge => {
             let done = merged.merge(&right_page);
             done.map_err(TreeError::divide(at_left))?;
             change_parent(parent, at, &remove)?;
             overwrite(left, at_left, &left_copy)?;
             right.free();
-            Ok(Done::Merged)
+            Ok(SiblingMerge::Merged)
         }
         Advice::Rebalance => {
             let mut right_copy = right_page.bytes().to_vec();
             let mut shared =
                 RowPageMut::trusted(&mut right_copy).map_err(TreeError::corrupt(at_right))?;
             let separator = match merged.rebalance(&mut shared) {
-                Err(DivideError::NoSeparator { .. }) => return Ok(Done::Nothing),
+                Err(DivideError::NoSeparator { .. }) => return Ok(SiblingMerge::Nothing),
                 separator => separator.map_err(TreeError::divide(at_left))?,
             };
             let parent_page = parent.page().map_err(TreeError::corrupt(at))?;
             // The place of the old separator is free too by then, so this is more than enough.
             if separator.len() > parent_page.gap_bytes() + parent_page.dead_bytes() {
-                return Ok(Done::Nothing);
+                return Ok(SiblingMerge::Nothing);
             }
             change_parent(parent, at, &remove)?;
             // It cannot fail any more: there is room, and the separator lies where the old one did.
             put_child(parent, at, &separator, at_right)?;
             overwrite(left, at_left, &left_copy)?;
             overwrite(right, at_right, &right_copy)?;
-            Ok(Done::Rebalanced)
+            Ok(SiblingMerge::Rebalanced)
         }
     }
 }

@@ -7,10 +7,10 @@ use quire_format::row_page::{
     space,
 };
 use quire_store::PageId;
-use quire_store::pool::{ChangeGuard, Frame, PageCodec, Pool};
+use quire_store::pool::{ChangeGuard, PageCodec, PageFrame, Pool};
 
-use super::counters::{Counters, TreeStatistics};
-use super::descent::{Descent, FREE_DESCENTS, Target};
+use super::counters::{BTreeCounters, TreeStatistics};
+use super::descent::{Descent, FREE_DESCENTS, LeafTarget};
 use super::error::TreeError;
 use super::pages::{Pages, read, write};
 use super::underfull::is_worth_a_look;
@@ -41,20 +41,20 @@ pub struct BTree {
     pub(super) pages: Pages,
     pub(super) root: PageId,
     /// The root of a large tree, where every way begins.
-    pub(super) pinned_root: OnceLock<Arc<Frame>>,
+    pub(super) pinned_root: OnceLock<Arc<PageFrame>>,
     pub(super) page_bytes: usize,
     structure: Mutex<()>,
-    pub(super) counters: Counters,
+    pub(super) counters: BTreeCounters,
 }
 
 /// The right to change the structure of a tree, which does not change otherwise while this is held.
-pub(super) struct Structure<'a> {
+pub(super) struct StructureGuard<'a> {
     _held: MutexGuard<'a, ()>,
 }
 
 /// Where an operation comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum OperationOrigin {
     /// It is new.
     Now,
     /// The log has it; perhaps the page too.
@@ -63,7 +63,7 @@ pub(super) enum Origin {
 
 /// A leaf that may have the next key as well: if it does, nothing has to be looked up. It is a frame of one tree.
 #[derive(Default)]
-pub(crate) struct NearLeaf(pub(super) Option<Arc<Frame>>);
+pub(crate) struct NearLeaf(pub(super) Option<Arc<PageFrame>>);
 
 /// What became of an operation at a leaf.
 pub(super) enum AtLeaf {
@@ -111,7 +111,7 @@ impl BTree {
         pool: &Pool,
         codec: PageCodec,
         options: TreeOptions,
-        add_root: impl FnOnce(&Pages, &[u8]) -> Result<Arc<Frame>, TreeError>,
+        add_root: impl FnOnce(&Pages, &[u8]) -> Result<Arc<PageFrame>, TreeError>,
         _guard: &ChangeGuard<'_>,
     ) -> Result<Self, TreeError> {
         let pages = Pages::new(pool.clone(), codec);
@@ -171,7 +171,7 @@ impl BTree {
             pinned_root: OnceLock::new(),
             page_bytes,
             structure: Mutex::new(()),
-            counters: Counters::default(),
+            counters: BTreeCounters::default(),
         }
     }
 
@@ -224,7 +224,7 @@ impl BTree {
         visit: impl FnOnce(Option<&[u8]>) -> R,
     ) -> Result<(R, NearLeaf), TreeError> {
         let mut visit = Some(visit);
-        let (seen, leaf) = self.at_leaf_kept(Target::Key(key), |page| {
+        let (seen, leaf) = self.at_leaf_kept(LeafTarget::Key(key), |page| {
             let value = page.get(key)?.map(|entry| entry.value);
             Ok(visit.take().map(|visit| visit(value)))
         })?;
@@ -290,7 +290,7 @@ impl BTree {
         near: &mut NearLeaf,
         guard: &ChangeGuard<'_>,
     ) -> Result<Applied, TreeError> {
-        let applied = self.change(op, lsn, Origin::Now, before, near, guard)?;
+        let applied = self.change(op, lsn, OperationOrigin::Now, before, near, guard)?;
         applied.ok_or(TreeError::Entry(ApplyError::NoSuchKey))
     }
 
@@ -309,14 +309,14 @@ impl BTree {
         guard: &ChangeGuard<'_>,
     ) -> Result<Option<Applied>, TreeError> {
         let mut near = NearLeaf::default();
-        self.change(op, lsn, Origin::Log, &mut |_| {}, &mut near, guard)
+        self.change(op, lsn, OperationOrigin::Log, &mut |_| {}, &mut near, guard)
     }
 
     fn change(
         &self,
         op: &PageOp<'_>,
         lsn: u64,
-        origin: Origin,
+        origin: OperationOrigin,
         before: &mut dyn FnMut(Option<&[u8]>),
         near: &mut NearLeaf,
         guard: &ChangeGuard<'_>,
@@ -360,9 +360,9 @@ impl BTree {
         changed
     }
 
-    pub(super) fn lock_structure(&self) -> Structure<'_> {
+    pub(super) fn lock_structure(&self) -> StructureGuard<'_> {
         let held = self.structure.lock();
-        Structure {
+        StructureGuard {
             _held: held.unwrap_or_else(PoisonError::into_inner),
         }
     }
@@ -374,7 +374,7 @@ impl BTree {
 
 impl NearLeaf {
     /// The leaf, if it has the key, or had it a moment ago.
-    fn take_for(&mut self, key: &[u8]) -> Result<Option<Arc<Frame>>, TreeError> {
+    fn take_for(&mut self, key: &[u8]) -> Result<Option<Arc<PageFrame>>, TreeError> {
         let Some(leaf) = self.0.take() else {
             return Ok(None);
         };
@@ -409,10 +409,10 @@ pub fn check_size(op: &PageOp<'_>, page_bytes: usize) -> Result<(), TreeError> {
 /// Carries out an operation on a page that was found as a leaf; `None` when it has been freed. An insertion that does not leave
 /// `padding_bytes` free finds the page full.
 pub(super) fn at_leaf(
-    leaf: &Arc<Frame>,
+    leaf: &Arc<PageFrame>,
     op: &PageOp<'_>,
     lsn: u64,
-    origin: Origin,
+    origin: OperationOrigin,
     padding_bytes: usize,
     before: &mut dyn FnMut(Option<&[u8]>),
 ) -> Result<Option<AtLeaf>, TreeError> {
@@ -421,10 +421,10 @@ pub(super) fn at_leaf(
     write(leaf, |frame| {
         let page = frame.page().map_err(corrupt(at))?;
         let lsn_before = page.lsn();
-        if origin == Origin::Log && lsn_before > lsn {
+        if origin == OperationOrigin::Log && lsn_before > lsn {
             return Ok(AtLeaf::Known);
         }
-        if origin == Origin::Now && page.covers(op.key()) {
+        if origin == OperationOrigin::Now && page.covers(op.key()) {
             let entry = page.get(op.key()).map_err(corrupt(at))?;
             if entry.is_none() && is_full_with_padding(&page, op, padding_bytes) {
                 return Ok(AtLeaf::FullWithPadding);
@@ -442,7 +442,7 @@ pub(super) fn at_leaf(
             }
             Ok(applied) => AtLeaf::Applied(applied),
             Err(ApplyError::NoSuchKey)
-                if origin == Origin::Log && matches!(op, PageOp::Remove { .. }) =>
+                if origin == OperationOrigin::Log && matches!(op, PageOp::Remove { .. }) =>
             {
                 AtLeaf::Known
             }

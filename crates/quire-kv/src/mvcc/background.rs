@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use quire_store::Durability;
 use quire_store::log::LogSequence;
 
-use super::error::CheckpointError;
-use super::manager::Shared;
+use super::error::TreeCheckpointError;
+use super::manager::SharedManager;
 use super::options::Synchronous;
 use super::trees::TreeId;
 use crate::btree::TreeError;
@@ -62,13 +62,13 @@ impl Signals {
 
 /// The thread. It ends when this is dropped, after a last checkpoint.
 pub(super) struct Background {
-    shared: Arc<Shared>,
+    shared: Arc<SharedManager>,
     thread: Option<JoinHandle<()>>,
     splitter: Option<JoinHandle<()>>,
 }
 
 impl Background {
-    pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<Self> {
+    pub(super) fn start(shared: &Arc<SharedManager>) -> std::io::Result<Self> {
         let shared = Arc::clone(shared);
         let is_wanted = shared.options.has_background_thread && !shared.volume.is_read_only();
         let thread = is_wanted
@@ -113,7 +113,7 @@ impl Drop for Background {
     }
 }
 
-impl Shared {
+impl SharedManager {
     /// A commit is done: is something due?
     pub(super) fn after_commit(&self, synchronous: Synchronous) {
         let signals = &self.signals;
@@ -142,14 +142,17 @@ impl Shared {
     }
 
     /// Flushes. `up_to` tells, at the instant of the flush, which commits the pages have.
-    pub(super) fn flush(&self, up_to: impl FnOnce() -> LogSequence) -> Result<(), CheckpointError> {
+    pub(super) fn flush(
+        &self,
+        up_to: impl FnOnce() -> LogSequence,
+    ) -> Result<(), TreeCheckpointError> {
         let (flush, up_to) = self.pool.prepare_flush(|| {
             self.logged_bytes.store(0, Ordering::Relaxed);
             self.stopped.get().is_none().then(up_to)
         })?;
         // A commit that could not be applied is in the log only, and those after it are in the pages.
         let Some(up_to) = up_to else {
-            return Err(CheckpointError::Stopped);
+            return Err(TreeCheckpointError::Stopped);
         };
         let checkpointed = self.checkpointed.load(Ordering::Relaxed);
         let is_idle = flush.page_count() == 0 && up_to.get() == checkpointed;
@@ -189,7 +192,7 @@ impl Shared {
     }
 
     /// Writes what was committed, and makes it durable where that was promised.
-    fn write(&self) -> Result<(), CheckpointError> {
+    fn write(&self) -> Result<(), TreeCheckpointError> {
         self.log.write_later()?;
         if !self.signals.is_sync_wanted.swap(false, Ordering::SeqCst) {
             return Ok(());

@@ -3,8 +3,8 @@
 use std::iter::Peekable;
 use std::sync::Arc;
 
-use super::ordered::{Changes, Iter};
-use super::spill::{OwnedChange, Spilled, SpilledRange};
+use super::ordered::{Iter, OrderedChanges};
+use super::spill::{OwnedChange, SpilledChanges, SpilledRange};
 use super::trees::OpenTree;
 use crate::btree::TreeError;
 
@@ -12,14 +12,14 @@ use crate::btree::TreeError;
 #[derive(Clone)]
 pub(super) struct TreeChanges {
     pub(super) tree: Arc<OpenTree>,
-    pub(super) changes: Changes,
+    pub(super) changes: OrderedChanges,
     /// Changes that are older than those in memory; the oldest first.
-    pub(super) spilled: Vec<Arc<Spilled>>,
+    pub(super) spilled: Vec<Arc<SpilledChanges>>,
 }
 
 impl TreeChanges {
     /// None, to be noted in `changes`, which is empty.
-    pub(super) fn new(tree: &Arc<OpenTree>, changes: Changes) -> Self {
+    pub(super) fn new(tree: &Arc<OpenTree>, changes: OrderedChanges) -> Self {
         Self {
             tree: Arc::clone(tree),
             changes,
@@ -36,7 +36,7 @@ impl TreeChanges {
             let mut changes = self.changes.iter();
             return changes.try_for_each(|(key, value)| visit(key, value));
         }
-        let mut merged = Merged::new(self)?;
+        let mut merged = MergedChanges::new(self)?;
         while let Some((key, value)) = merged.next()? {
             visit(&key, value.as_deref())?;
         }
@@ -66,7 +66,7 @@ impl TreeChanges {
 }
 
 /// The fewer go to the more.
-fn absorb(below: &mut Changes, above: Changes) {
+fn absorb(below: &mut OrderedChanges, above: OrderedChanges) {
     if above.len() <= below.len() {
         for (key, value) in above.iter() {
             below.set(key, value);
@@ -82,13 +82,13 @@ fn absorb(below: &mut Changes, above: Changes) {
 }
 
 /// Changes in memory and in files in their common order.
-struct Merged<'a> {
+struct MergedChanges<'a> {
     memory: Peekable<Iter<'a>>,
     /// The oldest first, each with what comes next.
     files: Vec<(SpilledRange<'a>, Option<OwnedChange>)>,
 }
 
-impl<'a> Merged<'a> {
+impl<'a> MergedChanges<'a> {
     fn new(changes: &'a TreeChanges) -> Result<Self, TreeError> {
         let mut files = Vec::new();
         for spilled in &changes.spilled {

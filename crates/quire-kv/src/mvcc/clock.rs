@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use quire_store::patience::is_soon;
 
 /// The newest visible commit, and those that are applied ahead of it.
-pub(super) struct Clock {
+pub(super) struct CommitClock {
     visible: AtomicU64,
     ahead: Mutex<Ahead>,
     moved: Condvar,
@@ -28,7 +28,7 @@ struct Ahead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stopped;
 
-impl Clock {
+impl CommitClock {
     pub(super) fn new(visible: u64) -> Self {
         Self {
             visible: AtomicU64::new(visible),
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_commit_waits_for_those_before_it() {
-        let clock = Clock::new(4);
+        let clock = CommitClock::new(4);
         std::thread::scope(|scope| {
             let later = scope.spawn(|| {
                 let published = clock.publish(7);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_what_never_comes() {
-        let clock = Clock::new(0);
+        let clock = CommitClock::new(0);
         std::thread::scope(|scope| {
             let later = scope.spawn(|| clock.publish(2));
             clock.stop();

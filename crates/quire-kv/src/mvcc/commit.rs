@@ -20,12 +20,12 @@ use quire_store::log::LogSequence;
 use quire_store::pool::ChangeGuard;
 
 use super::changes::TreeChanges;
-use super::error::CommitError;
-use super::manager::Shared;
+use super::error::KvCommitError;
+use super::manager::SharedManager;
 use super::ordered::Change;
 use super::redo::Redo;
 use super::spare::clear;
-use super::transaction::Transaction;
+use super::transaction::KvTransaction;
 use super::trees::{OpenTree, TreeId};
 use super::write_set::WriteSet;
 use crate::btree::{NearLeaf, TreeError};
@@ -71,12 +71,12 @@ impl CommitAid {
     }
 }
 
-impl Transaction {
+impl KvTransaction {
     /// Commits. One that has changed nothing does nothing, and returns the newest visible commit.
     ///
     /// # Errors
     /// See [`CommitError`]. Unless the error says otherwise, the transaction is rolled back.
-    pub fn commit(mut self) -> Result<LogSequence, CommitError> {
+    pub fn commit(mut self) -> Result<LogSequence, KvCommitError> {
         self.commit_and_renew()
     }
 
@@ -84,7 +84,7 @@ impl Transaction {
     ///
     /// # Errors
     /// As [`commit`](Self::commit): it must be dropped.
-    pub fn commit_and_renew(&mut self) -> Result<LogSequence, CommitError> {
+    pub fn commit_and_renew(&mut self) -> Result<LogSequence, KvCommitError> {
         if !self.has_changes() {
             self.renew();
             return Ok(LogSequence::new(self.shared.clock.visible()));
@@ -92,7 +92,7 @@ impl Transaction {
         let synchronous = self.options.synchronous;
         let log = |redo: Redo<'_>| Ok((redo.commit(synchronous)?, ()));
         self.commit_by(|shared, changes, aid| {
-            let mut result: Result<_, CommitError> = shared.commit(changes, aid, log);
+            let mut result: Result<_, KvCommitError> = shared.commit(changes, aid, log);
             for attempt in 0..ROOM_ATTEMPTS {
                 match &result {
                     Err(error) if error.is_full() => shared.make_room(attempt > 0),
@@ -113,18 +113,18 @@ impl Transaction {
     ///
     /// # Errors
     /// Those of `log`: the transaction is rolled back. See also [`CommitError`].
-    pub fn commit_with<G, E: From<CommitError>>(
+    pub fn commit_with<G, E: From<KvCommitError>>(
         mut self,
         log: impl FnOnce(Redo<'_>) -> Result<(LogSequence, G), E>,
     ) -> Result<LogSequence, E> {
         self.commit_by(|shared, changes, aid| shared.commit(changes, aid, log))
     }
 
-    fn commit_by<E: From<CommitError>>(
+    fn commit_by<E: From<KvCommitError>>(
         &mut self,
-        commit: impl FnOnce(&Shared, &[TreeChanges], &mut CommitAid) -> Result<LogSequence, E>,
+        commit: impl FnOnce(&SharedManager, &[TreeChanges], &mut CommitAid) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
-        let changes = self.writes.take_changes().map_err(CommitError::from)?;
+        let changes = self.writes.take_changes().map_err(KvCommitError::from)?;
         let sequence = if self.reads.is_some() && self.snapshot.is_some() {
             self.commit_validated(changes, commit)?
         } else {
@@ -141,17 +141,17 @@ impl Transaction {
     }
 
     /// Commits changes, unless another has committed what the transaction has read.
-    fn commit_validated<E: From<CommitError>>(
+    fn commit_validated<E: From<KvCommitError>>(
         &mut self,
         changes: Vec<TreeChanges>,
-        commit: impl FnOnce(&Shared, &[TreeChanges], &mut CommitAid) -> Result<LogSequence, E>,
+        commit: impl FnOnce(&SharedManager, &[TreeChanges], &mut CommitAid) -> Result<LogSequence, E>,
     ) -> Result<LogSequence, E> {
         let changes = Arc::new(changes);
         let validated = match (&self.reads, self.snapshot.take()) {
             (Some(reads), Some(snapshot)) => {
                 let validation = &self.shared.validation;
                 let validated = validation.validate(snapshot.at(), reads, &changes);
-                Some(validated.ok_or(CommitError::Conflict)?)
+                Some(validated.ok_or(KvCommitError::Conflict)?)
             }
             _ => None,
         };
@@ -161,13 +161,13 @@ impl Transaction {
     }
 }
 
-impl Shared {
+impl SharedManager {
     pub(super) fn new_write_set(&self) -> WriteSet {
         let options = &self.options;
         WriteSet::new(options.write_set_bytes, options.spill_directory.as_ref())
     }
 
-    fn commit<G, E: From<CommitError>>(
+    fn commit<G, E: From<KvCommitError>>(
         &self,
         changes: &[TreeChanges],
         CommitAid { redo: memory, near }: &mut CommitAid,
@@ -201,7 +201,7 @@ impl Shared {
     }
 
     /// Steps 2 to 4.
-    fn log_and_apply<G, E: From<CommitError>>(
+    fn log_and_apply<G, E: From<KvCommitError>>(
         &self,
         changes: &[TreeChanges],
         log: impl FnOnce() -> Result<(LogSequence, G), E>,
@@ -212,7 +212,7 @@ impl Shared {
         let guard = self.pool.begin_change();
         if let Some(detail) = self.stopped.get() {
             let detail = detail.clone();
-            return Err(CommitError::Stopped { detail }.into());
+            return Err(KvCommitError::Stopped { detail }.into());
         }
         let (sequence, held) = log()?;
         self.logged_bytes.fetch_add(redo_bytes, Ordering::Relaxed);
@@ -288,15 +288,15 @@ impl Shared {
         self.flush_or_clean(before).is_ok()
     }
 
-    fn not_applied(&self) -> CommitError {
+    fn not_applied(&self) -> KvCommitError {
         let detail = self.stopped.get().cloned().unwrap_or_default();
-        CommitError::NotApplied { detail }
+        KvCommitError::NotApplied { detail }
     }
 }
 
 /// A transaction that is in the log. Unless it is applied, nothing can be committed after it.
 struct Logged<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedManager,
     is_applied: bool,
 }
 

@@ -1,7 +1,7 @@
 //! What can go wrong, one enum per operation.
 
 use quire_codec::Corrupt;
-use quire_store::WriteError as VolumeError;
+use quire_store::BatchWriteError as VolumeError;
 use quire_store::log::ReplayError;
 use quire_store::pool::FlushError;
 use thiserror::Error;
@@ -12,7 +12,7 @@ use crate::btree::TreeError;
 /// Why a tree could not be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum ReadError {
+pub enum TreeReadError {
     /// No such tree: it has been dropped.
     #[error("there is no tree {tree}: it has been dropped; begin the statement again")]
     UnknownTree {
@@ -57,7 +57,7 @@ pub enum LockError {
 /// Why a key was not changed. What the transaction has done before stands.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum WriteError {
+pub enum KeyWriteError {
     /// Its lock was not to be had.
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -95,14 +95,14 @@ spill_error_from!(
     TreeError,
     FlushError,
     VolumeError,
-    quire_store::OpenError,
+    quire_store::VolumeOpenError,
     quire_store::CommitError
 );
 
 /// Why a transaction was not committed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum CommitError {
+pub enum KvCommitError {
     /// It is rolled back. When the disk is full it was not logged; after other failures of the disk nothing more is committed, and only
     /// opening the file again tells whether it was.
     #[error(transparent)]
@@ -137,7 +137,7 @@ pub enum CommitError {
 /// Why the trees could not be opened.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum TreesOpenError {
     /// A tree cannot be opened.
     #[error("tree {tree}: {source}")]
     Tree {
@@ -157,7 +157,7 @@ pub enum OpenError {
     Replay(#[from] ReplayError<RedoError>),
     /// What the log has could not be written while it was replayed.
     #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
+    Checkpoint(#[from] TreeCheckpointError),
     /// There is no thread for checkpoints to be had.
     #[error("cannot start a thread: {0}; end other programs")]
     Thread(std::io::Error),
@@ -175,13 +175,13 @@ pub enum RedoError {
     Tree(#[from] TreeError),
     /// What was redone so far could not be written.
     #[error(transparent)]
-    Checkpoint(#[from] Box<CheckpointError>),
+    Checkpoint(#[from] Box<TreeCheckpointError>),
 }
 
 /// Why the changed pages were not written. The log has what changed them.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum CheckpointError {
+pub enum TreeCheckpointError {
     /// Their images cannot be made.
     #[error(transparent)]
     Flush(#[from] FlushError),

@@ -3,20 +3,20 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use quire_store::log::{Log, LogSequence};
+use quire_store::log::{LogSequence, VolumeLog};
 use quire_store::pool::Pool;
 use quire_store::{Durability, Volume, WriteBatch};
 
 use super::background::Background;
-use super::clock::Clock;
-use super::error::{CheckpointError, OpenError, ReadError};
+use super::clock::CommitClock;
+use super::error::{TreeCheckpointError, TreeReadError, TreesOpenError};
 use super::locks::{LockReport, LockTable};
 use super::options::{MvccOptions, TransactionOptions};
 use super::serializable::Validation;
 use super::snapshots::Snapshots;
-use super::transaction::Transaction;
+use super::transaction::KvTransaction;
 use super::trees::{OpenTree, TreeId, TreeSpec, Trees};
-use super::view::{ReadView, Snapshot};
+use super::view::{ReadSnapshot, ReadView};
 use crate::btree::{BTree, TreeError, TreeReport};
 
 /// Trees, and transactions over them. A cheap handle: clones are the same. There is one for a volume with its pool and its log.
@@ -25,18 +25,18 @@ use crate::btree::{BTree, TreeError, TreeReport};
 /// and views that are left stay usable.
 #[derive(Clone)]
 pub struct Mvcc {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedManager>,
     _background: Arc<Background>,
 }
 
 /// What handles, transactions and views share.
-pub(super) struct Shared {
+pub(super) struct SharedManager {
     pub(super) volume: Volume,
     pub(super) pool: Pool,
-    pub(super) log: Log,
+    pub(super) log: VolumeLog,
     pub(super) options: MvccOptions,
     pub(super) trees: Trees,
-    pub(super) clock: Clock,
+    pub(super) clock: CommitClock,
     pub(super) locks: Arc<LockTable>,
     pub(super) snapshots: Snapshots,
     pub(super) validation: Validation,
@@ -85,16 +85,16 @@ impl Mvcc {
     pub fn open(
         volume: &Volume,
         pool: &Pool,
-        log: &Log,
+        log: &VolumeLog,
         trees: &[TreeSpec],
         options: MvccOptions,
-    ) -> Result<Self, OpenError> {
-        let shared = Shared {
+    ) -> Result<Self, TreesOpenError> {
+        let shared = SharedManager {
             volume: volume.clone(),
             pool: pool.clone(),
             log: log.clone(),
             trees: Trees::default(),
-            clock: Clock::new(log.last_sequence().get()),
+            clock: CommitClock::new(log.last_sequence().get()),
             locks: Arc::new(LockTable::new()),
             snapshots: Snapshots::default(),
             validation: Validation::default(),
@@ -113,14 +113,14 @@ impl Mvcc {
         for spec in trees {
             let tree = spec.id;
             let opened = shared.open_tree(spec);
-            let opened = opened.map_err(|source| OpenError::Tree { tree, source })?;
+            let opened = opened.map_err(|source| TreesOpenError::Tree { tree, source })?;
             if !shared.trees.add(opened) {
-                return Err(OpenError::Twice { tree });
+                return Err(TreesOpenError::Twice { tree });
             }
         }
         shared.replay()?;
         let shared = Arc::new(shared);
-        let background = Background::start(&shared).map_err(OpenError::Thread)?;
+        let background = Background::start(&shared).map_err(TreesOpenError::Thread)?;
         Ok(Self {
             shared,
             _background: Arc::new(background),
@@ -129,15 +129,15 @@ impl Mvcc {
 
     /// Begins a transaction. Dropping it rolls it back.
     #[must_use]
-    pub fn begin(&self, options: TransactionOptions) -> Transaction {
-        Transaction::new(&self.shared, options)
+    pub fn begin(&self, options: TransactionOptions) -> KvTransaction {
+        KvTransaction::new(&self.shared, options)
     }
 
     /// What is committed now.
     #[must_use]
     pub fn view(&self) -> ReadView {
         ReadView {
-            snapshot: Arc::new(Snapshot::new(&self.shared)),
+            snapshot: Arc::new(ReadSnapshot::new(&self.shared)),
             trees: self.shared.trees.now(),
             layers: Arc::default(),
             reads: None,
@@ -154,7 +154,7 @@ impl Mvcc {
         tree: TreeId,
         key: &[u8],
         visit: impl FnOnce(&[u8]) -> R,
-    ) -> Result<Option<R>, ReadError> {
+    ) -> Result<Option<R>, TreeReadError> {
         let open = self.shared.tree(tree)?;
         // No snapshot is registered: a value that is gone when it is looked for was superseded by a commit that is visible.
         let at = self.shared.clock.visible();
@@ -232,7 +232,7 @@ impl Mvcc {
     ///
     /// # Errors
     /// [`ReadError::UnknownTree`].
-    pub fn check_tree(&self, id: TreeId) -> Result<TreeReport, ReadError> {
+    pub fn check_tree(&self, id: TreeId) -> Result<TreeReport, TreeReadError> {
         Ok(self.shared.tree(id)?.btree.check())
     }
 
@@ -240,7 +240,7 @@ impl Mvcc {
     ///
     /// # Errors
     /// See [`CheckpointError`].
-    pub fn checkpoint(&self) -> Result<(), CheckpointError> {
+    pub fn checkpoint(&self) -> Result<(), TreeCheckpointError> {
         self.shared.checkpoint()
     }
 
@@ -275,10 +275,10 @@ impl Mvcc {
     }
 }
 
-impl Shared {
-    pub(super) fn tree(&self, tree: TreeId) -> Result<Arc<OpenTree>, ReadError> {
+impl SharedManager {
+    pub(super) fn tree(&self, tree: TreeId) -> Result<Arc<OpenTree>, TreeReadError> {
         let open = self.trees.get(tree);
-        open.ok_or(ReadError::UnknownTree { tree })
+        open.ok_or(TreeReadError::UnknownTree { tree })
     }
 
     fn open_tree(&self, spec: &TreeSpec) -> Result<OpenTree, TreeError> {

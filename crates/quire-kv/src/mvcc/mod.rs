@@ -79,8 +79,8 @@ mod view;
 mod write_set;
 
 pub use error::{
-    CheckpointError, CommitError, LockError, OpenError, ReadError, RedoError, SpillError,
-    WriteError,
+    KeyWriteError, KvCommitError, LockError, RedoError, SpillError, TreeCheckpointError,
+    TreeReadError, TreesOpenError,
 };
 pub use locks::{
     DefinitionLock, DefinitionLocks, LockObject, LockReport, LockWait, RowLockMode, TableLockMode,
@@ -88,7 +88,7 @@ pub use locks::{
 pub use manager::{Mvcc, MvccStatistics};
 pub use options::{Cancel, Isolation, MvccOptions, Synchronous, TransactionOptions};
 pub use redo::Redo;
-pub use scan::Scan;
-pub use transaction::{Locked, Savepoint, Transaction};
+pub use scan::BTreeScan;
+pub use transaction::{KvSavepoint, KvTransaction, LockedRow};
 pub use trees::{TreeId, TreeSpec};
 pub use view::ReadView;

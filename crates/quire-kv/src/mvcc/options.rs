@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::progress::Work;
+use crate::progress::StatementWork;
 
 /// What a transaction sees of others, as in PostgreSQL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct TransactionOptions {
     /// Ends its waiting for a lock. Asked every 20 ms.
     pub cancel: Option<Cancel>,
     /// Where long work of it is counted.
-    pub work: Option<Arc<Work>>,
+    pub work: Option<Arc<StatementWork>>,
     /// Whose it is, below 2²⁴, for those who ask who has a lock; 0: nobody's. Fixed when it takes its first lock.
     pub session: u32,
 }

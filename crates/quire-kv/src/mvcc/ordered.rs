@@ -9,19 +9,19 @@ const BLOCK_PLACES_MAX: usize = 256;
 
 /// New values by key; `None`: the key is removed.
 #[derive(Clone, Default)]
-pub(super) struct Changes {
+pub(super) struct OrderedChanges {
     /// Keys, each with its value behind it; those that were replaced by longer ones among them.
     bytes: Vec<u8>,
     /// By ascending key. No block is empty.
-    blocks: Vec<Vec<Place>>,
+    blocks: Vec<Vec<ChangeLocation>>,
     /// Memory for the first block.
-    spare: Vec<Place>,
+    spare: Vec<ChangeLocation>,
     count: usize,
 }
 
 /// Where a key and its value are.
 #[derive(Clone, Copy)]
-struct Place {
+struct ChangeLocation {
     start: usize,
     key_bytes: u32,
     value_bytes: Option<u32>,
@@ -34,7 +34,7 @@ struct Spot {
     index: usize,
 }
 
-impl Changes {
+impl OrderedChanges {
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -68,7 +68,7 @@ impl Changes {
         {
             return;
         }
-        let place = Place {
+        let place = ChangeLocation {
             start: self.bytes.len(),
             key_bytes: key.len() as u32,
             value_bytes: value.map(|value| value.len() as u32),
@@ -136,8 +136,9 @@ impl Changes {
             let index = places.len();
             return Err(Spot { block: last, index });
         }
-        let begins_below =
-            |places: &Vec<Place>| places.first().is_some_and(|first| self.key(first) <= key);
+        let begins_below = |places: &Vec<ChangeLocation>| {
+            places.first().is_some_and(|first| self.key(first) <= key)
+        };
         let block = self.blocks.partition_point(begins_below).saturating_sub(1);
         let found = self.blocks[block].binary_search_by(|place| self.key(place).cmp(key));
         match found {
@@ -146,15 +147,15 @@ impl Changes {
         }
     }
 
-    fn place(&self, spot: Spot) -> Option<&Place> {
+    fn place(&self, spot: Spot) -> Option<&ChangeLocation> {
         self.blocks.get(spot.block)?.get(spot.index)
     }
 
-    fn key(&self, place: &Place) -> &[u8] {
+    fn key(&self, place: &ChangeLocation) -> &[u8] {
         &self.bytes[place.start..][..place.key_bytes as usize]
     }
 
-    fn value(&self, place: &Place) -> Option<&[u8]> {
+    fn value(&self, place: &ChangeLocation) -> Option<&[u8]> {
         let bytes = place.value_bytes? as usize;
         Some(&self.bytes[place.start + place.key_bytes as usize..][..bytes])
     }
@@ -172,7 +173,7 @@ impl Changes {
         true
     }
 
-    fn insert(&mut self, spot: Spot, place: Place) {
+    fn insert(&mut self, spot: Spot, place: ChangeLocation) {
         self.count += 1;
         let Spot { block, index } = spot;
         let Some(places) = self.blocks.get_mut(block) else {
@@ -205,9 +206,9 @@ impl Changes {
 /// A key and its new value.
 pub(super) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// See [`Changes::iter`].
+/// See [`OrderedChanges::iter`].
 pub(super) struct Iter<'a> {
-    changes: &'a Changes,
+    changes: &'a OrderedChanges,
     spot: Spot,
 }
 
@@ -228,7 +229,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-impl<'a> FromIterator<Change<'a>> for Changes {
+impl<'a> FromIterator<Change<'a>> for OrderedChanges {
     fn from_iter<I: IntoIterator<Item = Change<'a>>>(changes: I) -> Self {
         let mut all = Self::default();
         for (key, value) in changes {
@@ -250,7 +251,7 @@ mod tests {
 
     type Model = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
-    fn is_equal(changes: &Changes, model: &Model) {
+    fn is_equal(changes: &OrderedChanges, model: &Model) {
         assert_eq!(changes.len(), model.len());
         let expected = model.iter().map(|(key, value)| (&**key, value.as_deref()));
         assert!(changes.iter().eq(expected));
@@ -276,7 +277,7 @@ mod tests {
 
         #[test]
         fn it_is_an_ordered_map(steps in proptest::collection::vec(step(), 0..3_000), ranges in proptest::collection::vec((0..3_000_u32, 0..3_000_u32), 10)) {
-            let (mut changes, mut model) = (Changes::default(), Model::new());
+            let (mut changes, mut model) = (OrderedChanges::default(), Model::new());
             for (number, length, is_removed) in steps {
                 let key = key(number);
                 if is_removed {
@@ -308,7 +309,7 @@ mod tests {
 
     #[test]
     fn ascending_keys_fill_their_blocks() {
-        let (mut changes, mut model) = (Changes::default(), Model::new());
+        let (mut changes, mut model) = (OrderedChanges::default(), Model::new());
         for number in 0..10_000_u32 {
             let key = number.to_be_bytes();
             changes.set(&key, Some(&key[..1]));
@@ -323,7 +324,7 @@ mod tests {
 
     #[test]
     fn memory_of_changes_has_none_of_them() {
-        let mut changes = Changes::default();
+        let mut changes = OrderedChanges::default();
         for number in 0..1_000_u32 {
             changes.set(&number.to_be_bytes(), Some(b"value"));
         }
@@ -338,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_no_longer_takes_the_place_of_the_one_before() {
-        let mut changes = Changes::default();
+        let mut changes = OrderedChanges::default();
         for value in [&b"abcdef"[..], b"abc", b"", b"abcdef"] {
             changes.set(b"key", Some(value));
         }

@@ -7,14 +7,14 @@ use quire_format::row_page::PageOp;
 use quire_store::log::LogSequence;
 
 use super::TreeId;
-use super::error::{OpenError, RedoError};
-use super::manager::Shared;
+use super::error::{RedoError, TreesOpenError};
+use super::manager::SharedManager;
 
-impl Shared {
+impl SharedManager {
     /// Redoes the commits of the log in their order. Changed pages are flushed on the way when they become many. A crash
     /// on the way is as one before: the pages have all of some commits, maybe a part of the next, and nothing of
     /// those after it, and redoing a part again changes nothing.
-    pub(super) fn replay(&self) -> Result<(), OpenError> {
+    pub(super) fn replay(&self) -> Result<(), TreesOpenError> {
         let mut may_flush = !self.volume.is_read_only();
         let redo = |sequence: LogSequence, records: &[u8]| {
             if may_flush && self.pool.needs_flush() {

@@ -1,17 +1,17 @@
 //! The redo records of one commit on their way into the log: in one piece, or in parts when they are many.
 
 use quire_format::redo::{RedoChange, RedoWriter};
-use quire_store::log::{LargeCommit, Log, LogSequence};
+use quire_store::log::{LargeCommit, LogSequence, VolumeLog};
 use quire_store::{Durability, WriteBatch};
 
 use super::changes::TreeChanges;
-use super::error::CommitError;
+use super::error::KvCommitError;
 use super::options::Synchronous;
 
 /// The records of a transaction, ready to be committed. Parts of a large one are in the log already, and count for
 /// nothing until then.
 pub struct Redo<'l> {
-    log: &'l Log,
+    log: &'l VolumeLog,
     /// The last part.
     records: &'l [u8],
     large: Option<LargeCommit>,
@@ -25,11 +25,11 @@ pub struct Redo<'l> {
 impl<'l> Redo<'l> {
     /// Encodes changes in `memory`, and logs all parts but the last.
     pub(super) fn of(
-        log: &'l Log,
+        log: &'l VolumeLog,
         changes: &[TreeChanges],
         part_bytes: usize,
         memory: &'l mut Vec<u8>,
-    ) -> Result<Self, CommitError> {
+    ) -> Result<Self, KvCommitError> {
         let mut redo = Self {
             log,
             records: &[],
@@ -55,7 +55,7 @@ impl<'l> Redo<'l> {
                     large.append(&part)?;
                     redo.bytes_in_parts += part.len() as u64;
                 }
-                Ok::<(), CommitError>(())
+                Ok::<(), KvCommitError>(())
             })?;
         }
         *memory = writer.finish();

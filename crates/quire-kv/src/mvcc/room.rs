@@ -9,11 +9,11 @@
 
 use std::sync::PoisonError;
 
-use quire_store::WriteError as VolumeError;
+use quire_store::BatchWriteError as VolumeError;
 use quire_store::log::LogSequence;
 
-use super::error::{CheckpointError, CommitError};
-use super::manager::{Mvcc, Shared};
+use super::error::{KvCommitError, TreeCheckpointError};
+use super::manager::{Mvcc, SharedManager};
 
 /// On a full disk room for the images of so many pages is set aside: half of it for what a few keys change.
 const FLUSH_PAGES_MIN: u64 = 16;
@@ -36,10 +36,10 @@ impl Mvcc {
     }
 }
 
-impl Shared {
+impl SharedManager {
     /// Writes all changed pages, and shortens the log. On a full disk the file is cleaned first. The caller holds no guard of
     /// the pool.
-    pub(super) fn checkpoint(&self) -> Result<(), CheckpointError> {
+    pub(super) fn checkpoint(&self) -> Result<(), TreeCheckpointError> {
         let _one_at_a_time = self
             .checkpointing
             .lock()
@@ -52,7 +52,7 @@ impl Shared {
     pub(super) fn flush_or_clean(
         &self,
         up_to: impl Fn() -> LogSequence,
-    ) -> Result<(), CheckpointError> {
+    ) -> Result<(), TreeCheckpointError> {
         match self.flush(&up_to) {
             Err(error) if error.is_full() => {
                 self.clean(true);
@@ -141,7 +141,7 @@ impl Shared {
     }
 }
 
-impl CheckpointError {
+impl TreeCheckpointError {
     /// The disk is full, and nothing else is wrong.
     pub(crate) fn is_full(&self) -> bool {
         match self {
@@ -152,7 +152,7 @@ impl CheckpointError {
     }
 }
 
-impl CommitError {
+impl KvCommitError {
     /// The disk is full, and the transaction was not logged.
     pub(super) fn is_full(&self) -> bool {
         matches!(self, Self::Log(quire_store::CommitError::Write(error)) if is_full(error))

@@ -10,17 +10,17 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use quire_codec::Corrupt;
-use quire_format::row_page::Entry;
+use quire_format::row_page::PageEntryRef;
 
-use super::error::ReadError;
-use super::spill::{OwnedChange, Spilled};
+use super::error::TreeReadError;
+use super::spill::{OwnedChange, SpilledChanges};
 use super::trees::OpenTree;
 use super::view::ReadView;
 use super::write_set::Layer;
 use crate::btree::{CopiedLeaf, Direction, KeyAndValue, LeafPart, RangeLeft, TreeError};
 
 /// The entries of a range, leaf by leaf. It holds nothing between two leaves but its view.
-pub struct Scan {
+pub struct BTreeScan {
     view: ReadView,
     tree: Arc<OpenTree>,
     left: RangeLeft,
@@ -31,7 +31,7 @@ pub struct Scan {
 /// What lies over a leaf: `None` hides an entry.
 type Overlay<'a> = BTreeMap<&'a [u8], Option<&'a [u8]>>;
 
-impl Scan {
+impl BTreeScan {
     pub(super) fn new(
         view: ReadView,
         tree: Arc<OpenTree>,
@@ -57,8 +57,8 @@ impl Scan {
     pub fn next_leaf(
         &mut self,
         visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
-    ) -> Result<bool, ReadError> {
-        let mut shown = Shown {
+    ) -> Result<bool, TreeReadError> {
+        let mut shown = ScanVisitor {
             key: &mut self.key,
             visit,
         };
@@ -85,7 +85,7 @@ impl Scan {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn next_entry(&mut self) -> Result<Option<KeyAndValue<'_>>, ReadError> {
+    pub fn next_entry(&mut self) -> Result<Option<KeyAndValue<'_>>, TreeReadError> {
         while self.copied.is_at_end() {
             let mut copied = std::mem::take(&mut self.copied);
             copied.clear();
@@ -103,14 +103,14 @@ impl Scan {
 }
 
 /// Who is shown entries, and a place for their keys.
-struct Shown<'k, V> {
+struct ScanVisitor<'k, V> {
     key: &'k mut Vec<u8>,
     visit: V,
 }
 
-impl<V: FnMut(&[u8], &[u8]) -> ControlFlow<()>> Shown<'_, V> {
+impl<V: FnMut(&[u8], &[u8]) -> ControlFlow<()>> ScanVisitor<'_, V> {
     /// The key of an entry in one piece.
-    fn set_key(&mut self, entry: &Entry<'_>) {
+    fn set_key(&mut self, entry: &PageEntryRef<'_>) {
         self.key.clear();
         self.key.extend_from_slice(entry.prefix);
         self.key.extend_from_slice(entry.suffix);
@@ -136,7 +136,7 @@ fn show_leaf<V: FnMut(&[u8], &[u8]) -> ControlFlow<()>>(
     part: LeafPart<'_>,
     spilled: &[Vec<OwnedChange>],
     direction: Direction,
-    shown: &mut Shown<'_, V>,
+    shown: &mut ScanVisitor<'_, V>,
 ) -> Result<ControlFlow<()>, Corrupt> {
     let versions = tree.versions.open();
     let mut overlay = Overlay::new();
@@ -173,7 +173,7 @@ fn spilled_in(
     low: &[u8],
     high: &[u8],
 ) -> Result<Vec<Vec<OwnedChange>>, TreeError> {
-    let of_tree = |layer: &'_ Arc<Layer>| -> Vec<Arc<Spilled>> {
+    let of_tree = |layer: &'_ Arc<Layer>| -> Vec<Arc<SpilledChanges>> {
         let of_tree = layer.of(tree.id());
         of_tree.map_or_else(Vec::new, |of_tree| of_tree.spilled.clone())
     };
@@ -196,8 +196,8 @@ fn spilled_in(
 }
 
 fn show_entries<'a, V: FnMut(&[u8], &[u8]) -> ControlFlow<()>>(
-    entries: impl Iterator<Item = Result<Entry<'a>, Corrupt>>,
-    shown: &mut Shown<'_, V>,
+    entries: impl Iterator<Item = Result<PageEntryRef<'a>, Corrupt>>,
+    shown: &mut ScanVisitor<'_, V>,
 ) -> Result<ControlFlow<()>, Corrupt> {
     for entry in entries {
         let entry = entry?;
@@ -211,10 +211,10 @@ fn show_entries<'a, V: FnMut(&[u8], &[u8]) -> ControlFlow<()>>(
 
 /// Shows entries, and what lies over them, in their common order.
 fn merge<'a, 'b, V: FnMut(&[u8], &[u8]) -> ControlFlow<()>>(
-    entries: impl Iterator<Item = Result<Entry<'a>, Corrupt>>,
+    entries: impl Iterator<Item = Result<PageEntryRef<'a>, Corrupt>>,
     mut overlay: Peekable<impl Iterator<Item = (&'b [u8], Option<&'b [u8]>)>>,
     is_before: impl Fn(&[u8], &[u8]) -> bool,
-    shown: &mut Shown<'_, V>,
+    shown: &mut ScanVisitor<'_, V>,
 ) -> Result<ControlFlow<()>, Corrupt> {
     let mut entry_key = Vec::new();
     for entry in entries {

@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::changes::TreeChanges;
-use super::clock::Clock;
+use super::clock::CommitClock;
 use super::trees::OpenTree;
 use crate::btree::TreeError;
 
@@ -18,17 +18,17 @@ const STEP: usize = 256;
 /// The registered snapshots, ascending.
 #[derive(Default)]
 pub(super) struct Snapshots {
-    slots: Mutex<Vec<Slot>>,
+    slots: Mutex<Vec<SnapshotSlot>>,
 }
 
-struct Slot {
+struct SnapshotSlot {
     at: u64,
     count: usize,
-    kept: Vec<Kept>,
+    kept: Vec<RetainedVersion>,
 }
 
 /// A version: of which tree, which key, and until which commit.
-struct Kept {
+struct RetainedVersion {
     tree: Arc<OpenTree>,
     key: Box<[u8]>,
     until: u64,
@@ -36,12 +36,12 @@ struct Kept {
 
 impl Snapshots {
     /// Registers a snapshot of what is visible.
-    pub(super) fn register(&self, clock: &Clock) -> u64 {
+    pub(super) fn register(&self, clock: &CommitClock) -> u64 {
         let mut slots = self.lock();
         let at = clock.visible();
         match slots.last_mut() {
             Some(newest) if newest.at == at => newest.count += 1,
-            _ => slots.push(Slot {
+            _ => slots.push(SnapshotSlot {
                 at,
                 count: 1,
                 kept: Vec::new(),
@@ -136,7 +136,7 @@ impl Snapshots {
         tree.versions.review(notes, |key, since, until| {
             let slot = newest_before.as_mut().filter(|slot| slot.at >= since);
             let kept = slot.map(|slot| {
-                slot.kept.push(Kept {
+                slot.kept.push(RetainedVersion {
                     tree: Arc::clone(tree),
                     key: key.into(),
                     until,
@@ -151,7 +151,7 @@ impl Snapshots {
         self.lock().first().map(|slot| slot.at)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Slot>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<SnapshotSlot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::changes::TreeChanges;
-use super::ordered::Changes;
+use super::ordered::OrderedChanges;
 use super::write_set::Layer;
 
 /// A piece of more bytes is not kept.
@@ -21,7 +21,7 @@ pub(super) struct SpareChanges {
     /// No trees.
     trees: Vec<TreeChanges>,
     /// Empty ones.
-    changes: Vec<Changes>,
+    changes: Vec<OrderedChanges>,
 }
 
 impl SpareChanges {
@@ -35,7 +35,7 @@ impl SpareChanges {
     }
 
     /// No changes.
-    pub(super) fn changes(&mut self) -> Changes {
+    pub(super) fn changes(&mut self) -> OrderedChanges {
         self.changes.pop().unwrap_or_default()
     }
 

@@ -10,7 +10,7 @@ use quire_store::pool::{PageCodec, Pool, PoolOptions};
 use quire_store::{Disk, Durability, FileDisk, Volume, VolumeOptions};
 
 use super::error::SpillError;
-use crate::btree::{BTree, Cursor, Direction, TreeError, TreeOptions};
+use crate::btree::{BTree, BTreeCursor, Direction, TreeError, TreeOptions};
 
 /// The longest that there are: whatever a table can hold should fit, but for a byte.
 const PAGE_BYTES: usize = 64 << 10;
@@ -22,14 +22,14 @@ const REMOVED: u8 = 0;
 const PUT: u8 = 1;
 
 /// A file for the changes of one transaction.
-pub(super) struct SpillFile {
+pub(super) struct ChangeSpillFile {
     volume: Volume,
     pool: Pool,
 }
 
 /// Changes of one tree.
-pub(super) struct Spilled {
-    file: Arc<SpillFile>,
+pub(super) struct SpilledChanges {
+    file: Arc<ChangeSpillFile>,
     tree: BTree,
 }
 
@@ -62,7 +62,7 @@ impl Disk for Unsynced {
     }
 }
 
-impl SpillFile {
+impl ChangeSpillFile {
     pub(super) fn create(directory: Option<&Path>) -> Result<Arc<Self>, SpillError> {
         let disk = FileDisk::temporary(directory)?;
         let options = VolumeOptions {
@@ -89,8 +89,8 @@ impl SpillFile {
     }
 }
 
-impl Spilled {
-    pub(super) fn new(file: &Arc<SpillFile>) -> Result<Self, TreeError> {
+impl SpilledChanges {
+    pub(super) fn new(file: &Arc<ChangeSpillFile>) -> Result<Self, TreeError> {
         let options = TreeOptions {
             page_bytes: PAGE_BYTES,
             layout: 0,
@@ -145,8 +145,8 @@ fn decode(value: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// See [`Spilled::range`].
-pub(super) struct SpilledRange<'t>(Cursor<'t>);
+/// See [`SpilledChanges::range`].
+pub(super) struct SpilledRange<'t>(BTreeCursor<'t>);
 
 /// A key and its new value, or that it is removed.
 pub(super) type OwnedChange = (Box<[u8]>, Option<Box<[u8]>>);

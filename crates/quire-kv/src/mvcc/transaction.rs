@@ -5,23 +5,23 @@ use std::sync::Arc;
 use quire_format::row_page::PageOp;
 
 use super::commit::CommitAid;
-use super::error::{LockError, ReadError, WriteError};
+use super::error::{KeyWriteError, LockError, TreeReadError};
 use super::locks::{
     DefinitionLocks, HeldLocks, LockPosition, LockRequest, LockWait, RowLockMode, TableLockMode,
 };
-use super::manager::Shared;
+use super::manager::SharedManager;
 use super::options::{Isolation, TransactionOptions};
 use super::serializable::ReadSet;
 use super::spare::clear;
 use super::trees::{OpenTree, TreeId};
-use super::view::{ReadView, Snapshot};
-use super::write_set::{Found, WriteSet};
+use super::view::{ReadSnapshot, ReadView};
+use super::write_set::{WriteSet, WriteSetLookup};
 
 /// A transaction. Dropping it rolls it back. It belongs to one thread at a time.
-pub struct Transaction {
-    pub(super) shared: Arc<Shared>,
+pub struct KvTransaction {
+    pub(super) shared: Arc<SharedManager>,
     pub(super) options: TransactionOptions,
-    pub(super) snapshot: Option<Arc<Snapshot>>,
+    pub(super) snapshot: Option<Arc<ReadSnapshot>>,
     pub(super) writes: WriteSet,
     pub(super) reads: Option<Arc<ReadSet>>,
     pub(super) locks: Option<HeldLocks>,
@@ -32,24 +32,24 @@ pub struct Transaction {
 
 /// A point of a transaction to go back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Savepoint(u64);
+pub struct KvSavepoint(u64);
 
 struct Mark {
-    savepoint: Savepoint,
+    savepoint: KvSavepoint,
     layers: usize,
     locks: LockPosition,
 }
 
 /// A row that is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Locked {
-    /// It was changed after the snapshot of the statement: read it again with [`Transaction::get_latest`]. At `ReadCommitted` only;
+pub struct LockedRow {
+    /// It was changed after the snapshot of the statement: read it again with [`KvTransaction::get_latest`]. At `ReadCommitted` only;
     /// otherwise such a row is [`LockError::Conflict`].
     pub is_changed_since_snapshot: bool,
 }
 
-impl Transaction {
-    pub(super) fn new(shared: &Arc<Shared>, options: TransactionOptions) -> Self {
+impl KvTransaction {
+    pub(super) fn new(shared: &Arc<SharedManager>, options: TransactionOptions) -> Self {
         let reads = (options.isolation == Isolation::Serializable).then(Arc::default);
         Self {
             shared: Arc::clone(shared),
@@ -95,7 +95,7 @@ impl Transaction {
     /// are about all rows there are.
     pub fn latest_view(&mut self) -> ReadView {
         ReadView {
-            snapshot: Arc::new(Snapshot::new(&self.shared)),
+            snapshot: Arc::new(ReadSnapshot::new(&self.shared)),
             trees: self.shared.trees.now(),
             layers: self.writes.freeze(),
             reads: self.reads.clone(),
@@ -111,10 +111,10 @@ impl Transaction {
         tree: TreeId,
         key: &[u8],
         visit: impl FnOnce(&[u8]) -> R,
-    ) -> Result<Option<R>, ReadError> {
+    ) -> Result<Option<R>, TreeReadError> {
         let visit = match self.writes.look(tree, key, |value| value.map(visit))? {
-            Found::Shown(shown) => return Ok(shown),
-            Found::Nothing(visit) => visit,
+            WriteSetLookup::Shown(shown) => return Ok(shown),
+            WriteSetLookup::Nothing(visit) => visit,
         };
         let open = self.shared.tree(tree)?;
         self.adopt_isolation();
@@ -135,10 +135,10 @@ impl Transaction {
         tree: TreeId,
         key: &[u8],
         visit: impl FnOnce(&[u8]) -> R,
-    ) -> Result<Option<R>, ReadError> {
+    ) -> Result<Option<R>, TreeReadError> {
         let visit = match self.writes.look(tree, key, |value| value.map(visit))? {
-            Found::Shown(shown) => return Ok(shown),
-            Found::Nothing(visit) => visit,
+            WriteSetLookup::Shown(shown) => return Ok(shown),
+            WriteSetLookup::Nothing(visit) => visit,
         };
         let open = self.shared.tree(tree)?;
         if let Some(reads) = &self.reads {
@@ -154,7 +154,7 @@ impl Transaction {
     ///
     /// # Errors
     /// See [`WriteError`]: a lock, or an entry that the tree cannot hold.
-    pub fn put(&mut self, tree: TreeId, key: &[u8], value: &[u8]) -> Result<(), WriteError> {
+    pub fn put(&mut self, tree: TreeId, key: &[u8], value: &[u8]) -> Result<(), KeyWriteError> {
         let overflow = false;
         let op = PageOp::Put {
             key,
@@ -168,7 +168,12 @@ impl Transaction {
     ///
     /// # Errors
     /// As [`put`](Self::put).
-    pub fn put_locked(&mut self, tree: TreeId, key: &[u8], value: &[u8]) -> Result<(), WriteError> {
+    pub fn put_locked(
+        &mut self,
+        tree: TreeId,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<(), KeyWriteError> {
         let open = self.shared.trees.get(tree);
         let open = open.ok_or(LockError::UnknownTree { tree })?;
         let overflow = false;
@@ -184,7 +189,7 @@ impl Transaction {
     ///
     /// # Errors
     /// See [`WriteError`].
-    pub fn remove(&mut self, tree: TreeId, key: &[u8]) -> Result<(), WriteError> {
+    pub fn remove(&mut self, tree: TreeId, key: &[u8]) -> Result<(), KeyWriteError> {
         self.change(tree, &PageOp::Remove { key }, None)
     }
 
@@ -193,7 +198,7 @@ impl Transaction {
         tree: TreeId,
         op: &PageOp<'_>,
         value: Option<&[u8]>,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), KeyWriteError> {
         let open = self.shared.trees.get(tree);
         let open = open.ok_or(LockError::UnknownTree { tree })?;
         open.btree.check_size(op)?;
@@ -212,7 +217,7 @@ impl Transaction {
         key: &[u8],
         mode: RowLockMode,
         wait: LockWait,
-    ) -> Result<Option<Locked>, LockError> {
+    ) -> Result<Option<LockedRow>, LockError> {
         let open = self.shared.trees.get(tree);
         let open = open.ok_or(LockError::UnknownTree { tree })?;
         self.lock_open(&open, key, mode, wait)
@@ -240,8 +245,8 @@ impl Transaction {
     }
 
     /// Remembers what was changed and locked until now. Costs little; a later change goes into a layer of its own.
-    pub fn savepoint(&mut self) -> Savepoint {
-        let savepoint = Savepoint(self.next_savepoint);
+    pub fn savepoint(&mut self) -> KvSavepoint {
+        let savepoint = KvSavepoint(self.next_savepoint);
         self.next_savepoint += 1;
         let locks = self.locks.as_ref();
         self.savepoints.push(Mark {
@@ -254,7 +259,7 @@ impl Transaction {
 
     /// Forgets what was changed since, gives back what was locked since, and forgets later savepoints; the savepoint
     /// stays. False when it does not exist any more.
-    pub fn rollback_to(&mut self, savepoint: Savepoint) -> bool {
+    pub fn rollback_to(&mut self, savepoint: KvSavepoint) -> bool {
         let Some(place) = self.place_of(savepoint) else {
             return false;
         };
@@ -268,7 +273,7 @@ impl Transaction {
     }
 
     /// Forgets a savepoint, and those after it. False when it does not exist any more.
-    pub fn release(&mut self, savepoint: Savepoint) -> bool {
+    pub fn release(&mut self, savepoint: KvSavepoint) -> bool {
         let Some(place) = self.place_of(savepoint) else {
             return false;
         };
@@ -298,7 +303,7 @@ impl Transaction {
         self.aid.clear();
     }
 
-    fn place_of(&self, savepoint: Savepoint) -> Option<usize> {
+    fn place_of(&self, savepoint: KvSavepoint) -> Option<usize> {
         let mut marks = self.savepoints.iter();
         marks.position(|mark| mark.savepoint == savepoint)
     }
@@ -309,7 +314,7 @@ impl Transaction {
         key: &[u8],
         mode: RowLockMode,
         wait: LockWait,
-    ) -> Result<Option<Locked>, LockError> {
+    ) -> Result<Option<LockedRow>, LockError> {
         self.adopt_isolation();
         let isolation = self.options.isolation;
         if isolation != Isolation::ReadCommitted {
@@ -320,12 +325,13 @@ impl Transaction {
         if !locks.take_row(open, key, mode, &request)? {
             return Ok(None);
         }
-        let changed = |snapshot: &Arc<Snapshot>| open.versions.is_changed_since(key, snapshot.at());
+        let changed =
+            |snapshot: &Arc<ReadSnapshot>| open.versions.is_changed_since(key, snapshot.at());
         let is_changed = self.snapshot.as_ref().is_some_and(changed);
         if is_changed && isolation != Isolation::ReadCommitted {
             return Err(LockError::Conflict);
         }
-        Ok(Some(Locked {
+        Ok(Some(LockedRow {
             is_changed_since_snapshot: is_changed,
         }))
     }
@@ -344,10 +350,10 @@ impl Transaction {
         (locks, request)
     }
 
-    fn snapshot(&mut self) -> &Arc<Snapshot> {
+    fn snapshot(&mut self) -> &Arc<ReadSnapshot> {
         let shared = &self.shared;
         self.snapshot
-            .get_or_insert_with(|| Arc::new(Snapshot::new(shared)))
+            .get_or_insert_with(|| Arc::new(ReadSnapshot::new(shared)))
     }
 
     /// The isolation may have been changed since the transaction was made.

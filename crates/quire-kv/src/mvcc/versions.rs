@@ -51,12 +51,12 @@ impl SpareBytes {
 
 /// The notes of one key. Mostly there is one.
 struct Chain {
-    newest: Version,
+    newest: KeyVersion,
     /// Ascending.
-    older: Vec<Version>,
+    older: Vec<KeyVersion>,
 }
 
-struct Version {
+struct KeyVersion {
     superseded_at: u64,
     /// What was there; `None`: nothing.
     value: Option<Vec<u8>>,
@@ -109,7 +109,7 @@ impl Versions {
     pub(super) fn note(&self, key: &[u8], at: u64, value: Option<&[u8]>) {
         let mut notes = self.write();
         let Notes { map, spare } = &mut *notes;
-        let mut version = || Version {
+        let mut version = || KeyVersion {
             superseded_at: at,
             value: value.map(|value| spare.copy(value)),
         };

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use quire_store::log::LogSequence;
 
 use super::TreeId;
-use super::error::ReadError;
-use super::manager::Shared;
-use super::scan::Scan;
+use super::error::TreeReadError;
+use super::manager::SharedManager;
+use super::scan::BTreeScan;
 use super::serializable::ReadSet;
 use super::trees::{OpenTree, TreeMap};
-use super::write_set::{Found, Layer, look_in};
+use super::write_set::{Layer, WriteSetLookup, look_in};
 use crate::btree::{Direction, LeafEstimate, TreeError};
 
 /// A registered snapshot: as long as it lives, what it reads is kept.
-pub(super) struct Snapshot {
-    shared: Arc<Shared>,
+pub(super) struct ReadSnapshot {
+    shared: Arc<SharedManager>,
     at: u64,
     /// The trees that there were then: later ones may have taken their places since.
     trees: Arc<TreeMap>,
 }
 
-impl Snapshot {
-    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+impl ReadSnapshot {
+    pub(super) fn new(shared: &Arc<SharedManager>) -> Self {
         Self {
             at: shared.snapshots.register(&shared.clock),
             trees: shared.trees.now(),
@@ -35,7 +35,7 @@ impl Snapshot {
     }
 }
 
-impl Drop for Snapshot {
+impl Drop for ReadSnapshot {
     fn drop(&mut self) {
         self.shared.snapshots.end(self.at);
     }
@@ -47,7 +47,7 @@ impl Drop for Snapshot {
 /// Values are shown under the latch of a page: no closure that is given to a view may use trees, views or transactions.
 #[derive(Clone)]
 pub struct ReadView {
-    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) snapshot: Arc<ReadSnapshot>,
     pub(super) trees: Arc<TreeMap>,
     /// The oldest first.
     pub(super) layers: Arc<[Arc<Layer>]>,
@@ -70,10 +70,10 @@ impl ReadView {
         tree: TreeId,
         key: &[u8],
         visit: impl FnOnce(&[u8]) -> R,
-    ) -> Result<Option<R>, ReadError> {
+    ) -> Result<Option<R>, TreeReadError> {
         let visit = match look_in(&self.layers, tree, key, |value| value.map(visit))? {
-            Found::Shown(shown) => return Ok(shown),
-            Found::Nothing(visit) => visit,
+            WriteSetLookup::Shown(shown) => return Ok(shown),
+            WriteSetLookup::Nothing(visit) => visit,
         };
         let open = self.tree(tree)?;
         if let Some(reads) = &self.reads {
@@ -92,9 +92,9 @@ impl ReadView {
         low: &[u8],
         high: &[u8],
         direction: Direction,
-    ) -> Result<Scan, ReadError> {
+    ) -> Result<BTreeScan, TreeReadError> {
         let open = Arc::clone(self.tree(tree)?);
-        Ok(Scan::new(self.clone(), open, low, high, direction))
+        Ok(BTreeScan::new(self.clone(), open, low, high, direction))
     }
 
     /// About how many entries are from `low` up to, without, `high`; a bound of no bytes is none.
@@ -106,7 +106,7 @@ impl ReadView {
         tree: TreeId,
         low: &[u8],
         high: &[u8],
-    ) -> Result<u64, ReadError> {
+    ) -> Result<u64, TreeReadError> {
         Ok(self.tree(tree)?.btree.estimate_entries(low, high)?)
     }
 
@@ -119,7 +119,7 @@ impl ReadView {
         tree: TreeId,
         page_count_max: usize,
         told: &mut dyn FnMut(u64, u64),
-    ) -> Result<LeafEstimate, ReadError> {
+    ) -> Result<LeafEstimate, TreeReadError> {
         let btree = &self.tree(tree)?.btree;
         Ok(btree.estimate_leaves(page_count_max, told)?)
     }
@@ -134,7 +134,7 @@ impl ReadView {
         low: &[u8],
         high: &[u8],
         part_count: usize,
-    ) -> Result<Vec<Vec<u8>>, ReadError> {
+    ) -> Result<Vec<Vec<u8>>, TreeReadError> {
         Ok(self.tree(tree)?.btree.separators(low, high, part_count)?)
     }
 
@@ -167,10 +167,10 @@ impl ReadView {
         }
     }
 
-    fn tree(&self, tree: TreeId) -> Result<&Arc<OpenTree>, ReadError> {
+    fn tree(&self, tree: TreeId) -> Result<&Arc<OpenTree>, TreeReadError> {
         let open = self.trees.get(&tree);
         let open = open.or_else(|| self.snapshot.trees.get(&tree));
-        open.ok_or(ReadError::UnknownTree { tree })
+        open.ok_or(TreeReadError::UnknownTree { tree })
     }
 }
 

@@ -13,7 +13,7 @@ use super::TreeId;
 use super::changes::TreeChanges;
 use super::error::SpillError;
 use super::spare::SpareChanges;
-use super::spill::{SpillFile, Spilled};
+use super::spill::{ChangeSpillFile, SpilledChanges};
 use super::trees::OpenTree;
 use crate::btree::TreeError;
 
@@ -29,7 +29,7 @@ pub(super) struct Layer {
 }
 
 /// What became of looking for a change.
-pub(super) enum Found<R, V> {
+pub(super) enum WriteSetLookup<R, V> {
     /// It was shown.
     Shown(R),
     /// There is none.
@@ -52,22 +52,22 @@ impl Layer {
         tree: TreeId,
         key: &[u8],
         visit: V,
-    ) -> Result<Found<R, V>, TreeError> {
+    ) -> Result<WriteSetLookup<R, V>, TreeError> {
         let Some(of_tree) = self.of(tree) else {
-            return Ok(Found::Nothing(visit));
+            return Ok(WriteSetLookup::Nothing(visit));
         };
         if let Some(value) = of_tree.changes.get(key) {
-            return Ok(Found::Shown(visit(value)));
+            return Ok(WriteSetLookup::Shown(visit(value)));
         }
         let mut visit = Some(visit);
         for spilled in of_tree.spilled.iter().rev() {
             let shown = spilled.get(key, |value| Some((visit.take()?)(value)))?;
             if let Some(Some(result)) = shown {
-                return Ok(Found::Shown(result));
+                return Ok(WriteSetLookup::Shown(result));
             }
         }
         match visit {
-            Some(visit) => Ok(Found::Nothing(visit)),
+            Some(visit) => Ok(WriteSetLookup::Nothing(visit)),
             None => Err(TreeError::Overflow),
         }
     }
@@ -109,14 +109,14 @@ impl Layer {
     }
 
     /// Moves what is in memory into the file. What is too long for it stays.
-    fn spill(&mut self, file: &Arc<SpillFile>) -> Result<(), SpillError> {
+    fn spill(&mut self, file: &Arc<ChangeSpillFile>) -> Result<(), SpillError> {
         self.bytes = 0;
         for of_tree in &mut self.trees {
             // Nobody else has the layer, so nobody reads what is added.
             let last = match of_tree.spilled.last() {
                 Some(last) => Arc::clone(last),
                 None => {
-                    let new = Arc::new(Spilled::new(file)?);
+                    let new = Arc::new(SpilledChanges::new(file)?);
                     of_tree.spilled.push(Arc::clone(&new));
                     new
                 }
@@ -138,7 +138,7 @@ pub(super) struct WriteSet {
     layers: Vec<Arc<Layer>>,
     /// Layers below this one belong to a savepoint and stay as they are.
     floor: usize,
-    file: Option<Arc<SpillFile>>,
+    file: Option<Arc<ChangeSpillFile>>,
     limits: SpillLimits,
     spare: SpareChanges,
 }
@@ -174,7 +174,7 @@ impl WriteSet {
         tree: TreeId,
         key: &[u8],
         visit: V,
-    ) -> Result<Found<R, V>, TreeError> {
+    ) -> Result<WriteSetLookup<R, V>, TreeError> {
         look_in(&self.layers, tree, key, visit)
     }
 
@@ -197,7 +197,7 @@ impl WriteSet {
         if layer.bytes > self.limits.bytes {
             let file = match &self.file {
                 Some(file) => Arc::clone(file),
-                None => SpillFile::create(self.limits.directory.as_deref())?,
+                None => ChangeSpillFile::create(self.limits.directory.as_deref())?,
             };
             self.file = Some(Arc::clone(&file));
             layer.spill(&file)?;
@@ -286,14 +286,14 @@ pub(super) fn look_in<R, V: FnOnce(Option<&[u8]>) -> R>(
     tree: TreeId,
     key: &[u8],
     mut visit: V,
-) -> Result<Found<R, V>, TreeError> {
+) -> Result<WriteSetLookup<R, V>, TreeError> {
     for layer in layers.iter().rev() {
         match layer.look(tree, key, visit)? {
-            Found::Nothing(unused) => visit = unused,
-            shown @ Found::Shown(_) => return Ok(shown),
+            WriteSetLookup::Nothing(unused) => visit = unused,
+            shown @ WriteSetLookup::Shown(_) => return Ok(shown),
         }
     }
-    Ok(Found::Nothing(visit))
+    Ok(WriteSetLookup::Nothing(visit))
 }
 
 #[cfg(test)]
@@ -302,7 +302,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::sync::Arc;
 
-    use quire_store::log::{Log, LogOptions};
+    use quire_store::log::{LogOptions, VolumeLog};
     use quire_store::pool::{PageCodec, Pool, PoolOptions};
     use quire_store::{MemDisk, Volume, VolumeOptions};
 
@@ -327,7 +327,7 @@ mod tests {
             holds_deletions: false,
         };
         let pool = Pool::new(&volume, PoolOptions::default());
-        let log = Log::open(&volume, LogOptions::default()).unwrap();
+        let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
         Mvcc::open(&volume, &pool, &log, &[spec], options).unwrap()
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quire_format::row_page::{ChildPointer, PageOp, PageSetup, RowPage, RowPageMut};
 use quire_kv::btree::{BTree, Direction, TreeError};
-use quire_store::pool::{Frame, PageCodec, Pool};
+use quire_store::pool::{PageCodec, PageFrame, Pool};
 use quire_store::{PageId, Volume};
 
 use super::fixture::*;
@@ -36,7 +36,7 @@ fn fresh() -> Damaged {
 }
 
 impl Damaged {
-    fn frame(&self, page: PageId) -> Arc<Frame> {
+    fn frame(&self, page: PageId) -> Arc<PageFrame> {
         self.pool.get(page, PageCodec::NONE).unwrap()
     }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use quire_kv::btree::Direction;
 use quire_kv::mvcc::{
-    CommitError, Isolation, LockError, LockWait, RowLockMode, Transaction, TreeId, WriteError,
+    Isolation, KeyWriteError, KvCommitError, KvTransaction, LockError, LockWait, RowLockMode,
+    TreeId,
 };
 
 use super::fixture::*;
@@ -31,26 +32,26 @@ fn start() -> Setup {
     setup
 }
 
-fn begin(setup: &Setup, isolation: Isolation) -> Transaction {
+fn begin(setup: &Setup, isolation: Isolation) -> KvTransaction {
     setup.mvcc.begin(patient(isolation))
 }
 
 /// SELECT … WHERE `is_wanted`.
-fn select(transaction: &mut Transaction, is_wanted: impl Fn(u8, u8) -> bool) -> Rows {
+fn select(transaction: &mut KvTransaction, is_wanted: impl Fn(u8, u8) -> bool) -> Rows {
     let view = transaction.begin_statement();
     let rows = scanned(&view, TREE, &[], &[], Direction::Forward);
     let rows = rows.iter().map(|(key, value)| (key[0], value[0]));
     rows.filter(|(id, value)| is_wanted(*id, *value)).collect()
 }
 
-fn value_of(transaction: &mut Transaction, wanted: u8) -> u8 {
+fn value_of(transaction: &mut KvTransaction, wanted: u8) -> u8 {
     select(transaction, |id, _| id == wanted)[0].1
 }
 
 /// UPDATE … WHERE, or DELETE where `change` gives nothing. As PostgreSQL does it: a row that has changed since the
 /// statement began is read again when it is locked.
 fn update(
-    transaction: &mut Transaction,
+    transaction: &mut KvTransaction,
     is_wanted: impl Fn(u8, u8) -> bool,
     change: impl Fn(u8) -> Option<u8>,
 ) -> Result<usize, LockError> {
@@ -69,18 +70,18 @@ fn update(
         };
         match result {
             Ok(()) => changed += 1,
-            Err(WriteError::Lock(error)) => return Err(error),
+            Err(KeyWriteError::Lock(error)) => return Err(error),
             Err(error) => panic!("{error}"),
         }
     }
     Ok(changed)
 }
 
-fn set(transaction: &mut Transaction, wanted: u8, value: u8) -> Result<usize, LockError> {
+fn set(transaction: &mut KvTransaction, wanted: u8, value: u8) -> Result<usize, LockError> {
     update(transaction, |id, _| id == wanted, |_| Some(value))
 }
 
-fn insert(transaction: &mut Transaction, id: u8, value: u8) {
+fn insert(transaction: &mut KvTransaction, id: u8, value: u8) {
     transaction.put(TREE, &[id], &[value]).unwrap();
 }
 
@@ -103,8 +104,8 @@ fn everything(_: u8, _: u8) -> bool {
     true
 }
 
-fn is_conflict(result: &Result<quire_store::log::LogSequence, CommitError>) -> bool {
-    matches!(result, Err(CommitError::Conflict))
+fn is_conflict(result: &Result<quire_store::log::LogSequence, KvCommitError>) -> bool {
+    matches!(result, Err(KvCommitError::Conflict))
 }
 
 #[test]

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 
 use quire_kv::btree::BTree;
 use quire_kv::mvcc::{
-    CommitError, Isolation, Mvcc, MvccOptions, Synchronous, TransactionOptions, TreeId, TreeSpec,
+    Isolation, KvCommitError, Mvcc, MvccOptions, Synchronous, TransactionOptions, TreeId, TreeSpec,
 };
-use quire_store::disk::{CrashImages, Fault, FaultKind, Operation};
-use quire_store::log::{Log, LogOptions};
+use quire_store::disk::{CrashImages, DiskOperation, Fault, FaultKind};
+use quire_store::log::{LogOptions, VolumeLog};
 use quire_store::pool::{PageCodec, Pool, PoolOptions};
 use quire_store::{
-    CATALOG_PAGE, CommitError as LogError, OpenMode, PageId, PageKind, SimDisk, Volume,
-    VolumeOptions, WriteError,
+    BatchWriteError, CATALOG_PAGE, CommitError as LogError, OpenMode, PageId, PageKind, SimDisk,
+    Volume, VolumeOptions,
 };
 
 use super::fixture::{PAGE_BYTES, Random, all, cases, tree_options};
@@ -51,10 +51,11 @@ struct Bounds {
 }
 
 impl History {
-    fn bounds(&self, journal: &[Operation], position: usize) -> Bounds {
+    fn bounds(&self, journal: &[DiskOperation], position: usize) -> Bounds {
         let is_durable = |commit: &Commit| {
             let later = journal.get(commit.returned_at..position);
-            let is_synced_later = || later.is_some_and(|later| later.contains(&Operation::Sync));
+            let is_synced_later =
+                || later.is_some_and(|later| later.contains(&DiskOperation::Sync));
             match commit.synchronous {
                 Synchronous::Full => commit.returned_at <= position,
                 Synchronous::Normal => is_synced_later(),
@@ -159,7 +160,7 @@ fn open(volume: Volume, options: MvccOptions) -> Result<Opened, String> {
         ..PoolOptions::default()
     };
     let pool = Pool::new(&volume, pool_options);
-    let log = Log::open(&volume, LogOptions::default()).map_err(|error| text(&error))?;
+    let log = VolumeLog::open(&volume, LogOptions::default()).map_err(|error| text(&error))?;
     let mvcc = Mvcc::open(&volume, &pool, &log, &specs(&roots), options);
     let mvcc = mvcc.map_err(|error| text(&error))?;
     Ok(Opened { volume, pool, mvcc })
@@ -232,7 +233,7 @@ fn commit(
             // A write that failed half-way may have been long enough.
             if !matches!(
                 error,
-                CommitError::Log(LogError::Write(WriteError::Full { .. }))
+                KvCommitError::Log(LogError::Write(BatchWriteError::Full { .. }))
             ) {
                 history.unknown = Some((called_at, changes));
             }

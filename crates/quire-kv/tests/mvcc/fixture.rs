@@ -8,7 +8,7 @@ use quire_kv::btree::{Direction, TreeOptions};
 use quire_kv::mvcc::{
     Isolation, Mvcc, MvccOptions, ReadView, TransactionOptions, TreeId, TreeSpec,
 };
-use quire_store::log::{Log, LogOptions};
+use quire_store::log::{LogOptions, VolumeLog};
 use quire_store::pool::{PageCodec, Pool, PoolOptions};
 use quire_store::{CATALOG_PAGE, Disk, MemDisk, PageId, PageKind, Volume, VolumeOptions};
 
@@ -87,7 +87,7 @@ pub fn open(
         ..PoolOptions::default()
     };
     let pool = Pool::new(&volume, pool_options);
-    let log = Log::open(&volume, LogOptions::default()).unwrap();
+    let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
     let specs = specs(&volume);
     if !volume.pin().contains(CATALOG_PAGE) {
         // The catalog would name the roots, so that these numbers are not given out again.

@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quire_kv::mvcc::{
-    CommitError, Isolation, LockError, LockWait, MvccOptions, RowLockMode, Synchronous,
-    Transaction, TransactionOptions, TreeId, WriteError,
+    Isolation, KeyWriteError, KvCommitError, KvTransaction, LockError, LockWait, MvccOptions,
+    RowLockMode, Synchronous, TransactionOptions, TreeId,
 };
 
 use super::fixture::*;
@@ -103,7 +103,7 @@ impl Workload<'_> {
         record.returned_at = (self.journal_len)();
         match committed {
             Ok(_) => record.is_committed = true,
-            Err(CommitError::Conflict) => {}
+            Err(KvCommitError::Conflict) => {}
             Err(error) => panic!("{error}"),
         }
         record.returned = self.clock.fetch_add(1, Ordering::SeqCst);
@@ -112,7 +112,7 @@ impl Workload<'_> {
 
     fn append(
         &self,
-        transaction: &mut Transaction,
+        transaction: &mut KvTransaction,
         key: usize,
         record: &mut Record,
     ) -> Result<(), LockError> {
@@ -126,13 +126,13 @@ impl Workload<'_> {
         record.appends.push((key, number));
         match transaction.put(TREE, &name, &encode(&list)) {
             Ok(()) => Ok(()),
-            Err(WriteError::Lock(error)) => Err(error),
+            Err(KeyWriteError::Lock(error)) => Err(error),
             Err(error) => panic!("{error}"),
         }
     }
 }
 
-fn read(transaction: &mut Transaction, key: usize, record: &mut Record) {
+fn read(transaction: &mut KvTransaction, key: usize, record: &mut Record) {
     let view = transaction.begin_statement();
     let list = match record.reads.len() % 2 {
         0 => view.get(TREE, &key.to_be_bytes(), decode).unwrap(),

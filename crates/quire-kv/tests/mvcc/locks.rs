@@ -5,19 +5,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use quire_kv::mvcc::{
-    Isolation, LockError, LockWait, MvccOptions, RowLockMode, TableLockMode, Transaction,
-    TransactionOptions, TreeId, WriteError,
+    Isolation, KeyWriteError, KvTransaction, LockError, LockWait, MvccOptions, RowLockMode,
+    TableLockMode, TransactionOptions, TreeId,
 };
 
 use super::fixture::*;
 
 const TREE: TreeId = TreeId::new(1);
 
-fn begin(setup: &Setup) -> Transaction {
+fn begin(setup: &Setup) -> KvTransaction {
     setup.mvcc.begin(impatient(Isolation::ReadCommitted))
 }
 
-fn lock(transaction: &mut Transaction, key: &[u8], mode: RowLockMode) -> Result<bool, LockError> {
+fn lock(transaction: &mut KvTransaction, key: &[u8], mode: RowLockMode) -> Result<bool, LockError> {
     let locked = transaction.lock_row(TREE, key, mode, LockWait::Wait);
     locked.map(|locked| locked.is_some())
 }
@@ -163,7 +163,7 @@ fn waiting_can_be_cancelled() {
         std::thread::sleep(Duration::from_millis(50));
         is_cancelled.store(true, Ordering::Relaxed);
         let result = waiting.join().unwrap();
-        let expected = matches!(result, Err(WriteError::Lock(LockError::Cancelled)));
+        let expected = matches!(result, Err(KeyWriteError::Lock(LockError::Cancelled)));
         assert!(expected, "{result:?}");
     });
     one.commit().unwrap();
@@ -181,7 +181,7 @@ fn very_many_row_locks_become_one() {
     let mut many = begin(&setup);
     let mut one = begin(&setup);
     one.put(TREE, b"mine", b"1").unwrap();
-    let lock_many = |many: &mut Transaction, count: u32| {
+    let lock_many = |many: &mut KvTransaction, count: u32| {
         for number in 0..count {
             many.put(TREE, &number.to_be_bytes(), b"1").unwrap();
         }
@@ -200,7 +200,7 @@ fn very_many_row_locks_become_one() {
     assert!(many.rollback_to(savepoint));
     let mut other = begin(&setup);
     let put = other.put(TREE, b"x", b"1");
-    assert!(matches!(put, Err(WriteError::Lock(LockError::Timeout))));
+    assert!(matches!(put, Err(KeyWriteError::Lock(LockError::Timeout))));
     let skipped = other.lock_row(TREE, b"x", RowLockMode::Share, LockWait::Skip);
     assert_eq!(skipped, Ok(None));
     other.put(TreeId::new(2), b"x", b"1").unwrap();
@@ -245,7 +245,7 @@ fn a_counter_loses_no_step() {
                         let total = transaction.put(TREE, b"total", &[]);
                         assert!(
                             total.is_ok()
-                                || matches!(total, Err(WriteError::Lock(LockError::Deadlock)))
+                                || matches!(total, Err(KeyWriteError::Lock(LockError::Deadlock)))
                         );
                     }
                     transaction.commit().unwrap();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use quire_kv::btree::Direction;
 use quire_kv::mvcc::{
-    CommitError, Isolation, LockError, LockWait, MvccOptions, ReadView, RowLockMode, Savepoint,
-    Transaction, TreeId, TreeSpec, WriteError,
+    Isolation, KeyWriteError, KvCommitError, KvSavepoint, KvTransaction, LockError, LockWait,
+    MvccOptions, ReadView, RowLockMode, TreeId, TreeSpec,
 };
 use quire_store::{Disk, MemDisk};
 
@@ -55,12 +55,12 @@ impl History {
 }
 
 struct Running {
-    transaction: Transaction,
+    transaction: KvTransaction,
     isolation: Isolation,
     snapshot: Option<u64>,
     own: Changes,
     locks: BTreeSet<Place>,
-    savepoints: Vec<(Savepoint, Changes, BTreeSet<Place>)>,
+    savepoints: Vec<(KvSavepoint, Changes, BTreeSet<Place>)>,
     /// At `Serializable`: keys that were read.
     reads: BTreeSet<Place>,
 }
@@ -230,7 +230,7 @@ impl World {
         };
         match (result, expected) {
             (Ok(()), None) => drop(running.own.insert(place, value)),
-            (Err(WriteError::Lock(error)), Some(expected)) => assert_eq!(error, expected),
+            (Err(KeyWriteError::Lock(error)), Some(expected)) => assert_eq!(error, expected),
             (result, expected) => panic!("{result:?} instead of {expected:?}"),
         }
     }
@@ -319,7 +319,7 @@ impl World {
                 }
                 self.commits += 1;
             }
-            Err(CommitError::Conflict) => {
+            Err(KvCommitError::Conflict) => {
                 // Ranges are remembered by leaves, so there may be conflicts that are none.
                 assert!(running.isolation == Isolation::Serializable && has_passed);
                 self.conflicts += 1;

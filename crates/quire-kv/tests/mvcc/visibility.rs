@@ -2,7 +2,7 @@
 
 use quire_kv::btree::{Direction, TreeError};
 use quire_kv::mvcc::{
-    Isolation, LockError, LockWait, RowLockMode, TransactionOptions, TreeId, WriteError,
+    Isolation, KeyWriteError, LockError, LockWait, RowLockMode, TransactionOptions, TreeId,
 };
 
 use super::fixture::*;
@@ -90,7 +90,7 @@ fn a_changed_row_is_read_again_or_a_conflict() {
         } else {
             assert_eq!(locked, Err(LockError::Conflict));
             let put = transaction.put(TREE, b"a", b"3");
-            assert!(matches!(put, Err(WriteError::Lock(LockError::Conflict))));
+            assert!(matches!(put, Err(KeyWriteError::Lock(LockError::Conflict))));
         }
     }
 }
@@ -103,18 +103,18 @@ fn what_a_page_cannot_hold_is_refused_before_the_commit() {
     let put = transaction.put(TREE, b"a", &long);
     assert!(matches!(
         put,
-        Err(WriteError::Tree(TreeError::EntryTooLong { .. }))
+        Err(KeyWriteError::Tree(TreeError::EntryTooLong { .. }))
     ));
     let put = transaction.put(TREE, &long, b"");
     assert!(matches!(
         put,
-        Err(WriteError::Tree(TreeError::KeyTooLong { .. }))
+        Err(KeyWriteError::Tree(TreeError::KeyTooLong { .. }))
     ));
     let put = transaction.put(TreeId::new(2), b"a", b"");
     let unknown = LockError::UnknownTree {
         tree: TreeId::new(2),
     };
-    assert!(matches!(put, Err(WriteError::Lock(error)) if error == unknown));
+    assert!(matches!(put, Err(KeyWriteError::Lock(error)) if error == unknown));
     transaction.put(TREE, b"a", b"1").unwrap();
     transaction.commit().unwrap();
     assert_eq!(all(&setup.mvcc.view(), TREE).len(), 1);

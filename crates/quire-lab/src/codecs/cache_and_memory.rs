@@ -3,7 +3,7 @@
 use super::{CODE_BITS, columns, each_vector, patched};
 use crate::stored::{StoredColumn, Vector};
 use crate::super_scalar::{Reference, Segment, encode};
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::{CodecId, Corrupt, ROWS_MAX, VECTOR_VALUES};
 use std::hint::black_box;
 
@@ -63,7 +63,7 @@ pub fn figure_6_7(lab: &Lab) -> Result<Figure, LabError> {
         y: Axis::linear("decompression bandwidth", "GB/s"),
         positions: Positions::Numbers(PERCENTS.iter().map(|&rate| rate as f64).collect()),
         series: series
-            .map(|(name, values)| Series::new(name, Origin::Measured, values))
+            .map(|(name, values)| Series::new(name, SeriesOrigin::Measured, values))
             .collect(),
         notes,
     })

@@ -1,6 +1,6 @@
 //! Columns to compress: with a given rate of exceptions, and as TPC-H has them.
 
-use crate::random::Random;
+use crate::random::LabRandom;
 
 /// A value that no frame of reference can hold together with its like.
 pub(super) fn scattered(code: u64) -> u64 {
@@ -15,7 +15,7 @@ pub(super) fn with_exceptions(
     width: usize,
     value: impl Fn(u64) -> u64,
 ) -> Vec<u64> {
-    let mut random = Random(61 + percent);
+    let mut random = LabRandom(61 + percent);
     let codes = (1u64 << width) - 1;
     let mut next = || {
         if random.below(100) < percent {
@@ -50,7 +50,7 @@ pub(super) fn lineitem(row_count: usize) -> Vec<TpchColumn> {
         name,
         values: Vec::with_capacity(row_count),
     });
-    let mut random = Random(62);
+    let mut random = LabRandom(62);
     let mut draw = |range: std::ops::RangeInclusive<i32>| {
         let (first, last) = range.into_inner();
         first + random.below((last - first + 1) as u64) as i32

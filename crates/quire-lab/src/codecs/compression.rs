@@ -2,8 +2,8 @@
 
 use super::decompression::in_cycles;
 use super::{CODE_BITS, RATES_PERCENT, columns, dictionary, patched};
-use crate::super_scalar::{Compression, Reference, SegmentError, Settings, encode};
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::super_scalar::{Compression, Reference, SegmentError, SegmentSettings, encode};
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::{CodecId, EncodeError, VECTOR_VALUES, fixed};
 use std::hint::black_box;
 
@@ -28,7 +28,7 @@ pub fn figure_6_5(lab: &Lab) -> Result<[Figure; 2], LabError> {
         let references = [(&near, Reference::Pfor { base: 0 }), (&known, pdict)];
         for (at, (values, reference)) in references.into_iter().enumerate() {
             for (beside, compression) in COMPRESSIONS.into_iter().enumerate() {
-                let settings = Settings {
+                let settings = SegmentSettings {
                     compression,
                     ..patched(reference, CODE_BITS)
                 };
@@ -66,7 +66,7 @@ pub fn figure_6_5(lab: &Lab) -> Result<[Figure; 2], LabError> {
         y: Axis::linear("compression bandwidth", "GB/s"),
         positions: Positions::Numbers(super::percents()),
         series: series
-            .map(|(name, values)| Series::new(name, Origin::Measured, values))
+            .map(|(name, values)| Series::new(name, SeriesOrigin::Measured, values))
             .collect(),
         notes: vec![
             lab.machine().to_owned(),

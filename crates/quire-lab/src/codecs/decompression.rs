@@ -1,9 +1,11 @@
 //! Figure 6.4: decompression and the exception rate.
 
-use super::{CODE_BITS, Comparison, RATES_PERCENT, columns, dictionary, each_vector, patched};
+use super::{
+    CODE_BITS, RATES_PERCENT, VectorComparison, columns, dictionary, each_vector, patched,
+};
 use crate::stored::{StoredColumn, Vector};
-use crate::super_scalar::{Marking, Reference, Segment, Settings, encode};
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::super_scalar::{Marking, Reference, Segment, SegmentSettings, encode};
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::{CodecId, VECTOR_VALUES};
 use std::hint::black_box;
 
@@ -22,7 +24,7 @@ pub fn figure_6_4(lab: &Lab) -> Result<[Figure; 2], LabError> {
         let references = [(&near, Reference::Pfor { base: 0 }), (&known, pdict)];
         for (at, (values, reference)) in references.into_iter().enumerate() {
             for (beside, marking) in [Marking::Escaped, Marking::Linked].into_iter().enumerate() {
-                let settings = Settings {
+                let settings = SegmentSettings {
                     marking,
                     ..patched(reference, CODE_BITS)
                 };
@@ -44,7 +46,7 @@ pub fn figure_6_4(lab: &Lab) -> Result<[Figure; 2], LabError> {
         y: Axis::linear("decompression bandwidth", "GB/s"),
         positions: Positions::Numbers(super::percents()),
         series: series
-            .map(|(name, values)| Series::new(name, Origin::Measured, values))
+            .map(|(name, values)| Series::new(name, SeriesOrigin::Measured, values))
             .collect(),
         notes: vec![
             lab.machine().to_owned(),
@@ -70,12 +72,12 @@ pub(super) fn in_cycles(lab: &Lab, figure: &Figure, stem: &'static str) -> Figur
 fn segment_bandwidth(
     lab: &Lab,
     values: &[u64],
-    settings: &Settings<'_, u64>,
+    settings: &SegmentSettings<'_, u64>,
 ) -> Result<f64, LabError> {
     let image = encode(values, settings)?;
     let mut segment = Segment::<u64>::open(&image, None)?;
     let Vector(out) = &mut Vector([0; VECTOR_VALUES]);
-    let mut comparison = Comparison::with(values);
+    let mut comparison = VectorComparison::with(values);
     each_vector(&mut segment, out, |vector| comparison.take(vector))?;
     comparison.finish("the paper's segment")?;
     let ns = lab.nanoseconds(|| {
@@ -89,7 +91,7 @@ fn segment_bandwidth(
 fn stored_bandwidth(lab: &Lab, codec: CodecId, values: &[i64]) -> Result<f64, LabError> {
     let mut column = StoredColumn::encode(codec, values)?;
     let Vector(out) = &mut Vector([0; VECTOR_VALUES]);
-    let mut comparison = Comparison::with(values);
+    let mut comparison = VectorComparison::with(values);
     column.each_vector(out, |vector| comparison.take(vector))?;
     comparison.finish(codec.name())?;
     let ns = lab.nanoseconds(|| {

@@ -1,7 +1,7 @@
 //! Equation 6.1 as a calculator.
 
 use crate::super_scalar::result_bandwidth;
-use crate::{Axis, Chart, Figure, Lab, Origin, Paper, Positions, Series};
+use crate::{Axis, Chart, Figure, Lab, Paper, Positions, Series, SeriesOrigin};
 
 /// Bandwidths of I/O to calculate for, in MB/s; 350 is the paper's RAID.
 const IO_MB_S: [f64; 9] = [
@@ -44,11 +44,11 @@ pub fn equation_6_1(lab: &Lab, codecs: &[(&str, Bandwidths)]) -> Figure {
     let mut series = Vec::new();
     if let Some((_, first)) = codecs.first() {
         let plain = over_io(&|io| io.min(first.query));
-        series.push(Series::new("uncompressed", Origin::Calculated, plain));
+        series.push(Series::new("uncompressed", SeriesOrigin::Calculated, plain));
     }
     for (name, bandwidths) in codecs {
         let results = over_io(&|io| bandwidths.result(io));
-        series.push(Series::new(*name, Origin::Calculated, results));
+        series.push(Series::new(*name, SeriesOrigin::Calculated, results));
     }
     Figure {
         stem: "equation-6.1",

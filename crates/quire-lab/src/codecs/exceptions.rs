@@ -4,7 +4,7 @@ use super::{columns, patched};
 use crate::super_scalar::{
     Reference, Segment, effective_exception_rate, encode, expected_exception_rate,
 };
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::VECTOR_VALUES;
 
 const PERCENTS: [u64; 10] = [1, 2, 3, 5, 8, 10, 15, 20, 25, 30];
@@ -29,17 +29,17 @@ pub fn figure_6_6(lab: &Lab) -> Result<Figure, LabError> {
         };
         let bits = format!("{width} bit{}", if width == 1 { "" } else { "s" });
         let name = |what: &str| format!("{bits}, {what}");
-        series.push(Series::new(bits.clone(), Origin::Measured, measured));
+        series.push(Series::new(bits.clone(), SeriesOrigin::Measured, measured));
         let expected = by(expected_exception_rate);
         series.push(Series::new(
             name("exact expectation"),
-            Origin::Calculated,
+            SeriesOrigin::Calculated,
             expected,
         ));
         let formula = by(effective_exception_rate);
         series.push(Series::new(
             name("the paper's formula"),
-            Origin::Calculated,
+            SeriesOrigin::Calculated,
             formula,
         ));
     }

@@ -1,14 +1,15 @@
 //! Figure 6.2: light-weight codecs beside general ones, on columns as TPC-H has them.
 
-use super::{Comparison, columns, each_vector, patched};
+use super::{VectorComparison, columns, each_vector, patched};
 use crate::stored::{StoredColumn, Vector};
 use crate::super_scalar::{
-    Chosen, Dictionary, DictionaryEncoder, Reference, Sample, Segment, SegmentError, choose, encode,
+    Chosen, DictionaryEncoder, Reference, Segment, SegmentError, SuperScalarDictionary,
+    SuperScalarSample, choose, encode,
 };
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
 use quire_codec::choose::{ChooseOptions, choose as choose_stored};
-use quire_codec::{Corrupt, EncodeError, VECTOR_VALUES, Values, fixed};
+use quire_codec::{Corrupt, EncodeError, RowGroupValues, VECTOR_VALUES, fixed};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -91,7 +92,7 @@ fn panel(
     let codec_names = by_column.first().into_iter().flatten();
     let series = codec_names.enumerate().map(|(codec, speed)| {
         let values = by_column.iter().map(|speeds| value(&speeds[codec]));
-        Series::new(speed.name.clone(), Origin::Measured, values.collect())
+        Series::new(speed.name.clone(), SeriesOrigin::Measured, values.collect())
     });
     Figure {
         stem,
@@ -127,11 +128,11 @@ fn speed(name: &str, raw_bytes: usize, bytes: usize, encode_ns: f64, decode_ns: 
 
 /// The paper's scheme of the smallest estimate.
 fn segment_speed(lab: &Lab, values: &[i32]) -> Result<CodecSpeed, LabError> {
-    let [choice, ..] = choose(&Sample::take(values));
+    let [choice, ..] = choose(&SuperScalarSample::take(values));
     let encoder = match &choice.chosen {
-        Chosen::Pdict { values } => {
-            Some(DictionaryEncoder::new(Arc::new(Dictionary::new(values)?)))
-        }
+        Chosen::Pdict { values } => Some(DictionaryEncoder::new(Arc::new(
+            SuperScalarDictionary::new(values)?,
+        ))),
         _ => None,
     };
     let reference = match (&choice.chosen, &encoder) {
@@ -151,7 +152,7 @@ fn segment_speed(lab: &Lab, values: &[i32]) -> Result<CodecSpeed, LabError> {
     })?;
     let mut segment = Segment::<i32>::open(&image, None)?;
     let Vector(out) = &mut Vector([0; VECTOR_VALUES]);
-    let mut comparison = Comparison::with(values);
+    let mut comparison = VectorComparison::with(values);
     each_vector(&mut segment, out, |vector| comparison.take(vector))?;
     comparison.finish("the paper's segment")?;
     let decode_ns = lab.nanoseconds(|| {
@@ -171,14 +172,14 @@ fn segment_speed(lab: &Lab, values: &[i32]) -> Result<CodecSpeed, LabError> {
 
 /// What Quire's chooser takes.
 fn stored_speed(lab: &Lab, values: &[i32]) -> Result<CodecSpeed, LabError> {
-    let codec = choose_stored(&Values::Int32(values), &ChooseOptions::default()).codec;
+    let codec = choose_stored(&RowGroupValues::Int32(values), &ChooseOptions::default()).codec;
     let encode_ns = lab.nanoseconds(|| {
         black_box(fixed::encode(codec, black_box(values))?);
         Ok::<(), EncodeError>(())
     })?;
     let mut column = StoredColumn::encode(codec, values)?;
     let Vector(out) = &mut Vector([0; VECTOR_VALUES]);
-    let mut comparison = Comparison::with(values);
+    let mut comparison = VectorComparison::with(values);
     column.each_vector(out, |vector| comparison.take(vector))?;
     comparison.finish(codec.name())?;
     let decode_ns = lab.nanoseconds(|| {

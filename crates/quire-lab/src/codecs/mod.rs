@@ -15,8 +15,8 @@ pub use exceptions::figure_6_6;
 pub use generic::{CodecSpeed, figure_6_2};
 
 use crate::super_scalar::{
-    Compression, Dictionary, DictionaryEncoder, Integer, Marking, Reference, Segment, SegmentError,
-    Settings,
+    Compression, DictionaryEncoder, Integer, Marking, Reference, Segment, SegmentError,
+    SegmentSettings, SuperScalarDictionary,
 };
 use crate::{Bandwidths, Figure, Lab, LabError};
 use quire_codec::VECTOR_VALUES;
@@ -68,8 +68,8 @@ fn equation_figure(lab: &Lab, speeds: &[CodecSpeed]) -> Figure {
 }
 
 /// The paper's segment with linked exceptions, found with two cursors.
-fn patched<T: Integer>(reference: Reference<'_, T>, width: usize) -> Settings<'_, T> {
-    Settings {
+fn patched<T: Integer>(reference: Reference<'_, T>, width: usize) -> SegmentSettings<'_, T> {
+    SegmentSettings {
         reference,
         width,
         marking: Marking::Linked,
@@ -91,12 +91,12 @@ pub(crate) fn each_vector<T: Integer>(
 }
 
 /// Whether vectors handed over one by one are those of `values`.
-pub(crate) struct Comparison<'a, T> {
+pub(crate) struct VectorComparison<'a, T> {
     rest: &'a [T],
     equal: bool,
 }
 
-impl<'a, T: PartialEq> Comparison<'a, T> {
+impl<'a, T: PartialEq> VectorComparison<'a, T> {
     pub(crate) fn with(values: &'a [T]) -> Self {
         Self {
             rest: values,
@@ -125,7 +125,9 @@ impl<'a, T: PartialEq> Comparison<'a, T> {
 /// The 255 values that the dictionary of figures 6.4 and 6.5 has.
 fn dictionary() -> Result<DictionaryEncoder<u64>, SegmentError> {
     let values: Vec<u64> = (0..255).map(columns::scattered).collect();
-    Ok(DictionaryEncoder::new(Arc::new(Dictionary::new(&values)?)))
+    Ok(DictionaryEncoder::new(Arc::new(
+        SuperScalarDictionary::new(&values)?,
+    )))
 }
 
 fn percents() -> Vec<f64> {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// The list of one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct List {
+pub(super) struct PostingList {
     /// Its gaps among those of all lists.
     pub(super) gaps: Range<usize>,
     /// The sum of all gaps before it, wrapping.
@@ -23,7 +23,7 @@ pub(super) struct List {
 /// of about the same size are neighbours; among equals, in the order of the words.
 #[derive(Clone, Debug)]
 pub struct InvertedFile {
-    lists: BTreeMap<String, List>,
+    lists: BTreeMap<String, PostingList>,
     gaps: Vec<u32>,
     document_offsets: Vec<usize>,
 }
@@ -76,7 +76,7 @@ impl InvertedFile {
                 before = document;
             }
             let gaps = start..gaps.len();
-            lists.insert(word, List { gaps, sum_before });
+            lists.insert(word, PostingList { gaps, sum_before });
         }
         Self {
             lists,
@@ -115,7 +115,7 @@ impl InvertedFile {
         longest.map_or("", |(word, _)| word)
     }
 
-    pub(super) fn list(&self, word: &str) -> Option<&List> {
+    pub(super) fn list(&self, word: &str) -> Option<&PostingList> {
         self.lists.get(word)
     }
 

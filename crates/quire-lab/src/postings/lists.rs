@@ -3,8 +3,8 @@
 use super::InvertedFile;
 use crate::LabError;
 use crate::super_scalar::{
-    Chosen, Compression, Marking, Reference, Sample, Segment, SegmentError, Settings, choose,
-    encode,
+    Chosen, Compression, Marking, Reference, Segment, SegmentError, SegmentSettings,
+    SuperScalarSample, choose, encode,
 };
 use quire_codec::{Corrupt, VECTOR_VALUES};
 
@@ -79,15 +79,15 @@ pub(super) fn running_sums(gaps: &[u32]) -> Vec<u32> {
 }
 
 /// PFOR-DELTA as the paper's analysis sets it, for each segment.
-pub(super) fn settings(sums: &[u32]) -> Vec<Settings<'static, u32>> {
+pub(super) fn settings(sums: &[u32]) -> Vec<SegmentSettings<'static, u32>> {
     let of_segment = |sums| {
-        let choices = choose(&Sample::take(sums));
+        let choices = choose(&SuperScalarSample::take(sums));
         let chosen = choices.iter().find_map(|choice| match choice.chosen {
             Chosen::PforDelta { base } => Some((base, choice.width)),
             _ => None,
         });
         let (base, width) = chosen.unwrap_or((0, 8));
-        Settings {
+        SegmentSettings {
             reference: Reference::PforDelta { base },
             width,
             marking: Marking::Linked,
@@ -100,7 +100,7 @@ pub(super) fn settings(sums: &[u32]) -> Vec<Settings<'static, u32>> {
 /// The segments of running sums, with settings found before.
 pub(super) fn encode_sums(
     sums: &[u32],
-    settings: &[Settings<'static, u32>],
+    settings: &[SegmentSettings<'static, u32>],
 ) -> Result<Vec<Vec<u8>>, SegmentError> {
     let segments = sums.chunks(SEGMENT_VALUES).zip(settings);
     segments

@@ -12,7 +12,7 @@ pub use query::{Hit, TopDocuments, top_documents};
 pub use table::{table_6_2, top_n_bandwidth};
 
 use crate::sample_text::made_up_text;
-use crate::{Axis, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series};
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 
 /// Documents that the query returns.
 const TOP_COUNT: usize = 10;
@@ -49,7 +49,7 @@ pub fn top_n_result(lab: &Lab, file: &InvertedFile) -> Result<Figure, LabError> 
         x: Axis::linear("document", ""),
         y: Axis::linear("occurrences", ""),
         positions: Positions::Labels(names),
-        series: vec![Series::new("occurrences", Origin::Measured, counts)],
+        series: vec![Series::new("occurrences", SeriesOrigin::Measured, counts)],
         notes: vec![
             lab.machine().to_owned(),
             "among equals, earlier documents come first".to_owned(),

@@ -2,12 +2,12 @@
 
 use super::lists::{SEGMENT_VALUES, encode_sums, running_sums, settings};
 use super::{CompressedLists, InvertedFile, TOP_COUNT, TopDocuments, top_documents};
-use crate::codecs::{CodecSpeed, Comparison, each_vector};
+use crate::codecs::{CodecSpeed, VectorComparison, each_vector};
 use crate::postings::codecs::{Carryover12, GapsError, PostingsCodec, SemiStaticHuffman};
 use crate::stored::{StoredColumn, Vector};
 use crate::super_scalar::{Segment, SegmentError};
 use crate::{
-    Axis, Bandwidths, Chart, Figure, Lab, LabError, Origin, Paper, Positions, Series,
+    Axis, Bandwidths, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin,
     decompression_needed, equation_6_1,
 };
 use quire_codec::{CodecId, Corrupt, EncodeError, ROWS_MAX, VECTOR_VALUES, fixed};
@@ -118,7 +118,7 @@ fn table_column(
     value: fn(&CodecSpeed) -> f64,
 ) -> Figure {
     let measured = speeds.iter().map(value).collect();
-    let mut series = vec![Series::new("this text", Origin::Measured, measured)];
+    let mut series = vec![Series::new("this text", SeriesOrigin::Measured, measured)];
     for (collection, codecs) in PAPER {
         let Some(place) = place else { continue };
         let mut values: Vec<_> = codecs.iter().map(|columns| Some(columns[place])).collect();
@@ -189,7 +189,7 @@ fn segment_speed(lab: &Lab, gaps: &[u32]) -> Result<CodecSpeed, LabError> {
     let opened = images.iter().map(|image| Segment::<u32>::open(image, None));
     let mut segments = opened.collect::<Result<Vec<_>, _>>()?;
     let Vector(out) = &mut Vector([0; VECTOR_VALUES]);
-    let mut comparison = Comparison::with(&sums);
+    let mut comparison = VectorComparison::with(&sums);
     for segment in &mut segments {
         each_vector(segment, out, |vector| comparison.take(vector))?;
     }
@@ -250,7 +250,7 @@ fn stored_speed(lab: &Lab, codec: CodecId, values: &[u32]) -> Result<CodecSpeed,
     })?;
     let mut column = StoredColumn::encode(codec, &signed)?;
     let Vector(out) = &mut Vector([0; VECTOR_VALUES]);
-    let mut comparison = Comparison::with(&signed);
+    let mut comparison = VectorComparison::with(&signed);
     column.each_vector(out, |vector| comparison.take(vector))?;
     comparison.finish(codec.name())?;
     let decode_ns = lab.nanoseconds(|| {
@@ -349,12 +349,12 @@ fn bandwidth_figure(
         series: vec![
             Series {
                 name: "query".to_owned(),
-                origin: Origin::Measured,
+                origin: SeriesOrigin::Measured,
                 values: measured,
             },
             Series {
                 name: "equation 6.1, bound by the processor".to_owned(),
-                origin: Origin::Calculated,
+                origin: SeriesOrigin::Calculated,
                 values: calculated,
             },
             Series::paper("TREC fbis", paper),

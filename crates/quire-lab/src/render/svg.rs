@@ -1,7 +1,7 @@
 //! A chart as a self-contained SVG document.
 
 use super::short;
-use crate::{Axis, Chart, Figure, Origin, Positions, Scale, Series};
+use crate::{Axis, AxisScale, Chart, Figure, Positions, Series, SeriesOrigin};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 960.0;
@@ -52,7 +52,7 @@ pub fn svg(figure: &Figure) -> String {
 
 /// Maps values to places on the page.
 struct Ruler {
-    scale: Scale,
+    scale: AxisScale,
     /// Values at the two ends; exponents of ten if logarithmic.
     from: f64,
     to: f64,
@@ -67,7 +67,7 @@ impl Ruler {
             (least, most) = (least.min(value), most.max(value));
         }
         let (from, to, ticks): (f64, f64, Vec<f64>) = match axis.scale {
-            Scale::Logarithmic if least > 0.0 && most.is_finite() => {
+            AxisScale::Logarithmic if least > 0.0 && most.is_finite() => {
                 let from = least.log10().floor();
                 let to = most.log10().ceil().max(from + 1.0);
                 let decades = from as i32..=to as i32;
@@ -86,7 +86,7 @@ impl Ruler {
         let scale = if ticks_are_powers(&ticks) {
             axis.scale
         } else {
-            Scale::Linear
+            AxisScale::Linear
         };
         Self {
             scale,
@@ -99,8 +99,8 @@ impl Ruler {
 
     fn place(&self, value: f64) -> f64 {
         let value = match self.scale {
-            Scale::Linear => value,
-            Scale::Logarithmic => value.max(f64::MIN_POSITIVE).log10(),
+            AxisScale::Linear => value,
+            AxisScale::Logarithmic => value.max(f64::MIN_POSITIVE).log10(),
         };
         let share = ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
         self.ends.0 + share * (self.ends.1 - self.ends.0)
@@ -178,7 +178,7 @@ fn bars(svg: &mut String, figure: &Figure, y: &Ruler) {
                 continue;
             };
             let top = y.place(value);
-            let opacity = if series.origin == Origin::Paper {
+            let opacity = if series.origin == SeriesOrigin::Paper {
                 0.45
             } else {
                 1.0
@@ -213,11 +213,11 @@ fn colour(series: usize) -> &'static str {
     COLOURS[series % COLOURS.len()]
 }
 
-fn dashes(origin: Origin) -> &'static str {
+fn dashes(origin: SeriesOrigin) -> &'static str {
     match origin {
-        Origin::Measured => "",
-        Origin::Calculated => " stroke-dasharray=\"2 3\"",
-        Origin::Paper => " stroke-dasharray=\"7 4\"",
+        SeriesOrigin::Measured => "",
+        SeriesOrigin::Calculated => " stroke-dasharray=\"2 3\"",
+        SeriesOrigin::Paper => " stroke-dasharray=\"7 4\"",
     }
 }
 

@@ -8,15 +8,15 @@
 
 use super::bit_pack::code_mask;
 use super::dictionary::VALUES_MAX as DICTIONARY_VALUES_MAX;
-use super::word::{Integer, Word};
-use super::{GROUP_VALUES, Sample, Scheme, expected_exception_rate};
+use super::word::{Integer, UnsignedWord};
+use super::{GROUP_VALUES, SuperScalarSample, SuperScalarScheme, expected_exception_rate};
 
 /// Bits of an entry point.
 const ENTRY_BITS: f64 = 32.0;
 
 /// Values of a sorted sample that codes of some width can hold together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stretch {
+pub struct WidthStretch {
     /// Index of the smallest.
     pub first: usize,
     /// How many.
@@ -27,16 +27,16 @@ pub struct Stretch {
 /// differ by less than 2 to the power of `width`.
 ///
 /// The paper's listing ends before it compares the last stretch, and so never finds one that reaches the end.
-pub fn pfor_analyze_bits<T: Integer>(sorted: &[T], width: usize) -> Stretch {
+pub fn pfor_analyze_bits<T: Integer>(sorted: &[T], width: usize) -> WidthStretch {
     let mask = code_mask(width);
-    let mut longest = Stretch::default();
+    let mut longest = WidthStretch::default();
     let mut first = 0;
     for (last, value) in sorted.iter().enumerate() {
         while value.bits().minus(sorted[first].bits()).wide() > mask {
             first += 1;
         }
         if last + 1 - first > longest.count {
-            longest = Stretch {
+            longest = WidthStretch {
                 first,
                 count: last + 1 - first,
             };
@@ -47,7 +47,7 @@ pub fn pfor_analyze_bits<T: Integer>(sorted: &[T], width: usize) -> Stretch {
 
 /// A scheme with its best parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice<T: Integer> {
+pub struct SchemeChoice<T: Integer> {
     pub chosen: Chosen<T>,
     /// Bits of a code.
     pub width: usize,
@@ -72,27 +72,27 @@ pub enum Chosen<T: Integer> {
     },
 }
 
-impl<T: Integer> Choice<T> {
+impl<T: Integer> SchemeChoice<T> {
     /// The scheme.
-    pub fn scheme(&self) -> Scheme {
+    pub fn scheme(&self) -> SuperScalarScheme {
         match self.chosen {
-            Chosen::Pfor { .. } => Scheme::Pfor,
-            Chosen::PforDelta { .. } => Scheme::PforDelta,
-            Chosen::Pdict { .. } => Scheme::Pdict,
+            Chosen::Pfor { .. } => SuperScalarScheme::Pfor,
+            Chosen::PforDelta { .. } => SuperScalarScheme::PforDelta,
+            Chosen::Pdict { .. } => SuperScalarScheme::Pdict,
         }
     }
 }
 
 /// The best parameters of each scheme for linked exceptions, the scheme with the smallest estimate first.
-pub fn choose<T: Integer>(sample: &Sample<T>) -> [Choice<T>; 3] {
+pub fn choose<T: Integer>(sample: &SuperScalarSample<T>) -> [SchemeChoice<T>; 3] {
     let mut choices = [pfor(sample), pfor_delta(sample), pdict(sample)];
     choices.sort_by(|one, other| one.bits_per_value.total_cmp(&other.bits_per_value));
     choices
 }
 
-fn pfor<T: Integer>(sample: &Sample<T>) -> Choice<T> {
+fn pfor<T: Integer>(sample: &SuperScalarSample<T>) -> SchemeChoice<T> {
     let best = best_frame(sample.values());
-    Choice {
+    SchemeChoice {
         chosen: Chosen::Pfor {
             base: best.base.unwrap_or_default(),
         },
@@ -103,10 +103,10 @@ fn pfor<T: Integer>(sample: &Sample<T>) -> Choice<T> {
 }
 
 /// The same algorithm on the sorted differences.
-fn pfor_delta<T: Integer>(sample: &Sample<T>) -> Choice<T> {
+fn pfor_delta<T: Integer>(sample: &SuperScalarSample<T>) -> SchemeChoice<T> {
     let best = best_frame(sample.differences());
     let entry_bits = ENTRY_BITS + T::Bits::BITS as f64;
-    Choice {
+    SchemeChoice {
         chosen: Chosen::PforDelta {
             base: best
                 .base
@@ -145,7 +145,7 @@ fn best_frame<T: Integer>(sorted: &[T]) -> BestFrame<T> {
 }
 
 /// The dictionary of width b has the first 2ᵇ buckets of the histogram.
-fn pdict<T: Integer>(sample: &Sample<T>) -> Choice<T> {
+fn pdict<T: Integer>(sample: &SuperScalarSample<T>) -> SchemeChoice<T> {
     let histogram = sample.histogram();
     let column_count = sample.column_count().max(1) as f64;
     let of_width = |width| {
@@ -164,7 +164,7 @@ fn pdict<T: Integer>(sample: &Sample<T>) -> Choice<T> {
             of_width(0),
             |best, other| if other.3 <= best.3 { other } else { best },
         );
-    Choice {
+    SchemeChoice {
         chosen: Chosen::Pdict {
             values: buckets.iter().map(|(value, _)| *value).collect(),
         },

@@ -5,7 +5,7 @@
 //! places of the 32 codes within them are constants of the routine. The paper's example works on words of 32
 //! bits; these work on words of 64, the last of which is half a word when the width is odd.
 
-use super::word::Word;
+use super::word::UnsignedWord;
 
 /// Codes a routine handles in one iteration.
 pub(super) const UNROLLED_CODES: usize = 32;
@@ -57,7 +57,7 @@ fn code<const WIDTH: usize>(packed: &[u8], index: usize) -> u64 {
 }
 
 /// Unpacks 32 codes of every 4 · `WIDTH` bytes.
-pub(super) fn unpack<U: Word, const WIDTH: usize>(packed: &[u8], codes: &mut [U]) {
+pub(super) fn unpack<U: UnsignedWord, const WIDTH: usize>(packed: &[u8], codes: &mut [U]) {
     if WIDTH == 0 {
         return codes.fill(U::default());
     }
@@ -68,7 +68,7 @@ pub(super) fn unpack<U: Word, const WIDTH: usize>(packed: &[u8], codes: &mut [U]
 }
 
 /// Packs every 32 codes, each of which fits the width, into 4 · `WIDTH` bytes.
-pub(super) fn pack<U: Word, const WIDTH: usize>(codes: &[U], packed: &mut [u8]) {
+pub(super) fn pack<U: UnsignedWord, const WIDTH: usize>(codes: &[U], packed: &mut [u8]) {
     if WIDTH == 0 {
         return;
     }

@@ -1,16 +1,18 @@
 //! Compression (§6.2.5): find the exceptions, link them, pack the codes; vector by vector.
 
 use super::bit_pack::{self, code_mask};
-use super::layout::{self, DictionaryKind, Header};
-use super::perfect_hash::{PerfectHash, Probe};
-use super::word::{Integer, Word};
-use super::{Compression, GROUP_VALUES, Marking, Reference, SegmentError, Settings, VALUES_MAX};
+use super::layout::{self, DictionaryKind, SuperScalarHeader};
+use super::perfect_hash::{PerfectHash, PerfectHashProbe};
+use super::word::{Integer, UnsignedWord};
+use super::{
+    Compression, GROUP_VALUES, Marking, Reference, SegmentError, SegmentSettings, VALUES_MAX,
+};
 use quire_codec::VECTOR_VALUES;
 
 /// The segment of `values`. Fails if they are more than [`VALUES_MAX`], or the width is more than the type's.
 pub fn encode<T: Integer>(
     values: &[T],
-    settings: &Settings<'_, T>,
+    settings: &SegmentSettings<'_, T>,
 ) -> Result<Vec<u8>, SegmentError> {
     let mut header = header(values.len(), settings)?;
     let mut lists = ExceptionLists::new(header.group_count());
@@ -40,7 +42,7 @@ pub fn encode<T: Integer>(
 /// The length of [`encode`]'s result, without writing it.
 pub fn encoded_bytes<T: Integer>(
     values: &[T],
-    settings: &Settings<'_, T>,
+    settings: &SegmentSettings<'_, T>,
 ) -> Result<usize, SegmentError> {
     let mut header = header(values.len(), settings)?;
     compress(T::as_bits(values), settings, |_, _, work| {
@@ -55,8 +57,8 @@ pub fn encoded_bytes<T: Integer>(
 /// The header of a segment, without exceptions yet.
 fn header<T: Integer>(
     value_count: usize,
-    settings: &Settings<'_, T>,
-) -> Result<Header, SegmentError> {
+    settings: &SegmentSettings<'_, T>,
+) -> Result<SuperScalarHeader, SegmentError> {
     if value_count > VALUES_MAX {
         return Err(SegmentError::TooManyValues {
             value_count,
@@ -69,7 +71,7 @@ fn header<T: Integer>(
             limit: T::Bits::BITS,
         });
     }
-    let mut header = Header {
+    let mut header = SuperScalarHeader {
         scheme: settings.reference.scheme(),
         type_id: T::TYPE_ID,
         width: settings.width,
@@ -99,7 +101,7 @@ fn header<T: Integer>(
 }
 
 /// PFOR-DELTA: the running total before each group; that before the first makes its difference the base.
-fn append_totals<T: Integer>(values: &[T], settings: &Settings<'_, T>, image: &mut Vec<u8>) {
+fn append_totals<T: Integer>(values: &[T], settings: &SegmentSettings<'_, T>, image: &mut Vec<u8>) {
     let Reference::PforDelta { base } = settings.reference else {
         return;
     };
@@ -110,7 +112,7 @@ fn append_totals<T: Integer>(values: &[T], settings: &Settings<'_, T>, image: &m
 }
 
 /// The running total before value `index`.
-fn total_before<U: Word>(values: &[U], index: usize, base: U) -> U {
+fn total_before<U: UnsignedWord>(values: &[U], index: usize, base: U) -> U {
     match index {
         0 => values
             .first()
@@ -119,7 +121,7 @@ fn total_before<U: Word>(values: &[U], index: usize, base: U) -> U {
     }
 }
 
-fn append_dictionary<T: Integer>(settings: &Settings<'_, T>, image: &mut Vec<u8>) {
+fn append_dictionary<T: Integer>(settings: &SegmentSettings<'_, T>, image: &mut Vec<u8>) {
     if let Reference::Pdict {
         encoder,
         reuse: false,
@@ -144,7 +146,7 @@ impl Misses {
 }
 
 /// What LOOP1 finds in one vector. The codes of misses are arbitrary.
-struct Work<U> {
+struct VectorExceptions<U> {
     codes: [U; VECTOR_VALUES],
     misses: Misses,
 }
@@ -153,15 +155,15 @@ struct Work<U> {
 /// and what was encoded: values or differences.
 fn compress<T: Integer>(
     values: &[T::Bits],
-    settings: &Settings<'_, T>,
-    mut take: impl FnMut(usize, &[T::Bits], &mut Work<T::Bits>),
+    settings: &SegmentSettings<'_, T>,
+    mut take: impl FnMut(usize, &[T::Bits], &mut VectorExceptions<T::Bits>),
 ) {
-    let finder = Finder {
+    let finder = ExceptionFinder {
         compression: settings.compression,
-        limit: Limit::new(settings),
+        limit: CodeLimit::new(settings),
     };
     let mut between = [T::Bits::default(); VECTOR_VALUES];
-    let mut work = Work {
+    let mut work = VectorExceptions {
         codes: [T::Bits::default(); VECTOR_VALUES],
         misses: Misses {
             places: [0; VECTOR_VALUES],
@@ -182,7 +184,7 @@ fn compress<T: Integer>(
     }
 }
 
-fn differences<U: Word>(before: U, values: &[U], out: &mut [U; VECTOR_VALUES]) {
+fn differences<U: UnsignedWord>(before: U, values: &[U], out: &mut [U; VECTOR_VALUES]) {
     if let (Some(first), Some(value)) = (out.first_mut(), values.first()) {
         *first = value.minus(before);
     }
@@ -193,13 +195,13 @@ fn differences<U: Word>(before: U, values: &[U], out: &mut [U; VECTOR_VALUES]) {
 
 /// Which codes are free for values: those up to `largest`, or none.
 #[derive(Clone, Copy)]
-struct Limit<U> {
+struct CodeLimit<U> {
     largest: U,
     none: bool,
 }
 
-impl<U: Word> Limit<U> {
-    fn new<T: Integer<Bits = U>>(settings: &Settings<'_, T>) -> Self {
+impl<U: UnsignedWord> CodeLimit<U> {
+    fn new<T: Integer<Bits = U>>(settings: &SegmentSettings<'_, T>) -> Self {
         let mask = code_mask(settings.width);
         let largest = match settings.marking {
             Marking::Linked => Some(mask),
@@ -218,17 +220,17 @@ impl<U: Word> Limit<U> {
 }
 
 /// LOOP1.
-struct Finder<U> {
+struct ExceptionFinder<U> {
     compression: Compression,
-    limit: Limit<U>,
+    limit: CodeLimit<U>,
 }
 
-impl<U: Word> Finder<U> {
+impl<U: UnsignedWord> ExceptionFinder<U> {
     fn find<T: Integer<Bits = U>>(
         &self,
         reference: &Reference<'_, T>,
         inputs: &[U],
-        work: &mut Work<U>,
+        work: &mut VectorExceptions<U>,
     ) {
         let limit = self.limit;
         match reference {
@@ -240,7 +242,7 @@ impl<U: Word> Finder<U> {
                 });
             }
             Reference::Pdict { encoder, .. } => {
-                let coded = |probe: Probe| {
+                let coded = |probe: PerfectHashProbe| {
                     let code = u64::from(probe.code);
                     let excluded = code > limit.largest.wide() || limit.none;
                     (U::truncate(code), !probe.found | excluded)
@@ -257,7 +259,7 @@ impl<U: Word> Finder<U> {
         }
     }
 
-    fn run(&self, inputs: &[U], work: &mut Work<U>, encode: impl Fn(U) -> (U, bool)) {
+    fn run(&self, inputs: &[U], work: &mut VectorExceptions<U>, encode: impl Fn(U) -> (U, bool)) {
         let (codes, misses) = (&mut work.codes, &mut work.misses);
         match self.compression {
             Compression::Naive => naive(inputs, codes, misses, encode),
@@ -267,7 +269,7 @@ impl<U: Word> Finder<U> {
     }
 }
 
-fn naive<U: Word>(
+fn naive<U: UnsignedWord>(
     inputs: &[U],
     codes: &mut [U; VECTOR_VALUES],
     misses: &mut Misses,
@@ -285,7 +287,7 @@ fn naive<U: Word>(
     }
 }
 
-fn predicated<U: Word>(
+fn predicated<U: UnsignedWord>(
     inputs: &[U],
     codes: &mut [U; VECTOR_VALUES],
     misses: &mut Misses,
@@ -302,7 +304,7 @@ fn predicated<U: Word>(
     misses.count = count;
 }
 
-fn double_cursor<U: Word>(
+fn double_cursor<U: UnsignedWord>(
     inputs: &[U],
     codes: &mut [U; VECTOR_VALUES],
     misses: &mut Misses,
@@ -361,7 +363,7 @@ struct ExceptionLists<U> {
     exceptions: Vec<U>,
 }
 
-impl<U: Word> ExceptionLists<U> {
+impl<U: UnsignedWord> ExceptionLists<U> {
     fn new(group_count: usize) -> Self {
         Self {
             entries: Vec::with_capacity(group_count),
@@ -373,10 +375,10 @@ impl<U: Word> ExceptionLists<U> {
     fn list<T: Integer<Bits = U>>(
         &mut self,
         inputs: &[U],
-        work: &mut Work<U>,
-        settings: &Settings<'_, T>,
+        work: &mut VectorExceptions<U>,
+        settings: &SegmentSettings<'_, T>,
     ) {
-        let Work { codes, misses } = work;
+        let VectorExceptions { codes, misses } = work;
         let mut places = misses.places();
         for start in (0..inputs.len()).step_by(GROUP_VALUES) {
             let here = places.partition_point(|&place| usize::from(place) < start + GROUP_VALUES);

@@ -6,22 +6,22 @@
 
 use super::bit_pack::{UNROLLED_CODES, code_mask};
 use super::layout::{GroupExceptions, group_exceptions};
-use super::parts::Parts;
-use super::word::{Integer, Word};
-use super::{GROUP_VALUES, Marking, Scheme};
+use super::parts::SegmentSections;
+use super::word::{Integer, UnsignedWord};
+use super::{GROUP_VALUES, Marking, SuperScalarScheme};
 use quire_codec::Corrupt;
 
 /// `rows` values from the start of group `group` on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
+pub(super) struct DecompressRows {
     pub(super) group: usize,
     pub(super) rows: usize,
 }
 
 /// Decodes values that exist, through a buffer for their codes.
 pub(super) fn decode<T: Integer>(
-    parts: &Parts<'_, T>,
-    rows: Rows,
+    parts: &SegmentSections<'_, T>,
+    rows: DecompressRows,
     codes: &mut [T::Bits],
     out: &mut [T::Bits],
 ) -> Result<(), Corrupt> {
@@ -29,12 +29,12 @@ pub(super) fn decode<T: Integer>(
     let out = &mut out[..rows.rows];
     let base = T::Bits::truncate(parts.header.base);
     match (parts.header.scheme, &parts.dictionary) {
-        (Scheme::Pfor, _) => recover(parts, rows, codes, out, |code| base.plus(code)),
-        (Scheme::PforDelta, _) => {
+        (SuperScalarScheme::Pfor, _) => recover(parts, rows, codes, out, |code| base.plus(code)),
+        (SuperScalarScheme::PforDelta, _) => {
             recover(parts, rows, codes, out, |code| base.plus(code))?;
             running_totals(parts, rows, out)
         }
-        (Scheme::Pdict, Some(dictionary)) => {
+        (SuperScalarScheme::Pdict, Some(dictionary)) => {
             let table = dictionary.table();
             if table.is_empty() {
                 return Err(Corrupt::new("no values in the dictionary", 32));
@@ -56,14 +56,14 @@ pub(super) fn decode<T: Integer>(
                 ))
             }
         }
-        (Scheme::Pdict, None) => Err(Corrupt::new("no dictionary", 36)),
+        (SuperScalarScheme::Pdict, None) => Err(Corrupt::new("no dictionary", 36)),
     }
 }
 
 /// The codes of the rows.
 fn unpack<'b, T: Integer>(
-    parts: &Parts<'_, T>,
-    rows: Rows,
+    parts: &SegmentSections<'_, T>,
+    rows: DecompressRows,
     codes: &'b mut [T::Bits],
 ) -> Result<&'b [T::Bits], Corrupt> {
     let width = parts.header.width;
@@ -84,8 +84,8 @@ fn unpack<'b, T: Integer>(
 
 /// Values, or differences, from codes and exceptions.
 fn recover<T: Integer>(
-    parts: &Parts<'_, T>,
-    rows: Rows,
+    parts: &SegmentSections<'_, T>,
+    rows: DecompressRows,
     codes: &[T::Bits],
     out: &mut [T::Bits],
     mut decode: impl FnMut(T::Bits) -> T::Bits,
@@ -118,7 +118,10 @@ fn recover<T: Integer>(
 }
 
 /// The bytes of a group's exceptions, the last of which comes first.
-fn exception_bytes<'a, T: Integer>(parts: &Parts<'a, T>, group: &GroupExceptions) -> &'a [u8] {
+fn exception_bytes<'a, T: Integer>(
+    parts: &SegmentSections<'a, T>,
+    group: &GroupExceptions,
+) -> &'a [u8] {
     let end = parts.exceptions.len();
     let from = end.saturating_sub(group.numbers.end * T::Bits::BYTES);
     let to = end.saturating_sub(group.numbers.start * T::Bits::BYTES);
@@ -126,7 +129,7 @@ fn exception_bytes<'a, T: Integer>(parts: &Parts<'a, T>, group: &GroupExceptions
 }
 
 /// LOOP2: walks the list and puts each exception where it belongs; false if the list leaves the group.
-fn patch<U: Word>(codes: &[U], first: usize, exceptions: &[u8], out: &mut [U]) -> bool {
+fn patch<U: UnsignedWord>(codes: &[U], first: usize, exceptions: &[u8], out: &mut [U]) -> bool {
     let out = &mut out[..codes.len()];
     let mut place = first;
     for exception in exceptions.chunks_exact(U::BYTES).rev() {
@@ -141,7 +144,7 @@ fn patch<U: Word>(codes: &[U], first: usize, exceptions: &[u8], out: &mut [U]) -
 }
 
 /// The if-then-else of the paper; false unless there are as many escapes as exceptions.
-fn unescape<U: Word>(
+fn unescape<U: UnsignedWord>(
     codes: &[U],
     escape: U,
     exceptions: &[u8],
@@ -163,8 +166,8 @@ fn unescape<U: Word>(
 
 /// Sums differences up, each group from its own running total, which must be where the group before ended.
 fn running_totals<T: Integer>(
-    parts: &Parts<'_, T>,
-    rows: Rows,
+    parts: &SegmentSections<'_, T>,
+    rows: DecompressRows,
     out: &mut [T::Bits],
 ) -> Result<(), Corrupt> {
     let totals = parts.totals.chunks_exact(T::Bits::BYTES).skip(rows.group);
@@ -189,8 +192,8 @@ fn running_totals<T: Integer>(
 /// How many of the decoded codes are beyond a dictionary of `count` values because they are links, and at most
 /// `limit`. Escapes are not decoded.
 fn links_beyond<T: Integer>(
-    parts: &Parts<'_, T>,
-    rows: Rows,
+    parts: &SegmentSections<'_, T>,
+    rows: DecompressRows,
     codes: &[T::Bits],
     count: u64,
     limit: usize,

@@ -2,7 +2,7 @@
 
 use super::SegmentError;
 use super::perfect_hash::PerfectHash;
-use super::word::{Integer, Word};
+use super::word::{Integer, UnsignedWord};
 use std::sync::Arc;
 
 /// Values a dictionary can have. (The paper's codes of at most 24 bits would allow 16 times more.)
@@ -10,14 +10,14 @@ pub(super) const VALUES_MAX: usize = 1 << 20;
 
 /// The values codes stand for, in the order of the codes. Segments share it behind an [`Arc`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dictionary<T: Integer> {
+pub struct SuperScalarDictionary<T: Integer> {
     /// Filled up with zeros to a power of two, so that a masked code is always an index.
     table: Vec<T::Bits>,
     count: usize,
     fingerprint: u32,
 }
 
-impl<T: Integer> Dictionary<T> {
+impl<T: Integer> SuperScalarDictionary<T> {
     /// The dictionary in which `values[code]` is the value of `code`; the most frequent ones should come first,
     /// because a narrow width uses only the first. Fails without values, or with more than 2²⁰.
     pub fn new(values: &[T]) -> Result<Self, SegmentError> {
@@ -61,7 +61,7 @@ impl<T: Integer> Dictionary<T> {
 }
 
 /// FNV-1a of the words' bytes. It tells a dictionary from another, not from one made to deceive.
-fn fingerprint<U: Word>(words: &[U]) -> u32 {
+fn fingerprint<U: UnsignedWord>(words: &[U]) -> u32 {
     words.iter().fold(0x811C_9DC5, |hash, word| {
         let bytes = word.wide().to_le_bytes().into_iter().take(U::BYTES);
         bytes.fold(hash, |hash: u32, byte| {
@@ -73,19 +73,19 @@ fn fingerprint<U: Word>(words: &[U]) -> u32 {
 /// A dictionary with the perfect hash that finds the code of a value.
 #[derive(Clone, Debug)]
 pub struct DictionaryEncoder<T: Integer> {
-    dictionary: Arc<Dictionary<T>>,
+    dictionary: Arc<SuperScalarDictionary<T>>,
     hash: PerfectHash<T::Bits>,
 }
 
 impl<T: Integer> DictionaryEncoder<T> {
     /// Builds the hash. It can serve any number of segments.
-    pub fn new(dictionary: Arc<Dictionary<T>>) -> Self {
+    pub fn new(dictionary: Arc<SuperScalarDictionary<T>>) -> Self {
         let hash = PerfectHash::new(dictionary.value_bits());
         Self { dictionary, hash }
     }
 
     /// The dictionary the codes point into.
-    pub fn dictionary(&self) -> &Arc<Dictionary<T>> {
+    pub fn dictionary(&self) -> &Arc<SuperScalarDictionary<T>> {
         &self.dictionary
     }
 

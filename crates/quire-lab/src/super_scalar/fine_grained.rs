@@ -2,13 +2,16 @@
 
 use super::bit_pack::{code_at, code_mask};
 use super::layout::group_exceptions;
-use super::parts::Parts;
-use super::word::{Integer, Word};
-use super::{GROUP_VALUES, Marking, Scheme};
+use super::parts::SegmentSections;
+use super::word::{Integer, UnsignedWord};
+use super::{GROUP_VALUES, Marking, SuperScalarScheme};
 use quire_codec::Corrupt;
 
 /// Value `position` of a PFOR or PDICT segment that has it.
-pub(super) fn value<T: Integer>(parts: &Parts<'_, T>, position: usize) -> Result<T::Bits, Corrupt> {
+pub(super) fn value<T: Integer>(
+    parts: &SegmentSections<'_, T>,
+    position: usize,
+) -> Result<T::Bits, Corrupt> {
     match exception_number(parts, position)? {
         Some(number) => Ok(exception(parts, number)),
         None => decoded(parts, position),
@@ -17,7 +20,7 @@ pub(super) fn value<T: Integer>(parts: &Parts<'_, T>, position: usize) -> Result
 
 /// The number of the exception at `position`, if there is one.
 fn exception_number<T: Integer>(
-    parts: &Parts<'_, T>,
+    parts: &SegmentSections<'_, T>,
     position: usize,
 ) -> Result<Option<usize>, Corrupt> {
     let width = parts.header.width;
@@ -49,7 +52,7 @@ fn exception_number<T: Integer>(
     }
 }
 
-fn exception<T: Integer>(parts: &Parts<'_, T>, number: usize) -> T::Bits {
+fn exception<T: Integer>(parts: &SegmentSections<'_, T>, number: usize) -> T::Bits {
     let from_end = parts.exceptions.rchunks_exact(T::Bits::BYTES);
     from_end
         .clone()
@@ -59,9 +62,12 @@ fn exception<T: Integer>(parts: &Parts<'_, T>, number: usize) -> T::Bits {
 }
 
 /// The value of the code at `position`.
-fn decoded<T: Integer>(parts: &Parts<'_, T>, position: usize) -> Result<T::Bits, Corrupt> {
+fn decoded<T: Integer>(
+    parts: &SegmentSections<'_, T>,
+    position: usize,
+) -> Result<T::Bits, Corrupt> {
     let code = T::Bits::truncate(code_at(parts.codes, parts.header.width, position));
-    if parts.header.scheme == Scheme::Pfor {
+    if parts.header.scheme == SuperScalarScheme::Pfor {
         return Ok(T::Bits::truncate(parts.header.base).plus(code));
     }
     let dictionary = parts

@@ -1,11 +1,11 @@
 //! The integers of each width as words: the routine that packs codes of each number of bits.
 
 use super::bit_pack;
-use super::word::{Integer, Word, sealed};
+use super::word::{Integer, UnsignedWord, sealed};
 
 macro_rules! integer {
     ($type:ty, $bits:ty, $id:literal) => {
-        impl sealed::Sealed for $type {}
+        impl sealed::SealedWord for $type {}
         impl Integer for $type {
             type Bits = $bits;
             const TYPE_ID: u8 = $id;
@@ -39,7 +39,7 @@ integer!(u64, u64, 8);
 
 macro_rules! word {
     ($type:ty: $($width:literal)*) => {
-        impl Word for $type {
+        impl UnsignedWord for $type {
             const BITS: usize = <$type>::BITS as usize;
             const BYTES: usize = size_of::<$type>();
             #[inline]

@@ -36,9 +36,9 @@
 //!
 //! *Escaped*: the code of an exception is 2ʷ − 1, which no other value has.
 
-use super::word::Word;
-use super::{GROUP_VALUES, Marking, Scheme, VALUES_MAX, bit_pack, dictionary};
-use quire_codec::{Corrupt, Cursor};
+use super::word::UnsignedWord;
+use super::{GROUP_VALUES, Marking, SuperScalarScheme, VALUES_MAX, bit_pack, dictionary};
+use quire_codec::{Corrupt, ImageCursor};
 use std::ops::Range;
 
 const VERSION: u8 = 1;
@@ -58,8 +58,8 @@ pub(super) enum DictionaryKind {
 
 /// The fields of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) scheme: Scheme,
+pub(super) struct SuperScalarHeader {
+    pub(super) scheme: SuperScalarScheme,
     pub(super) type_id: u8,
     pub(super) width: usize,
     pub(super) marking: Marking,
@@ -81,16 +81,16 @@ pub(super) struct Sections {
     pub(super) exceptions: Range<usize>,
 }
 
-impl Header {
+impl SuperScalarHeader {
     pub(super) fn group_count(&self) -> usize {
         self.value_count.div_ceil(GROUP_VALUES)
     }
 
     /// Where the sections of a segment of words `U` lie. The limits on the counts keep this below 2³⁰.
-    pub(super) fn sections<U: Word>(&self) -> Sections {
+    pub(super) fn sections<U: UnsignedWord>(&self) -> Sections {
         let totals_count = match self.scheme {
-            Scheme::PforDelta => self.group_count(),
-            Scheme::Pfor | Scheme::Pdict => 0,
+            SuperScalarScheme::PforDelta => self.group_count(),
+            SuperScalarScheme::Pfor | SuperScalarScheme::Pdict => 0,
         };
         let dictionary_count = match self.dictionary_kind {
             DictionaryKind::Own => self.dictionary_count,
@@ -112,7 +112,7 @@ impl Header {
     }
 
     /// Appends the header of a segment of words `U`.
-    pub(super) fn append<U: Word>(&self, out: &mut Vec<u8>) {
+    pub(super) fn append<U: UnsignedWord>(&self, out: &mut Vec<u8>) {
         let sections = self.sections::<U>();
         out.extend_from_slice(&[
             VERSION,
@@ -134,12 +134,15 @@ impl Header {
     }
 
     /// Reads and checks the header of a segment that is all of `image`, of words `U` of type `type_id`.
-    pub(super) fn read<U: Word>(image: &[u8], type_id: u8) -> Result<(Self, Sections), Corrupt> {
-        let mut cursor = Cursor::new(image, 0..image.len())?;
+    pub(super) fn read<U: UnsignedWord>(
+        image: &[u8],
+        type_id: u8,
+    ) -> Result<(Self, Sections), Corrupt> {
+        let mut cursor = ImageCursor::new(image, 0..image.len())?;
         if cursor.u8("layout version")? != VERSION {
             return Err(Corrupt::new("unknown version of the segment layout", 0));
         }
-        let scheme = Scheme::from_u8(cursor.u8("scheme")?)
+        let scheme = SuperScalarScheme::from_u8(cursor.u8("scheme")?)
             .ok_or_else(|| Corrupt::new("unknown scheme", 1))?;
         if cursor.u8("type")? != type_id {
             return Err(Corrupt::new("the segment holds another type", 2));
@@ -151,9 +154,9 @@ impl Header {
         let marking = Marking::from_u8(cursor.u8("marking")?)
             .ok_or_else(|| Corrupt::new("unknown marking of exceptions", 4))?;
         let dictionary_kind = match (scheme, cursor.u8("dictionary kind")?) {
-            (Scheme::Pfor | Scheme::PforDelta, 0) => DictionaryKind::None,
-            (Scheme::Pdict, 1) => DictionaryKind::Own,
-            (Scheme::Pdict, 2) => DictionaryKind::Earlier,
+            (SuperScalarScheme::Pfor | SuperScalarScheme::PforDelta, 0) => DictionaryKind::None,
+            (SuperScalarScheme::Pdict, 1) => DictionaryKind::Own,
+            (SuperScalarScheme::Pdict, 2) => DictionaryKind::Earlier,
             _ => return Err(Corrupt::new("wrong kind of dictionary for the scheme", 5)),
         };
         if cursor.u16("padding")? != 0 {
@@ -187,7 +190,7 @@ impl Header {
         Ok((header, sections))
     }
 
-    fn check_counts<U: Word>(&self) -> Result<(), Corrupt> {
+    fn check_counts<U: UnsignedWord>(&self) -> Result<(), Corrupt> {
         if self.value_count > VALUES_MAX {
             return Err(Corrupt::new("more values than a segment can hold", 8));
         }
@@ -197,7 +200,7 @@ impl Header {
         if U::truncate(self.base).wide() != self.base {
             return Err(Corrupt::new("the base is wider than the type", 16));
         }
-        if self.scheme == Scheme::Pdict && self.base != 0 {
+        if self.scheme == SuperScalarScheme::Pdict && self.base != 0 {
             return Err(Corrupt::new("a dictionary has no base", 16));
         }
         if self.dictionary_kind == DictionaryKind::None && self.dictionary_fingerprint != 0 {
@@ -232,7 +235,7 @@ pub(super) struct GroupExceptions {
 
 /// The exceptions of group `group`, of which there is one, as its entry point and the next one tell.
 pub(super) fn group_exceptions(
-    header: &Header,
+    header: &SuperScalarHeader,
     entries: &[u8],
     group: usize,
 ) -> Result<GroupExceptions, Corrupt> {

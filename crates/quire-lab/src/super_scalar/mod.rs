@@ -44,11 +44,11 @@ mod sample;
 mod segment;
 mod word;
 
-pub use analyze::{Choice, Chosen, Stretch, choose, pfor_analyze_bits};
+pub use analyze::{Chosen, SchemeChoice, WidthStretch, choose, pfor_analyze_bits};
 pub use compress::{encode, encoded_bytes};
-pub use dictionary::{Dictionary, DictionaryEncoder};
+pub use dictionary::{DictionaryEncoder, SuperScalarDictionary};
 pub use formulas::{effective_exception_rate, expected_exception_rate, result_bandwidth};
-pub use sample::Sample;
+pub use sample::SuperScalarSample;
 pub use segment::Segment;
 pub use word::Integer;
 
@@ -61,7 +61,7 @@ pub const VALUES_MAX: usize = 1 << 25;
 /// How values become small integers (§6.2.2). The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Scheme {
+pub enum SuperScalarScheme {
     /// Patched frame of reference: distances from a base.
     Pfor = 1,
     /// PFOR on the differences between neighbours.
@@ -70,7 +70,7 @@ pub enum Scheme {
     Pdict = 3,
 }
 
-impl Scheme {
+impl SuperScalarScheme {
     fn from_u8(number: u8) -> Option<Self> {
         [Self::Pfor, Self::PforDelta, Self::Pdict]
             .into_iter()
@@ -126,18 +126,18 @@ pub enum Reference<'a, T: Integer> {
 
 impl<T: Integer> Reference<'_, T> {
     /// The scheme.
-    pub fn scheme(&self) -> Scheme {
+    pub fn scheme(&self) -> SuperScalarScheme {
         match self {
-            Self::Pfor { .. } => Scheme::Pfor,
-            Self::PforDelta { .. } => Scheme::PforDelta,
-            Self::Pdict { .. } => Scheme::Pdict,
+            Self::Pfor { .. } => SuperScalarScheme::Pfor,
+            Self::PforDelta { .. } => SuperScalarScheme::PforDelta,
+            Self::Pdict { .. } => SuperScalarScheme::Pdict,
         }
     }
 }
 
 /// How a segment is written.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings<'a, T: Integer> {
+pub struct SegmentSettings<'a, T: Integer> {
     pub reference: Reference<'a, T>,
     /// Bits of a code, from 0 to those of the type.
     pub width: usize,

@@ -7,11 +7,11 @@
 //! that sends all its values to free slots. A look-up reads one displacement and one slot and compares the
 //! value there.
 
-use super::word::Word;
+use super::word::UnsignedWord;
 
 /// What a look-up found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Probe {
+pub(super) struct PerfectHashProbe {
     pub(super) code: u32,
     pub(super) found: bool,
 }
@@ -24,12 +24,12 @@ pub(super) enum PerfectHash<U> {
     Displaced(DisplacedTable<U>),
 }
 
-impl<U: Word> PerfectHash<U> {
+impl<U: UnsignedWord> PerfectHash<U> {
     /// Of two equal values the first has the code.
     pub(super) fn new(values: &[U]) -> Self {
         match U::BITS {
             0..=16 => Self::Direct(DirectTable::new(values)),
-            _ => Self::Displaced(DisplacedTable::new(values, &Effort::DEFAULT)),
+            _ => Self::Displaced(DisplacedTable::new(values, &PerfectHashEffort::DEFAULT)),
         }
     }
 }
@@ -41,7 +41,7 @@ pub(super) struct DirectTable(Vec<u32>);
 impl DirectTable {
     const ABSENT: u32 = u32::MAX;
 
-    fn new<U: Word>(values: &[U]) -> Self {
+    fn new<U: UnsignedWord>(values: &[U]) -> Self {
         let mut codes = vec![Self::ABSENT; 1 << U::BITS];
         for (code, value) in values.iter().enumerate().rev() {
             codes[value.index()] = code as u32;
@@ -50,9 +50,9 @@ impl DirectTable {
     }
 
     #[inline(always)]
-    pub(super) fn probe<U: Word>(&self, value: U) -> Probe {
+    pub(super) fn probe<U: UnsignedWord>(&self, value: U) -> PerfectHashProbe {
         let code = self.0.get(value.index()).copied().unwrap_or(Self::ABSENT);
-        Probe {
+        PerfectHashProbe {
             code,
             found: code != Self::ABSENT,
         }
@@ -60,18 +60,18 @@ impl DirectTable {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Slot<U> {
+struct PerfectHashSlot<U> {
     value: U,
     code: u32,
 }
 
 /// How long to search before values are given up.
-struct Effort {
+struct PerfectHashEffort {
     seeds: u64,
     displacements: u32,
 }
 
-impl Effort {
+impl PerfectHashEffort {
     /// At most half of the slots are taken, so a search fails about never.
     const DEFAULT: Self = Self {
         seeds: 8,
@@ -86,7 +86,7 @@ pub(super) struct DisplacedTable<U> {
     /// One for each bucket; a power of two of them.
     displacements: Vec<u32>,
     /// A power of two of them, at least two.
-    slots: Vec<Slot<U>>,
+    slots: Vec<PerfectHashSlot<U>>,
     slot_shift: u32,
 }
 
@@ -97,13 +97,13 @@ const MULTIPLIERS: [u64; 3] = [
     0x1319_8A2E_0370_7345,
 ];
 
-impl<U: Word> DisplacedTable<U> {
+impl<U: UnsignedWord> DisplacedTable<U> {
     /// Tries several seeds. Values the last one finds no slot for are left out, and so become exceptions.
-    fn new(values: &[U], effort: &Effort) -> Self {
-        let mut distinct: Vec<Slot<U>> = values
+    fn new(values: &[U], effort: &PerfectHashEffort) -> Self {
+        let mut distinct: Vec<PerfectHashSlot<U>> = values
             .iter()
             .zip(0..)
-            .map(|(&value, code)| Slot { value, code })
+            .map(|(&value, code)| PerfectHashSlot { value, code })
             .collect();
         distinct.sort_by_key(|slot| (slot.value, slot.code));
         distinct.dedup_by_key(|slot| slot.value);
@@ -118,11 +118,15 @@ impl<U: Word> DisplacedTable<U> {
     }
 
     /// The table, and whether all values are in it.
-    fn with_seed(distinct: &[Slot<U>], seed: u64, effort: &Effort) -> (Self, bool) {
+    fn with_seed(
+        distinct: &[PerfectHashSlot<U>],
+        seed: u64,
+        effort: &PerfectHashEffort,
+    ) -> (Self, bool) {
         let slot_count = (2 * distinct.len()).next_power_of_two().max(2);
         let bucket_count = distinct.len().div_ceil(4).next_power_of_two();
         // A slot nobody has may hold any true pair: who finds its value there finds its code.
-        let filler = distinct.first().copied().unwrap_or(Slot {
+        let filler = distinct.first().copied().unwrap_or(PerfectHashSlot {
             value: U::default(),
             code: 0,
         });
@@ -132,12 +136,12 @@ impl<U: Word> DisplacedTable<U> {
             slots: vec![filler; slot_count],
             slot_shift: 64 - slot_count.trailing_zeros(),
         };
-        let mut keyed: Vec<(usize, Slot<U>)> = distinct
+        let mut keyed: Vec<(usize, PerfectHashSlot<U>)> = distinct
             .iter()
             .map(|slot| (table.bucket(table.hash(slot.value)), *slot))
             .collect();
         keyed.sort_by_key(|(bucket, _)| *bucket);
-        let mut buckets: Vec<&[(usize, Slot<U>)]> =
+        let mut buckets: Vec<&[(usize, PerfectHashSlot<U>)]> =
             keyed.chunk_by(|one, other| one.0 == other.0).collect();
         buckets.sort_by_key(|bucket| std::cmp::Reverse(bucket.len()));
         let mut taken = vec![false; slot_count];
@@ -149,7 +153,12 @@ impl<U: Word> DisplacedTable<U> {
     }
 
     /// Finds the displacement of a bucket; false if there is none.
-    fn place(&mut self, bucket: &[(usize, Slot<U>)], taken: &mut [bool], effort: &Effort) -> bool {
+    fn place(
+        &mut self,
+        bucket: &[(usize, PerfectHashSlot<U>)],
+        taken: &mut [bool],
+        effort: &PerfectHashEffort,
+    ) -> bool {
         let mut places = Vec::with_capacity(bucket.len());
         for displacement in 0..effort.displacements {
             places.clear();
@@ -190,10 +199,10 @@ impl<U: Word> DisplacedTable<U> {
     }
 
     #[inline(always)]
-    pub(super) fn probe(&self, value: U) -> Probe {
+    pub(super) fn probe(&self, value: U) -> PerfectHashProbe {
         let hash = self.hash(value);
         let slot = &self.slots[self.slot(hash, self.displacements[self.bucket(hash)])];
-        Probe {
+        PerfectHashProbe {
             code: slot.code,
             found: slot.value == value,
         }
@@ -206,7 +215,7 @@ mod tests {
 
     fn found(table: &DisplacedTable<u64>, values: &[u64]) -> usize {
         let right = |(value, code): (&u64, u32)| match table.probe(*value) {
-            Probe { code: other, found } if found => {
+            PerfectHashProbe { code: other, found } if found => {
                 assert_eq!(other, code, "the code of {value}");
                 true
             }
@@ -221,7 +230,7 @@ mod tests {
         for count in [1u64, 2, 3, 7, 255, 256, 5_000, 70_000] {
             for stride in strides {
                 let values: Vec<u64> = (0..count).map(|i| i.wrapping_mul(stride)).collect();
-                let table = DisplacedTable::new(&values, &Effort::DEFAULT);
+                let table = DisplacedTable::new(&values, &PerfectHashEffort::DEFAULT);
                 assert_eq!(found(&table, &values), values.len(), "{count} by {stride}");
                 let others = (count..2 * count).map(|i| i.wrapping_mul(stride));
                 assert!(others.into_iter().all(|other| !table.probe(other).found));
@@ -232,7 +241,7 @@ mod tests {
     #[test]
     fn values_without_a_slot_are_not_found_and_the_others_are() {
         let values: Vec<u64> = (0..4_000).map(|i| i * i).collect();
-        let effort = Effort {
+        let effort = PerfectHashEffort {
             seeds: 2,
             displacements: 1,
         };
@@ -243,8 +252,8 @@ mod tests {
 
     #[test]
     fn of_equal_values_the_first_has_the_code() {
-        let at = |code| Probe { code, found: true };
-        let displaced = DisplacedTable::new(&[9u32, 4, 9, 4], &Effort::DEFAULT);
+        let at = |code| PerfectHashProbe { code, found: true };
+        let displaced = DisplacedTable::new(&[9u32, 4, 9, 4], &PerfectHashEffort::DEFAULT);
         assert_eq!(displaced.probe(9), at(0));
         assert_eq!(displaced.probe(4), at(1));
         let direct = DirectTable::new(&[9u8, 4, 9, 4]);

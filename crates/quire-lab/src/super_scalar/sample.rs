@@ -1,6 +1,6 @@
 //! A sample of a column, sorted in two ways (§6.2.10).
 
-use super::word::{Integer, Word};
+use super::word::{Integer, UnsignedWord};
 
 /// Values of a sample, the paper's s = 64K.
 const SAMPLE_VALUES: usize = 1 << 16;
@@ -10,7 +10,7 @@ const RUN_VALUES: usize = 128;
 /// At most 65,536 values in runs of 128 neighbours spread evenly over a column, and the differences within the
 /// runs.
 #[derive(Clone, Debug)]
-pub struct Sample<T: Integer> {
+pub struct SuperScalarSample<T: Integer> {
     /// Values of the column.
     column_count: usize,
     /// Ascending.
@@ -19,7 +19,7 @@ pub struct Sample<T: Integer> {
     differences: Vec<T::Bits>,
 }
 
-impl<T: Integer> Sample<T> {
+impl<T: Integer> SuperScalarSample<T> {
     /// Takes and sorts the sample: O(s log s).
     pub fn take(column: &[T]) -> Self {
         let run_count = column.len().div_ceil(RUN_VALUES);

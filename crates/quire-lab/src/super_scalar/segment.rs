@@ -1,19 +1,19 @@
 //! A segment opened for reading.
 
-use super::decompress::{self, Rows};
-use super::dictionary::Dictionary;
+use super::decompress::{self, DecompressRows};
+use super::dictionary::SuperScalarDictionary;
 use super::fine_grained;
-use super::layout::{DictionaryKind, Header};
-use super::parts::Parts;
-use super::word::{Integer, Word};
-use super::{GROUP_VALUES, Scheme};
+use super::layout::{DictionaryKind, SuperScalarHeader};
+use super::parts::SegmentSections;
+use super::word::{Integer, UnsignedWord};
+use super::{GROUP_VALUES, SuperScalarScheme};
 use quire_codec::{Corrupt, VECTOR_VALUES, vector_rows};
 use std::sync::Arc;
 
 /// A segment of values, to be decoded by vectors or groups, or one value at a time.
 #[derive(Clone, Debug)]
 pub struct Segment<'a, T: Integer> {
-    parts: Parts<'a, T>,
+    parts: SegmentSections<'a, T>,
     /// Codes of the vector being decoded.
     codes: Box<[T::Bits; VECTOR_VALUES]>,
 }
@@ -22,18 +22,21 @@ impl<'a, T: Integer> Segment<'a, T> {
     /// Opens the segment that is all of `image`. One that reuses a dictionary needs it as `earlier`: that of
     /// the earlier segment, see [`Segment::dictionary`]. Fails if the header is wrong, or names another
     /// dictionary.
-    pub fn open(image: &'a [u8], earlier: Option<&Arc<Dictionary<T>>>) -> Result<Self, Corrupt> {
-        let (header, sections) = Header::read::<T::Bits>(image, T::TYPE_ID)?;
+    pub fn open(
+        image: &'a [u8],
+        earlier: Option<&Arc<SuperScalarDictionary<T>>>,
+    ) -> Result<Self, Corrupt> {
+        let (header, sections) = SuperScalarHeader::read::<T::Bits>(image, T::TYPE_ID)?;
         let section = |range: &std::ops::Range<usize>| image.get(range.clone()).unwrap_or_default();
         let dictionary = match header.dictionary_kind {
             DictionaryKind::None => None,
             DictionaryKind::Earlier => earlier.cloned(),
             DictionaryKind::Own => {
                 let bytes = section(&sections.dictionary).chunks_exact(T::Bits::BYTES);
-                Dictionary::of_bits(bytes.map(T::Bits::read).collect()).map(Arc::new)
+                SuperScalarDictionary::of_bits(bytes.map(T::Bits::read).collect()).map(Arc::new)
             }
         };
-        let named = |dictionary: &Arc<Dictionary<T>>| {
+        let named = |dictionary: &Arc<SuperScalarDictionary<T>>| {
             dictionary.count() == header.dictionary_count
                 && dictionary.fingerprint() == header.dictionary_fingerprint
         };
@@ -41,7 +44,7 @@ impl<'a, T: Integer> Segment<'a, T> {
         {
             return Err(Corrupt::new("the dictionary is not the one named", 36));
         }
-        let parts = Parts {
+        let parts = SegmentSections {
             entries: section(&sections.entries),
             totals: section(&sections.totals),
             codes: section(&sections.codes),
@@ -57,7 +60,7 @@ impl<'a, T: Integer> Segment<'a, T> {
     }
 
     /// How its values became codes.
-    pub fn scheme(&self) -> Scheme {
+    pub fn scheme(&self) -> SuperScalarScheme {
         self.parts.header.scheme
     }
 
@@ -77,7 +80,7 @@ impl<'a, T: Integer> Segment<'a, T> {
     }
 
     /// The dictionary the codes point into, of PDICT.
-    pub fn dictionary(&self) -> Option<&Arc<Dictionary<T>>> {
+    pub fn dictionary(&self) -> Option<&Arc<SuperScalarDictionary<T>>> {
         self.parts.dictionary.as_ref()
     }
 
@@ -96,7 +99,7 @@ impl<'a, T: Integer> Segment<'a, T> {
         let codes = &mut self.codes[..];
         decompress::decode(
             &self.parts,
-            Rows { group, rows },
+            DecompressRows { group, rows },
             codes,
             T::as_bits_mut(out),
         )?;
@@ -118,7 +121,7 @@ impl<'a, T: Integer> Segment<'a, T> {
         let mut codes = [T::Bits::default(); GROUP_VALUES];
         decompress::decode(
             &self.parts,
-            Rows { group, rows },
+            DecompressRows { group, rows },
             &mut codes,
             T::as_bits_mut(out),
         )?;
@@ -130,7 +133,7 @@ impl<'a, T: Integer> Segment<'a, T> {
         if position >= self.value_count() {
             return Err(Corrupt::new("no such value", 8));
         }
-        if self.parts.header.scheme == Scheme::PforDelta {
+        if self.parts.header.scheme == SuperScalarScheme::PforDelta {
             let mut group = [T::default(); GROUP_VALUES];
             self.decode_group(position / GROUP_VALUES, &mut group)?;
             return Ok(group[position % GROUP_VALUES]);

@@ -2,21 +2,22 @@
 
 use crate::columns::{Number, Shape, column, mask, random};
 use quire_lab::super_scalar::{
-    Choice, Chosen, Compression, Dictionary, DictionaryEncoder, Integer, Marking, Reference,
-    Sample, Scheme, Segment, Settings, Stretch, choose, effective_exception_rate, encode,
-    encoded_bytes, expected_exception_rate, pfor_analyze_bits, result_bandwidth,
+    Chosen, Compression, DictionaryEncoder, Integer, Marking, Reference, SchemeChoice, Segment,
+    SegmentSettings, SuperScalarDictionary, SuperScalarSample, SuperScalarScheme, WidthStretch,
+    choose, effective_exception_rate, encode, encoded_bytes, expected_exception_rate,
+    pfor_analyze_bits, result_bandwidth,
 };
 use std::sync::Arc;
 
 /// Every pair of ends.
-fn longest_stretch<T: Number>(sorted: &[T], width: usize) -> Stretch {
-    let mut longest = Stretch::default();
+fn longest_stretch<T: Number>(sorted: &[T], width: usize) -> WidthStretch {
+    let mut longest = WidthStretch::default();
     for first in 0..sorted.len() {
         for last in first..sorted.len() {
             let distance = sorted[last].to_u64().wrapping_sub(sorted[first].to_u64());
             let fits = distance & mask(T::BITS) <= mask(width);
             if fits && last + 1 - first > longest.count {
-                longest = Stretch {
+                longest = WidthStretch {
                     first,
                     count: last + 1 - first,
                 };
@@ -62,19 +63,19 @@ fn the_longest_stretch_is_found_at_every_width() {
     analyzes_every_width::<u64>();
 }
 
-fn encoder<T: Integer>(choice: &Choice<T>) -> Option<DictionaryEncoder<T>> {
+fn encoder<T: Integer>(choice: &SchemeChoice<T>) -> Option<DictionaryEncoder<T>> {
     let Chosen::Pdict { values } = &choice.chosen else {
         return None;
     };
     Some(DictionaryEncoder::new(Arc::new(
-        Dictionary::new(values).unwrap(),
+        SuperScalarDictionary::new(values).unwrap(),
     )))
 }
 
 fn settings<'a, T: Integer>(
-    choice: &Choice<T>,
+    choice: &SchemeChoice<T>,
     encoder: Option<&'a DictionaryEncoder<T>>,
-) -> Settings<'a, T> {
+) -> SegmentSettings<'a, T> {
     let reference = match (&choice.chosen, encoder) {
         (&Chosen::Pfor { base }, _) => Reference::Pfor { base },
         (&Chosen::PforDelta { base }, _) => Reference::PforDelta { base },
@@ -83,7 +84,7 @@ fn settings<'a, T: Integer>(
             reuse: false,
         },
     };
-    Settings {
+    SegmentSettings {
         reference,
         width: choice.width,
         marking: Marking::Linked,
@@ -92,7 +93,7 @@ fn settings<'a, T: Integer>(
 }
 
 /// What a choice says it takes, and what it takes.
-fn estimated_and_actual<T: Integer>(choice: &Choice<T>, values: &[T]) -> (f64, f64) {
+fn estimated_and_actual<T: Integer>(choice: &SchemeChoice<T>, values: &[T]) -> (f64, f64) {
     let encoder = encoder(choice);
     let actual = encoded_bytes(values, &settings(choice, encoder.as_ref())).unwrap();
     (
@@ -102,10 +103,10 @@ fn estimated_and_actual<T: Integer>(choice: &Choice<T>, values: &[T]) -> (f64, f
 }
 
 /// The header is not in the estimate, and the sample is two thirds of the column: a twentieth is allowed.
-fn chooses<T: Number>(shape: Shape, scheme: Scheme) {
+fn chooses<T: Number>(shape: Shape, scheme: SuperScalarScheme) {
     let values: Vec<T> = column(shape, 100_000, 3);
-    let choices = choose(&Sample::take(&values));
-    let schemes = choices.each_ref().map(Choice::scheme);
+    let choices = choose(&SuperScalarSample::take(&values));
+    let schemes = choices.each_ref().map(SchemeChoice::scheme);
     assert_eq!(schemes[0], scheme, "{shape:?}: {schemes:?}");
     let sizes = choices.map(|choice| estimated_and_actual(&choice, &values));
     for ((estimated, actual), scheme) in sizes.iter().zip(schemes) {
@@ -123,18 +124,18 @@ fn the_scheme_that_suits_a_column_is_chosen_and_its_size_known() {
         bits,
         outliers_percent,
     };
-    chooses::<i32>(near(10, 0), Scheme::Pfor);
-    chooses::<i64>(near(10, 2), Scheme::Pfor);
-    chooses::<u32>(near(12, 10), Scheme::Pfor);
+    chooses::<i32>(near(10, 0), SuperScalarScheme::Pfor);
+    chooses::<i64>(near(10, 2), SuperScalarScheme::Pfor);
+    chooses::<u32>(near(12, 10), SuperScalarScheme::Pfor);
     let ascending = |jumps_percent| Shape::Ascending {
         step: 20,
         jumps_percent,
     };
-    chooses::<i64>(ascending(0), Scheme::PforDelta);
-    chooses::<u32>(ascending(1), Scheme::PforDelta);
-    chooses::<u64>(Shape::Few { distinct: 200 }, Scheme::Pdict);
-    chooses::<i32>(Shape::Few { distinct: 50 }, Scheme::Pdict);
-    chooses::<i16>(Shape::Extremes, Scheme::Pdict);
+    chooses::<i64>(ascending(0), SuperScalarScheme::PforDelta);
+    chooses::<u32>(ascending(1), SuperScalarScheme::PforDelta);
+    chooses::<u64>(Shape::Few { distinct: 200 }, SuperScalarScheme::Pdict);
+    chooses::<i32>(Shape::Few { distinct: 50 }, SuperScalarScheme::Pdict);
+    chooses::<i16>(Shape::Extremes, SuperScalarScheme::Pdict);
 }
 
 /// The outliers lie below: a base at the minimum would need 30 bits.
@@ -149,11 +150,11 @@ fn the_base_need_not_be_the_minimum() {
             }
         })
         .collect();
-    let sample = Sample::take(&values);
+    let sample = SuperScalarSample::take(&values);
     let choices = choose(&sample);
     let pfor = choices
         .iter()
-        .find(|choice| choice.scheme() == Scheme::Pfor)
+        .find(|choice| choice.scheme() == SuperScalarScheme::Pfor)
         .unwrap();
     assert_eq!(pfor.chosen, Chosen::Pfor { base: 1 << 30 });
     assert_eq!(pfor.width, 8);
@@ -170,7 +171,7 @@ fn rare_values_stay_out_of_the_dictionary() {
             row => frequent(row % 4),
         })
         .collect();
-    let choices = choose(&Sample::take(&values));
+    let choices = choose(&SuperScalarSample::take(&values));
     assert_eq!(choices[0].width, 2);
     // Rows of the last kind gave way to the rare values, so it is last; the others are equally frequent and
     // ascend.
@@ -186,10 +187,10 @@ fn values_seen_once_in_a_part_of_a_column_make_no_dictionary() {
     let values: Vec<u64> = (0..100_000u64)
         .map(|row| row.wrapping_mul(0x9E37_79B9_7F4A_7C15))
         .collect();
-    let choices = choose(&Sample::take(&values));
+    let choices = choose(&SuperScalarSample::take(&values));
     let pdict = choices
         .iter()
-        .find(|choice| choice.scheme() == Scheme::Pdict)
+        .find(|choice| choice.scheme() == SuperScalarScheme::Pdict)
         .unwrap();
     assert!(pdict.bits_per_value > 64.0);
     let encoder = encoder(pdict);
@@ -198,7 +199,7 @@ fn values_seen_once_in_a_part_of_a_column_make_no_dictionary() {
 
 #[test]
 fn of_no_values_any_scheme_is_one() {
-    let choices = choose(&Sample::<u16>::take(&[]));
+    let choices = choose(&SuperScalarSample::<u16>::take(&[]));
     assert_eq!(choices[0].chosen, Chosen::Pfor { base: 0 });
     assert!(
         choices
@@ -257,7 +258,7 @@ fn compulsory_exceptions_are_as_many_as_expected() {
                 }
             })
             .collect();
-        let settings = Settings {
+        let settings = SegmentSettings {
             reference: Reference::Pfor { base: 0 },
             width,
             marking: Marking::Linked,

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use quire_codec::VECTOR_VALUES;
 use quire_lab::super_scalar::{
-    Compression, Dictionary, DictionaryEncoder, GROUP_VALUES, Integer, Marking, Reference, Scheme,
-    Segment, Settings,
+    Compression, DictionaryEncoder, GROUP_VALUES, Integer, Marking, Reference, Segment,
+    SegmentSettings, SuperScalarDictionary, SuperScalarScheme,
 };
 use std::sync::Arc;
 
@@ -36,7 +36,11 @@ pub const COMPRESSIONS: [Compression; 3] = [
     Compression::DoubleCursor,
 ];
 pub const MARKINGS: [Marking; 2] = [Marking::Linked, Marking::Escaped];
-pub const SCHEMES: [Scheme; 3] = [Scheme::Pfor, Scheme::PforDelta, Scheme::Pdict];
+pub const SCHEMES: [SuperScalarScheme; 3] = [
+    SuperScalarScheme::Pfor,
+    SuperScalarScheme::PforDelta,
+    SuperScalarScheme::Pdict,
+];
 
 /// Largest number of `bits` bits.
 pub fn mask(bits: usize) -> u64 {
@@ -133,7 +137,7 @@ pub fn shapes() -> impl Strategy<Value = Shape> {
 /// A column, with the parameters that suit it most of the time.
 pub struct Subject<T: Integer> {
     pub values: Vec<T>,
-    pub scheme: Scheme,
+    pub scheme: SuperScalarScheme,
     pub base: T,
     pub dictionary: Vec<T>,
     pub encoder: DictionaryEncoder<T>,
@@ -142,13 +146,13 @@ pub struct Subject<T: Integer> {
 
 impl<T: Number> Subject<T> {
     /// The base is one of the values or differences, the dictionary some of the values; `pick` says which.
-    pub fn new(values: Vec<T>, scheme: Scheme, pick: u64) -> Self {
+    pub fn new(values: Vec<T>, scheme: SuperScalarScheme, pick: u64) -> Self {
         let any = |index: u64| match values.len() {
             0 => 0,
             count => values[index as usize % count].to_u64(),
         };
         let base = match scheme {
-            Scheme::PforDelta => any(pick + 1).wrapping_sub(any(pick)),
+            SuperScalarScheme::PforDelta => any(pick + 1).wrapping_sub(any(pick)),
             _ => any(pick),
         };
         let step = 1 + pick as usize % 5;
@@ -156,7 +160,7 @@ impl<T: Number> Subject<T> {
         dictionary.sort();
         dictionary.dedup();
         dictionary.push(T::from_u64(pick));
-        let shared = Arc::new(Dictionary::new(&dictionary).unwrap());
+        let shared = Arc::new(SuperScalarDictionary::new(&dictionary).unwrap());
         Self {
             values,
             scheme,
@@ -172,17 +176,17 @@ impl<T: Number> Subject<T> {
         width: usize,
         marking: Marking,
         compression: Compression,
-    ) -> Settings<'_, T> {
+    ) -> SegmentSettings<'_, T> {
         let base = self.base;
         let reference = match self.scheme {
-            Scheme::Pfor => Reference::Pfor { base },
-            Scheme::PforDelta => Reference::PforDelta { base },
-            Scheme::Pdict => Reference::Pdict {
+            SuperScalarScheme::Pfor => Reference::Pfor { base },
+            SuperScalarScheme::PforDelta => Reference::PforDelta { base },
+            SuperScalarScheme::Pdict => Reference::Pdict {
                 encoder: &self.encoder,
                 reuse: self.reuse,
             },
         };
-        Settings {
+        SegmentSettings {
             reference,
             width,
             marking,

@@ -4,8 +4,8 @@
 use crate::columns::{MARKINGS, Number, SCHEMES, Shape, Subject, column, random};
 use proptest::prelude::*;
 use quire_lab::super_scalar::{
-    Compression, Dictionary, DictionaryEncoder, GROUP_VALUES, Marking, Reference, Scheme, Segment,
-    Settings, encode,
+    Compression, DictionaryEncoder, GROUP_VALUES, Marking, Reference, Segment, SegmentSettings,
+    SuperScalarDictionary, SuperScalarScheme, encode,
 };
 use std::sync::Arc;
 
@@ -41,17 +41,17 @@ fn reads_without_harm<T: Number>(mut segment: Segment<'_, T>) -> bool {
     right
 }
 
-fn subject<T: Number>(scheme: Scheme, seed: &mut u64) -> Subject<T> {
+fn subject<T: Number>(scheme: SuperScalarScheme, seed: &mut u64) -> Subject<T> {
     let shape = match scheme {
-        Scheme::Pfor => Shape::Near {
+        SuperScalarScheme::Pfor => Shape::Near {
             bits: 4,
             outliers_percent: 5,
         },
-        Scheme::PforDelta => Shape::Ascending {
+        SuperScalarScheme::PforDelta => Shape::Ascending {
             step: 12,
             jumps_percent: 5,
         },
-        Scheme::Pdict => Shape::Few { distinct: 20 },
+        SuperScalarScheme::Pdict => Shape::Few { distinct: 20 },
     };
     Subject::new(
         column(shape, 170, random(seed)),
@@ -115,7 +115,7 @@ fn example() -> Vec<u8> {
     for outlier in [10, 20, 200] {
         values[outlier] = 1 << 40;
     }
-    let settings = Settings {
+    let settings = SegmentSettings {
         reference: Reference::Pfor { base: 0 },
         width: 4,
         marking: Marking::Linked,
@@ -159,7 +159,7 @@ fn a_link_that_wraps_around_is_corrupt() {
     let mut values = vec![5u64; 128];
     values[10] = u64::MAX;
     values[20] = u64::MAX;
-    let settings = Settings {
+    let settings = SegmentSettings {
         reference: Reference::Pfor { base: 0 },
         width: 63,
         marking: Marking::Linked,
@@ -184,9 +184,10 @@ fn a_link_that_wraps_around_is_corrupt() {
 #[test]
 fn codes_beyond_the_dictionary_are_corrupt() {
     let dictionary: Vec<u16> = (0..20).map(|value| 100 * value).collect();
-    let encoder = DictionaryEncoder::new(Arc::new(Dictionary::new(&dictionary).unwrap()));
+    let encoder =
+        DictionaryEncoder::new(Arc::new(SuperScalarDictionary::new(&dictionary).unwrap()));
     for marking in MARKINGS {
-        let settings = Settings {
+        let settings = SegmentSettings {
             reference: Reference::Pdict {
                 encoder: &encoder,
                 reuse: false,
@@ -218,7 +219,7 @@ fn codes_beyond_the_dictionary_are_corrupt() {
 #[test]
 fn running_totals_that_do_not_follow_are_corrupt() {
     let values: Vec<i16> = (0..300).collect();
-    let settings = Settings {
+    let settings = SegmentSettings {
         reference: Reference::PforDelta { base: 1 },
         width: 1,
         marking: Marking::Linked,

@@ -6,8 +6,8 @@ use crate::columns::{
 };
 use crate::definition::Definition;
 use quire_lab::super_scalar::{
-    Compression, Dictionary, DictionaryEncoder, Marking, Reference, Scheme, Segment, Settings,
-    encode,
+    Compression, DictionaryEncoder, Marking, Reference, Segment, SegmentSettings,
+    SuperScalarDictionary, SuperScalarScheme, encode,
 };
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn the_digits_of_pi_are_the_segment_of_the_figure() {
         9, 9, 8, 9, // the last exception comes first
     ];
     for compression in COMPRESSIONS {
-        let settings = Settings {
+        let settings = SegmentSettings {
             reference: Reference::Pfor { base: 0 },
             width: 3,
             marking: Marking::Linked,
@@ -60,7 +60,7 @@ fn escaped_digits_lose_the_largest_code() {
         0b0101_1101, 0b1111_1111, 0b0111_1111, // 5 3 5 x x x x 3
         0b0000_0010, 0, 0, 0, 0, 0,
     ];
-    let settings = Settings {
+    let settings = SegmentSettings {
         reference: Reference::Pfor { base: 0 },
         width: 3,
         marking: Marking::Escaped,
@@ -84,7 +84,7 @@ fn compulsory_exceptions_bridge_gaps_within_a_group_only() {
     for outlier in [3, 100, 203] {
         values[outlier] = 1000;
     }
-    let settings = Settings {
+    let settings = SegmentSettings {
         reference: Reference::Pfor { base: 0 },
         width: 2,
         marking: Marking::Linked,
@@ -118,7 +118,7 @@ fn differences_start_from_a_total_that_makes_the_first_one_the_base() {
         0b0001_0100, 0, 0, 0, 0, 0, 0, 0,
         0xFD, 0xFF, 0xFF, 0xFF,
     ];
-    let settings = Settings {
+    let settings = SegmentSettings {
         reference: Reference::PforDelta { base: 1 },
         width: 2,
         marking: Marking::Linked,
@@ -147,9 +147,9 @@ fn a_dictionary_is_in_the_segment_and_known_by_its_fingerprint() {
         0, 0, 0, 0, // the code of the exception is a gap, and the last one 0
         0x62,
     ];
-    let dictionary = Arc::new(Dictionary::new(&[0x61u8]).unwrap());
+    let dictionary = Arc::new(SuperScalarDictionary::new(&[0x61u8]).unwrap());
     let encoder = DictionaryEncoder::new(dictionary);
-    let settings = Settings {
+    let settings = SegmentSettings {
         reference: Reference::Pdict {
             encoder: &encoder,
             reuse: false,
@@ -172,15 +172,15 @@ fn follows_the_definition<T: Number>() {
             // Three groups and a part of one that is no multiple of 32; sometimes more than a vector.
             let count = [300, 1100][usize::from(width % 8 == 3)];
             let shape = match scheme {
-                Scheme::Pfor => Shape::Near {
+                SuperScalarScheme::Pfor => Shape::Near {
                     bits: width,
                     outliers_percent: random(&mut seed) % 20,
                 },
-                Scheme::PforDelta => Shape::Ascending {
+                SuperScalarScheme::PforDelta => Shape::Ascending {
                     step: mask(width).min(1 << 40),
                     jumps_percent: random(&mut seed) % 20,
                 },
-                Scheme::Pdict => Shape::Few {
+                SuperScalarScheme::Pdict => Shape::Few {
                     distinct: 2 << width.min(9),
                 },
             };

@@ -6,8 +6,8 @@ use crate::columns::{
 };
 use proptest::prelude::*;
 use quire_lab::super_scalar::{
-    Compression, Dictionary, DictionaryEncoder, Marking, Reference, Scheme, Segment, SegmentError,
-    Settings, VALUES_MAX, encode, encoded_bytes,
+    Compression, DictionaryEncoder, Marking, Reference, Segment, SegmentError, SegmentSettings,
+    SuperScalarDictionary, SuperScalarScheme, VALUES_MAX, encode, encoded_bytes,
 };
 use std::sync::Arc;
 
@@ -90,11 +90,11 @@ laws!(
 fn a_dictionary_serves_later_segments_and_no_other_one_does() {
     let first: Vec<i32> = (0..5000).map(|row| row * row % 50 * 1_000_003).collect();
     let second: Vec<i32> = first.iter().rev().copied().collect();
-    let subject = Subject::new(first, Scheme::Pdict, 0);
+    let subject = Subject::new(first, SuperScalarScheme::Pdict, 0);
     let settings = subject.settings(6, Marking::Linked, Compression::DoubleCursor);
     let image = encode(&subject.values, &settings).unwrap();
     let own = Segment::<i32>::open(&image, None).unwrap();
-    let reusing = Settings {
+    let reusing = SegmentSettings {
         reference: Reference::Pdict {
             encoder: &subject.encoder,
             reuse: true,
@@ -112,7 +112,7 @@ fn a_dictionary_serves_later_segments_and_no_other_one_does() {
     assert!(Segment::<i32>::open(&later, None).is_err());
     let mut values = subject.dictionary.clone();
     values.swap(0, 1);
-    let other = Arc::new(Dictionary::new(&values).unwrap());
+    let other = Arc::new(SuperScalarDictionary::new(&values).unwrap());
     assert!(Segment::<i32>::open(&later, Some(&other)).is_err());
 }
 
@@ -120,9 +120,9 @@ fn a_dictionary_serves_later_segments_and_no_other_one_does() {
 #[test]
 fn a_dictionary_may_be_larger_than_the_width_allows() {
     let values: Vec<u8> = (0..2000u32).map(|row| (row % 251) as u8).collect();
-    let mut subject = Subject::new(values, Scheme::Pdict, 0);
+    let mut subject = Subject::new(values, SuperScalarScheme::Pdict, 0);
     let repeated: Vec<u8> = [7u8; 300].into_iter().chain(0..=255).collect();
-    let repeated = Arc::new(Dictionary::new(&repeated).unwrap());
+    let repeated = Arc::new(SuperScalarDictionary::new(&repeated).unwrap());
     subject.encoder = DictionaryEncoder::new(repeated);
     for width in 0..=8 {
         for marking in MARKINGS {
@@ -133,7 +133,7 @@ fn a_dictionary_may_be_larger_than_the_width_allows() {
 
 #[test]
 fn what_a_segment_cannot_be_is_an_error() {
-    let settings = |width| Settings {
+    let settings = |width| SegmentSettings {
         reference: Reference::Pfor { base: 0u8 },
         width,
         marking: Marking::Linked,
@@ -148,15 +148,15 @@ fn what_a_segment_cannot_be_is_an_error() {
     };
     assert_eq!(encode(&many, &settings(0)), Err(too_many.clone()));
     assert_eq!(encoded_bytes(&many, &settings(0)), Err(too_many));
-    assert!(Dictionary::<u64>::new(&[]).is_err());
-    assert!(Dictionary::<u8>::new(&vec![0; (1 << 20) + 1]).is_err());
+    assert!(SuperScalarDictionary::<u64>::new(&[]).is_err());
+    assert!(SuperScalarDictionary::<u8>::new(&vec![0; (1 << 20) + 1]).is_err());
 }
 
 /// The largest segment, all of it exceptions: the counts of the last entry points fill their 25 bits.
 #[test]
 fn the_largest_segment_fills_its_entry_points() {
     let values: Vec<u8> = (0..VALUES_MAX).map(|row| 1 + (row % 255) as u8).collect();
-    let settings = Settings {
+    let settings = SegmentSettings {
         reference: Reference::Pfor { base: 0 },
         width: 0,
         marking: Marking::Linked,

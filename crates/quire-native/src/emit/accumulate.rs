@@ -5,41 +5,41 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use quire_exec::avm::Operand;
 
 use super::{Emitter, OWN};
-use crate::operation::{Arithmetic, Number, Operation, Relation};
-use crate::outline::Step;
+use crate::operation::{Arithmetic, ComparisonOperator, NativeOperation, NumberWidth};
+use crate::outline::NativeStep;
 
 /// Both halves of a slot.
 #[derive(Clone, Copy)]
-struct State {
+struct SlotHalves {
     low: Value,
     high: Value,
 }
 
 impl Emitter<'_, '_> {
     /// Does an instruction that changes a slot; false if it is none.
-    pub(super) fn accumulate(&mut self, operation: Operation, step: &Step) -> bool {
+    pub(super) fn accumulate(&mut self, operation: NativeOperation, step: &NativeStep) -> bool {
         let operands = step.operands.as_slice();
         match (operation, operands) {
-            (Operation::Count, &[slot]) => {
+            (NativeOperation::Count, &[slot]) => {
                 let state = self.state(slot);
                 let one = self.constant(types::I64, 1);
                 let zero = self.constant(types::I64, 0);
                 let sum = self.sum_of(
                     state,
-                    State {
+                    SlotHalves {
                         low: one,
                         high: zero,
                     },
                 );
                 self.set_state(slot, sum);
             }
-            (Operation::Sum(number), &[value, slot]) => {
+            (NativeOperation::Sum(number), &[value, slot]) => {
                 let value = self.read(value);
                 let after = self.skip_null(value.null);
                 self.add(number, value.value, slot);
                 self.join(after);
             }
-            (Operation::SumProduct(number), &[left, right, slot]) => {
+            (NativeOperation::SumProduct(number), &[left, right, slot]) => {
                 let (left, right) = (self.read(left), self.read(right));
                 let null = self.either(left.null, right.null);
                 let after = self.skip_null(null);
@@ -47,11 +47,11 @@ impl Emitter<'_, '_> {
                 self.add(number, product, slot);
                 self.join(after);
             }
-            (Operation::Least(number), &[value, slot]) => {
-                self.extreme(Relation::Less, number, value, slot);
+            (NativeOperation::Least(number), &[value, slot]) => {
+                self.extreme(ComparisonOperator::Less, number, value, slot);
             }
-            (Operation::Greatest(number), &[value, slot]) => {
-                self.extreme(Relation::Greater, number, value, slot);
+            (NativeOperation::Greatest(number), &[value, slot]) => {
+                self.extreme(ComparisonOperator::Greater, number, value, slot);
             }
             _ => return false,
         }
@@ -74,15 +74,15 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn state(&mut self, slot: Operand) -> State {
+    fn state(&mut self, slot: Operand) -> SlotHalves {
         let offset = 16 * i32::from(slot.number);
-        State {
+        SlotHalves {
             low: self.fetch(types::I64, OWN, self.slots, offset),
             high: self.fetch(types::I64, OWN, self.slots, offset + 8),
         }
     }
 
-    fn set_state(&mut self, slot: Operand, state: State) {
+    fn set_state(&mut self, slot: Operand, state: SlotHalves) {
         let offset = 16 * i32::from(slot.number);
         let ins = self.builder.ins();
         ins.store(OWN, state.low, self.slots, offset);
@@ -91,7 +91,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Whether a slot has seen nothing.
-    fn is_nothing(&mut self, state: State) -> Value {
+    fn is_nothing(&mut self, state: SlotHalves) -> Value {
         let highest = self.constant(types::I64, i64::MIN);
         let high = self.builder.ins().bxor(state.high, highest);
         let both = self.builder.ins().bor(state.low, high);
@@ -99,33 +99,33 @@ impl Emitter<'_, '_> {
         self.builder.ins().icmp(IntCC::Equal, both, zero)
     }
 
-    fn sum_of(&mut self, left: State, right: State) -> State {
+    fn sum_of(&mut self, left: SlotHalves, right: SlotHalves) -> SlotHalves {
         let left = self.builder.ins().iconcat(left.low, left.high);
         let right = self.builder.ins().iconcat(right.low, right.high);
         let sum = self.builder.ins().iadd(left, right);
         let (low, high) = self.builder.ins().isplit(sum);
-        State { low, high }
+        SlotHalves { low, high }
     }
 
     /// Adds to a sum. One that 16 bytes do not hold is the interpreter's.
-    fn add(&mut self, number: Number, value: Value, slot: Operand) {
+    fn add(&mut self, number: NumberWidth, value: Value, slot: Operand) {
         let known = self.state(slot);
         let is_nothing = self.is_nothing(known);
         let zero = self.constant(types::I64, 0);
         let low = self.builder.ins().select(is_nothing, zero, known.low);
-        if number == Number::Double {
+        if number == NumberWidth::Double {
             let (sum, value) = (self.float_of(number, low), self.float_of(number, value));
             let sum = self.builder.ins().fadd(sum, value);
             let low = self.word_of(number, sum);
             let high = self.constant(types::I64, 1);
-            self.set_state(slot, State { low, high });
+            self.set_state(slot, SlotHalves { low, high });
             return;
         }
         let high = self.builder.ins().select(is_nothing, zero, known.high);
         let sign = self.sign(value);
         let sum = self.sum_of(
-            State { low, high },
-            State {
+            SlotHalves { low, high },
+            SlotHalves {
                 low: value,
                 high: sign,
             },
@@ -140,13 +140,19 @@ impl Emitter<'_, '_> {
     }
 
     /// Keeps a value if it is more extreme.
-    fn extreme(&mut self, relation: Relation, number: Number, value: Operand, slot: Operand) {
+    fn extreme(
+        &mut self,
+        relation: ComparisonOperator,
+        number: NumberWidth,
+        value: Operand,
+        slot: Operand,
+    ) {
         let value = self.read(value).value;
         let known = self.state(slot);
         let is_nothing = self.is_nothing(known);
         let zero = self.constant(types::I8, 0);
         let is_known = self.builder.ins().icmp(IntCC::Equal, is_nothing, zero);
-        if number == Number::Decimal {
+        if number == NumberWidth::Decimal {
             let is_large = self.is_large(known.low, known.high);
             let is_large = self.builder.ins().band(is_large, is_known);
             self.exit_if(is_large);
@@ -154,13 +160,13 @@ impl Emitter<'_, '_> {
         let is_better = self.relation(relation, number, value, known.low);
         let is_kept = self.builder.ins().bor(is_nothing, is_better);
         let high = match number {
-            Number::Double | Number::Real => self.constant(types::I64, 1),
+            NumberWidth::Double | NumberWidth::Real => self.constant(types::I64, 1),
             _ => self.sign(value),
         };
         let [kept, after] = [(); 2].map(|()| self.builder.create_block());
         self.builder.ins().brif(is_kept, kept, &[], after, &[]);
         self.builder.switch_to_block(kept);
-        self.set_state(slot, State { low: value, high });
+        self.set_state(slot, SlotHalves { low: value, high });
         self.builder.ins().jump(after, &[]);
         self.builder.switch_to_block(after);
     }

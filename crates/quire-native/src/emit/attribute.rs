@@ -9,8 +9,8 @@ use quire_codec::field::FieldType;
 use quire_exec::avm::{Operand, Tuple};
 use quire_format::tuple::{SuppressedPlace, TupleType, ValuePlace};
 
-use super::{CHECKED, Emitter, FIXED, Read};
-use crate::outline::{Column, attribute_of};
+use super::{CHECKED, Emitter, FIXED, NullableValue};
+use crate::outline::{AttributeColumn, attribute_of};
 use crate::span::SPAN_BYTES;
 
 /// A null-suppressed value: how many bytes it has, and 8 bytes from its first on.
@@ -20,12 +20,12 @@ struct Suppressed {
 }
 
 impl Emitter<'_, '_> {
-    pub(super) fn attribute(&mut self, operand: Operand) -> Read {
+    pub(super) fn attribute(&mut self, operand: Operand) -> NullableValue {
         let attribute = attribute_of(operand);
         let outline = self.outline;
         let Some(column) = outline.attributes.get(&attribute) else {
             let value = self.constant(types::I64, 0);
-            return Read { value, null: None };
+            return NullableValue { value, null: None };
         };
         let tuple = attribute.tuple;
         match &column.access.place {
@@ -37,7 +37,7 @@ impl Emitter<'_, '_> {
             ValuePlace::Bit { bit, null_bit } => {
                 let value = self.bits(tuple, *bit, 1);
                 let null = null_bit.map(|bit| self.is_set(tuple, bit));
-                Read { value, null }
+                NullableValue { value, null }
             }
             ValuePlace::Suppressed(place) => self.suppressed(tuple, column, place),
             ValuePlace::Coded {
@@ -79,10 +79,10 @@ impl Emitter<'_, '_> {
     fn fixed(
         &mut self,
         tuple: Tuple,
-        column: &Column,
+        column: &AttributeColumn,
         (offset, bytes): (usize, usize),
         null_bit: Option<usize>,
-    ) -> Read {
+    ) -> NullableValue {
         let null = null_bit.map(|bit| self.is_set(tuple, bit));
         let (address, _) = self.span(tuple);
         let offset = offset as i32;
@@ -113,7 +113,7 @@ impl Emitter<'_, '_> {
         if let Some(is_wrong) = is_wrong {
             self.exit_if_value(is_wrong, null);
         }
-        Read { value, null }
+        NullableValue { value, null }
     }
 
     /// Stops if a value is wrong, and not if it is NULL.
@@ -151,7 +151,12 @@ impl Emitter<'_, '_> {
     }
 
     /// Finds a value of part 4, and stops for the interpreter if its length bytes mean nothing or it is not within the tuple.
-    fn find(&mut self, tuple: Tuple, column: &Column, place: &SuppressedPlace) -> Suppressed {
+    fn find(
+        &mut self,
+        tuple: Tuple,
+        column: &AttributeColumn,
+        place: &SuppressedPlace,
+    ) -> Suppressed {
         let mut before = self.constant(types::I64, 0);
         let mut all = before;
         let mut own = before;
@@ -194,7 +199,12 @@ impl Emitter<'_, '_> {
         Suppressed { bytes, word }
     }
 
-    fn suppressed(&mut self, tuple: Tuple, column: &Column, place: &SuppressedPlace) -> Read {
+    fn suppressed(
+        &mut self,
+        tuple: Tuple,
+        column: &AttributeColumn,
+        place: &SuppressedPlace,
+    ) -> NullableValue {
         let found = self.find(tuple, column, place);
         let null = place.steps.field.nullable.then(|| {
             let zero = self.constant(types::I64, 0);
@@ -218,7 +228,7 @@ impl Emitter<'_, '_> {
             }
             _ => self.extended(&found),
         };
-        Read { value, null }
+        NullableValue { value, null }
     }
 
     /// The signed integer in the lowest bytes of a word.
@@ -250,10 +260,10 @@ impl Emitter<'_, '_> {
     fn coded(
         &mut self,
         tuple: Tuple,
-        column: &Column,
+        column: &AttributeColumn,
         (bit, width, entries): (usize, u32, &[i64]),
         other: &SuppressedPlace,
-    ) -> Read {
+    ) -> NullableValue {
         let code = self.bits(tuple, bit, width);
         let [has_code, has_none, after] = [(); 3].map(|()| self.builder.create_block());
         let value = self.builder.append_block_param(after, types::I64);
@@ -282,7 +292,7 @@ impl Emitter<'_, '_> {
         let arguments = [BlockArg::Value(found.value), BlockArg::Value(is_null)];
         self.builder.ins().jump(after, &arguments);
         self.builder.switch_to_block(after);
-        Read {
+        NullableValue {
             value,
             null: column.access.nullable.then_some(null),
         }

@@ -5,20 +5,20 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use quire_exec::avm::{Banks, Operand, OperandKind};
 
 use super::{Emitter, OWN};
-use crate::operation::{Arithmetic, Number, Operation};
-use crate::outline::{Step, read_place};
+use crate::operation::{Arithmetic, NativeOperation, NumberWidth};
+use crate::outline::{NativeStep, read_place};
 
 impl Emitter<'_, '_> {
     /// Does an instruction that may branch; false if it is none.
-    pub(super) fn branch(&mut self, operation: Operation, step: &Step) -> bool {
+    pub(super) fn branch(&mut self, operation: NativeOperation, step: &NativeStep) -> bool {
         let operands = step.operands.as_slice();
         match (operation, operands) {
-            (Operation::BranchWhen(relation, number), &[left, right, _]) => {
+            (NativeOperation::BranchWhen(relation, number), &[left, right, _]) => {
                 let (left, right) = (self.read(left), self.read(right));
                 let truth = self.relation(relation, number, left.value, right.value);
                 self.branch_if(truth, step);
             }
-            (Operation::BranchUnless(relation, number), &[left, right, _]) => {
+            (NativeOperation::BranchUnless(relation, number), &[left, right, _]) => {
                 let (left, right) = (self.read(left), self.read(right));
                 let truth = self.relation(relation, number, left.value, right.value);
                 let to = self.target(step);
@@ -31,7 +31,7 @@ impl Emitter<'_, '_> {
                 self.builder.ins().brif(truth, after, &[], to, &[]);
                 self.builder.switch_to_block(after);
             }
-            (Operation::BranchTruth(wanted), &[value, _]) => {
+            (NativeOperation::BranchTruth(wanted), &[value, _]) => {
                 let value = self.read(value).value;
                 let zero = self.constant(types::I64, 0);
                 let condition = if wanted {
@@ -42,12 +42,12 @@ impl Emitter<'_, '_> {
                 let truth = self.builder.ins().icmp(condition, value, zero);
                 self.branch_if(truth, step);
             }
-            (Operation::BranchNull, &[value, _]) => {
+            (NativeOperation::BranchNull, &[value, _]) => {
                 let null = self.null_of_operand(value);
                 self.branch_if(null, step);
             }
-            (Operation::BranchIn, &[value, set, _]) => self.branch_in(value, set, step),
-            (Operation::Rescale, &[value, factor, limit, target, _]) => {
+            (NativeOperation::BranchIn, &[value, set, _]) => self.branch_in(value, set, step),
+            (NativeOperation::Rescale, &[value, factor, limit, target, _]) => {
                 self.rescale([value, factor, limit, target], step);
             }
             _ => return false,
@@ -55,7 +55,7 @@ impl Emitter<'_, '_> {
         true
     }
 
-    fn branch_if(&mut self, condition: Value, step: &Step) {
+    fn branch_if(&mut self, condition: Value, step: &NativeStep) {
         let to = self.target(step);
         let after = self.builder.create_block();
         self.builder.ins().brif(condition, to, &[], after, &[]);
@@ -74,7 +74,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn branch_in(&mut self, value: Operand, set: Operand, step: &Step) {
+    fn branch_in(&mut self, value: Operand, set: Operand, step: &NativeStep) {
         let outline = self.outline;
         let value = self.read(value).value;
         let sets = match set.kind {
@@ -90,7 +90,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Writes a product below a limit, or branches.
-    fn rescale(&mut self, [value, factor, limit, target]: [Operand; 4], step: &Step) {
+    fn rescale(&mut self, [value, factor, limit, target]: [Operand; 4], step: &NativeStep) {
         let (value, factor) = (self.read(value).value, self.read(factor).value);
         let to: Block = self.target(step);
         let product = match self.limit(limit) {
@@ -106,7 +106,7 @@ impl Emitter<'_, '_> {
                 self.builder.switch_to_block(after);
                 product
             }
-            None => self.computed(Arithmetic::Multiply, Number::Decimal, value, factor),
+            None => self.computed(Arithmetic::Multiply, NumberWidth::Decimal, value, factor),
         };
         self.write(target, product);
     }

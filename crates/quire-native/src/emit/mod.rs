@@ -21,8 +21,10 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use quire_exec::avm::{Banks, Operand, OperandKind};
 
-use crate::operation::Operation;
-use crate::outline::{Constant, Outline, Place, Step, read_place, written_place};
+use crate::operation::NativeOperation;
+use crate::outline::{
+    NativeConstant, NativeRegister, NativeStep, Outline, read_place, written_place,
+};
 
 /// Returned when the program has ended, and the row is taken; or is left out.
 pub(crate) const TAKEN: u32 = 1 << 16;
@@ -42,7 +44,7 @@ const CHECKED: MemFlagsData = MemFlagsData::new().with_notrap();
 
 /// A value, and whether it is NULL if it may be.
 #[derive(Clone, Copy)]
-struct Read {
+struct NullableValue {
     value: Value,
     null: Option<Value>,
 }
@@ -55,7 +57,7 @@ struct Emitter<'f, 'o> {
     slots: Value,
     spans: Value,
     /// Value and NULL of each register.
-    variables: HashMap<Place, (Variable, Variable)>,
+    variables: HashMap<NativeRegister, (Variable, Variable)>,
     /// Of instructions that branches lead to, or entries.
     blocks: HashMap<usize, Block>,
     /// Where the code stops for the interpreter, by instruction.
@@ -138,11 +140,11 @@ impl Emitter<'_, '_> {
     }
 
     /// Loads a register that others have written. A decimal of more than 8 bytes is left to the interpreter.
-    fn load(&mut self, place: Place) {
+    fn load(&mut self, place: NativeRegister) {
         let (address, nulls) = addresses(place);
         let null = self.fetch(types::I8, OWN, self.banks, nulls);
         let value = self.fetch(types::I64, OWN, self.banks, address);
-        if matches!(place, Place::Wide(_)) {
+        if matches!(place, NativeRegister::Wide(_)) {
             let high = self.fetch(types::I64, OWN, self.banks, address + 8);
             let is_large = self.is_large(value, high);
             let zero = self.constant(types::I8, 0);
@@ -186,18 +188,18 @@ impl Emitter<'_, '_> {
     }
 
     /// Does an instruction; whether the next one follows.
-    fn step(&mut self, step: &Step) -> bool {
+    fn step(&mut self, step: &NativeStep) -> bool {
         match step.operation {
             None => {
                 let exit = self.exit();
                 self.builder.ins().jump(exit, &[]);
                 return false;
             }
-            Some(Operation::Stop(is_taken)) => {
+            Some(NativeOperation::Stop(is_taken)) => {
                 self.stop(if is_taken { TAKEN } else { REJECTED });
                 return false;
             }
-            Some(Operation::Jump) => {
+            Some(NativeOperation::Jump) => {
                 let to = self.target(step);
                 self.builder.ins().jump(to, &[]);
                 return false;
@@ -242,7 +244,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The block that an instruction branches to.
-    fn target(&mut self, step: &Step) -> Block {
+    fn target(&mut self, step: &NativeStep) -> Block {
         let to = step.to.unwrap_or(self.at);
         self.block(to)
     }
@@ -271,7 +273,7 @@ impl Emitter<'_, '_> {
         self.builder.ins().load(of, flags, from, offset)
     }
 
-    fn variable(&mut self, place: Place) -> (Variable, Variable) {
+    fn variable(&mut self, place: NativeRegister) -> (Variable, Variable) {
         let builder = &mut self.builder;
         *self.variables.entry(place).or_insert_with(|| {
             let value = builder.declare_var(types::I64);
@@ -280,13 +282,13 @@ impl Emitter<'_, '_> {
     }
 
     /// What an operand reads. A register is not NULL where an instruction computes with it.
-    fn read(&mut self, operand: Operand) -> Read {
+    fn read(&mut self, operand: Operand) -> NullableValue {
         if operand.kind == OperandKind::Attribute {
             return self.attribute(operand);
         }
         let value = match read_place(operand) {
             Some(place) => match self.outline.constants.get(&place) {
-                Some(Constant::Small(value)) => self.constant(types::I64, *value),
+                Some(NativeConstant::Small(value)) => self.constant(types::I64, *value),
                 Some(_) => self.constant(types::I64, 0),
                 None => {
                     let (value, _) = self.variable(place);
@@ -295,13 +297,13 @@ impl Emitter<'_, '_> {
             },
             None => self.constant(types::I64, 0),
         };
-        Read { value, null: None }
+        NullableValue { value, null: None }
     }
 
     /// Whether a register is NULL.
-    fn null_of(&mut self, place: Place) -> Value {
+    fn null_of(&mut self, place: NativeRegister) -> Value {
         match self.outline.constants.get(&place) {
-            Some(Constant::Null) => self.constant(types::I8, 1),
+            Some(NativeConstant::Null) => self.constant(types::I8, 1),
             Some(_) => self.constant(types::I8, 0),
             None => {
                 let (_, null) = self.variable(place);
@@ -325,7 +327,7 @@ impl Emitter<'_, '_> {
         self.builder.def_var(null_variable, null);
         let (address, nulls) = addresses(place);
         self.builder.ins().store(OWN, value, self.banks, address);
-        if matches!(place, Place::Wide(_)) {
+        if matches!(place, NativeRegister::Wide(_)) {
             let high = self.sign(value);
             self.builder.ins().store(OWN, high, self.banks, address + 8);
         }
@@ -348,16 +350,16 @@ impl Emitter<'_, '_> {
 }
 
 /// Where a register and its mark of NULL are from the start of the registers.
-fn addresses(place: Place) -> (i32, i32) {
+fn addresses(place: NativeRegister) -> (i32, i32) {
     // Registers have numbers of 8 bits, and all of them together some kilobytes.
     let (first, bytes, nulls, number) = match place {
-        Place::Word(number) => (
+        NativeRegister::Word(number) => (
             offset_of!(Banks, words),
             8,
             offset_of!(Banks, word_nulls),
             number,
         ),
-        Place::Wide(number) => (
+        NativeRegister::Wide(number) => (
             offset_of!(Banks, wides),
             16,
             offset_of!(Banks, wide_nulls),

@@ -5,41 +5,43 @@ use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 use quire_exec::avm::Operand;
 
 use super::{Emitter, bit_flags};
-use crate::operation::{Arithmetic, Number, Operation, Relation};
-use crate::outline::{Constant, Step, read_place};
+use crate::operation::{Arithmetic, ComparisonOperator, NativeOperation, NumberWidth};
+use crate::outline::{NativeConstant, NativeStep, read_place};
 
 impl Emitter<'_, '_> {
     /// Does an instruction that writes a register; false if it is none.
-    pub(super) fn number(&mut self, operation: Operation, step: &Step) -> bool {
+    pub(super) fn number(&mut self, operation: NativeOperation, step: &NativeStep) -> bool {
         let operands = step.operands.as_slice();
         match (operation, operands) {
-            (Operation::Compute(what, number), &[left, right, target]) => {
+            (NativeOperation::Compute(what, number), &[left, right, target]) => {
                 self.of_two(left, right, target, |emitter, left, right| {
                     emitter.computed(what, number, left, right)
                 });
             }
-            (Operation::Compare(relation, number), &[left, right, target]) => {
+            (NativeOperation::Compare(relation, number), &[left, right, target]) => {
                 self.of_two(left, right, target, |emitter, left, right| {
                     let truth = emitter.relation(relation, number, left, right);
                     emitter.builder.ins().uextend(types::I64, truth)
                 });
             }
-            (Operation::LoadWord | Operation::LoadDecimal, &[value, target]) => {
+            (NativeOperation::LoadWord | NativeOperation::LoadDecimal, &[value, target]) => {
                 let read = self.read(value);
                 match read.null {
                     Some(null) => self.write_both(target, read.value, null),
                     None => self.write(target, read.value),
                 }
             }
-            (Operation::Move, &[from, target]) => {
+            (NativeOperation::Move, &[from, target]) => {
                 let read = self.read(from);
                 if let Some(place) = read_place(from) {
                     let null = self.null_of(place);
                     self.write_both(target, read.value, null);
                 }
             }
-            (Operation::Null, &[target]) => self.write_null(target),
-            (Operation::CheckLimit, &[value, limit, target]) => self.limited(value, limit, target),
+            (NativeOperation::Null, &[target]) => self.write_null(target),
+            (NativeOperation::CheckLimit, &[value, limit, target]) => {
+                self.limited(value, limit, target)
+            }
             (_, &[value, target]) => {
                 let read = self.read(value);
                 match self.converted(operation, read.value) {
@@ -89,15 +91,15 @@ impl Emitter<'_, '_> {
     pub(super) fn computed(
         &mut self,
         what: Arithmetic,
-        number: Number,
+        number: NumberWidth,
         left: Value,
         right: Value,
     ) -> Value {
         match number {
-            Number::Double | Number::Real => self.float(what, number, left, right),
-            Number::Big | Number::Decimal => self.integer(what, left, right),
-            Number::Middle => self.narrow(types::I32, what, left, right),
-            Number::Small => self.narrow(types::I16, what, left, right),
+            NumberWidth::Double | NumberWidth::Real => self.float(what, number, left, right),
+            NumberWidth::Big | NumberWidth::Decimal => self.integer(what, left, right),
+            NumberWidth::Middle => self.narrow(types::I32, what, left, right),
+            NumberWidth::Small => self.narrow(types::I16, what, left, right),
         }
     }
 
@@ -137,11 +139,11 @@ impl Emitter<'_, '_> {
         value
     }
 
-    fn float(&mut self, what: Arithmetic, number: Number, left: Value, right: Value) -> Value {
+    fn float(&mut self, what: Arithmetic, number: NumberWidth, left: Value, right: Value) -> Value {
         let (left, right) = (self.float_of(number, left), self.float_of(number, right));
         if what == Arithmetic::Divide {
             let zero = match number {
-                Number::Real => self.builder.ins().f32const(0.0),
+                NumberWidth::Real => self.builder.ins().f32const(0.0),
                 _ => self.builder.ins().f64const(0.0),
             };
             let is_zero = self.builder.ins().fcmp(FloatCC::Equal, right, zero);
@@ -158,9 +160,9 @@ impl Emitter<'_, '_> {
     }
 
     /// The float whose bits a word has.
-    pub(super) fn float_of(&mut self, number: Number, word: Value) -> Value {
+    pub(super) fn float_of(&mut self, number: NumberWidth, word: Value) -> Value {
         match number {
-            Number::Real => {
+            NumberWidth::Real => {
                 let low = self.builder.ins().ireduce(types::I32, word);
                 self.builder.ins().bitcast(types::F32, bit_flags(), low)
             }
@@ -169,9 +171,9 @@ impl Emitter<'_, '_> {
     }
 
     /// The bits of a float as a word.
-    pub(super) fn word_of(&mut self, number: Number, value: Value) -> Value {
+    pub(super) fn word_of(&mut self, number: NumberWidth, value: Value) -> Value {
         match number {
-            Number::Real => {
+            NumberWidth::Real => {
                 let bits = self.builder.ins().bitcast(types::I32, bit_flags(), value);
                 self.builder.ins().uextend(types::I64, bits)
             }
@@ -182,37 +184,39 @@ impl Emitter<'_, '_> {
     /// Whether a relation holds. Floats are compared with one zero and one NaN above all numbers: by keys that are integers.
     pub(super) fn relation(
         &mut self,
-        relation: Relation,
-        number: Number,
+        relation: ComparisonOperator,
+        number: NumberWidth,
         left: Value,
         right: Value,
     ) -> Value {
         let (left, right) = match number {
-            Number::Double | Number::Real => (self.key(number, left), self.key(number, right)),
+            NumberWidth::Double | NumberWidth::Real => {
+                (self.key(number, left), self.key(number, right))
+            }
             _ => (left, right),
         };
         let condition = match relation {
-            Relation::Equal => IntCC::Equal,
-            Relation::NotEqual => IntCC::NotEqual,
-            Relation::Less => IntCC::SignedLessThan,
-            Relation::LessOrEqual => IntCC::SignedLessThanOrEqual,
-            Relation::Greater => IntCC::SignedGreaterThan,
-            Relation::GreaterOrEqual => IntCC::SignedGreaterThanOrEqual,
+            ComparisonOperator::Equal => IntCC::Equal,
+            ComparisonOperator::NotEqual => IntCC::NotEqual,
+            ComparisonOperator::Less => IntCC::SignedLessThan,
+            ComparisonOperator::LessOrEqual => IntCC::SignedLessThanOrEqual,
+            ComparisonOperator::Greater => IntCC::SignedGreaterThan,
+            ComparisonOperator::GreaterOrEqual => IntCC::SignedGreaterThanOrEqual,
         };
         self.builder.ins().icmp(condition, left, right)
     }
 
     /// An integer in the order of floats: adding zero makes -0.0 positive, NaN loses its sign, and of negative ones all bits but
     /// the sign are turned.
-    fn key(&mut self, number: Number, word: Value) -> Value {
+    fn key(&mut self, number: NumberWidth, word: Value) -> Value {
         let value = self.float_of(number, word);
         let zero = match number {
-            Number::Real => self.builder.ins().f32const(0.0),
+            NumberWidth::Real => self.builder.ins().f32const(0.0),
             _ => self.builder.ins().f64const(0.0),
         };
         let value = self.builder.ins().fadd(value, zero);
         let (nan, of, shift) = match number {
-            Number::Real => (self.builder.ins().f32const(f32::NAN), types::I32, 31),
+            NumberWidth::Real => (self.builder.ins().f32const(f32::NAN), types::I32, 31),
             _ => (self.builder.ins().f64const(f64::NAN), types::I64, 63),
         };
         let is_nan = self.builder.ins().fcmp(FloatCC::Unordered, value, value);
@@ -226,27 +230,27 @@ impl Emitter<'_, '_> {
     }
 
     /// The result of an operation on one value that always has one.
-    fn converted(&mut self, operation: Operation, value: Value) -> Option<Value> {
+    fn converted(&mut self, operation: NativeOperation, value: Value) -> Option<Value> {
         Some(match operation {
             // A decimal of 8 bytes has at most 19 digits.
-            Operation::CheckDigits | Operation::IntegerToDecimal => value,
-            Operation::Negate(Number::Decimal) => {
+            NativeOperation::CheckDigits | NativeOperation::IntegerToDecimal => value,
+            NativeOperation::Negate(NumberWidth::Decimal) => {
                 let zero = self.constant(types::I64, 0);
                 self.integer(Arithmetic::Subtract, zero, value)
             }
-            Operation::Negate(number) => {
+            NativeOperation::Negate(number) => {
                 let float = self.float_of(number, value);
                 let negative = self.builder.ins().fneg(float);
                 self.word_of(number, negative)
             }
-            Operation::IntegerToDouble => {
+            NativeOperation::IntegerToDouble => {
                 let double = self.builder.ins().fcvt_from_sint(types::F64, value);
-                self.word_of(Number::Double, double)
+                self.word_of(NumberWidth::Double, double)
             }
-            Operation::RealToDouble => {
-                let real = self.float_of(Number::Real, value);
+            NativeOperation::RealToDouble => {
+                let real = self.float_of(NumberWidth::Real, value);
                 let double = self.builder.ins().fpromote(types::F64, real);
-                self.word_of(Number::Double, double)
+                self.word_of(NumberWidth::Double, double)
             }
             _ => return None,
         })
@@ -268,7 +272,7 @@ impl Emitter<'_, '_> {
     pub(super) fn limit(&self, operand: Operand) -> Option<i64> {
         let place = read_place(operand)?;
         match self.outline.constants.get(&place) {
-            Some(Constant::Small(limit)) => Some(limit.saturating_abs()),
+            Some(NativeConstant::Small(limit)) => Some(limit.saturating_abs()),
             _ => None,
         }
     }

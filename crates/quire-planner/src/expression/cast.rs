@@ -6,8 +6,8 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
 use quire_error::Error;
 use quire_exec::plan::{
-    CastPlan, DecimalRescale, EvaluationError, Expression, IntegerWidth, Scalar, ScalarFunction,
-    ShortCut, ValueKind,
+    CastPlan, DecimalRescale, EvaluationError, Expression, IntegerWidth, PlanScalar,
+    ScalarFunction, ShortCut, ValueKind,
 };
 
 use super::super::scalar::{from_planned, is_same, is_text, kind_of, to_planned};
@@ -43,7 +43,7 @@ struct PlannedCast {
 }
 
 impl PlannedCast {
-    fn result(&self, value: &Scalar<'_>) -> Result<Scalar<'static>, Error> {
+    fn result(&self, value: &PlanScalar<'_>) -> Result<PlanScalar<'static>, Error> {
         let value = to_planned(value, &self.from)?;
         let cast = value.cast_to_with_options(&self.to, &DEFAULT_CAST_OPTIONS)?;
         from_planned(cast)
@@ -60,10 +60,10 @@ impl ScalarFunction for PlannedCast {
         self.kind
     }
 
-    fn call<'a>(&self, arguments: &[Scalar<'a>]) -> Result<Scalar<'a>, EvaluationError> {
+    fn call<'a>(&self, arguments: &[PlanScalar<'a>]) -> Result<PlanScalar<'a>, EvaluationError> {
         match arguments {
             [value] if !value.is_null() => Ok(self.result(value)?),
-            _ => Ok(Scalar::Null),
+            _ => Ok(PlanScalar::Null),
         }
     }
 }

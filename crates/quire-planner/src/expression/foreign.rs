@@ -12,7 +12,7 @@ use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext
 use datafusion::logical_expr::{ColumnarValue, Expr, ExprSchemable};
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
 use quire_error::Error;
-use quire_exec::plan::{EvaluationError, Scalar, ScalarFunction, ValueKind};
+use quire_exec::plan::{EvaluationError, PlanScalar, ScalarFunction, ValueKind};
 
 use super::super::scalar::{from_planned, kind_of, to_planned};
 
@@ -74,7 +74,7 @@ impl PlannedExpression {
         self.columns.clone().into_iter()
     }
 
-    fn result(&self, arguments: &[Scalar<'_>]) -> Result<Scalar<'static>, Error> {
+    fn result(&self, arguments: &[PlanScalar<'_>]) -> Result<PlanScalar<'static>, Error> {
         let pairs = arguments.iter().zip(self.schema.fields());
         let columns =
             pairs.map(|(value, field)| Ok(to_planned(value, field.data_type())?.to_array()?));
@@ -100,7 +100,7 @@ impl ScalarFunction for PlannedExpression {
         self.kind
     }
 
-    fn call<'a>(&self, arguments: &[Scalar<'a>]) -> Result<Scalar<'a>, EvaluationError> {
+    fn call<'a>(&self, arguments: &[PlanScalar<'a>]) -> Result<PlanScalar<'a>, EvaluationError> {
         Ok(self.result(arguments)?)
     }
 }

@@ -7,7 +7,7 @@ use datafusion::common::ScalarValue;
 use datafusion::common::config::ConfigOptions;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 use quire_error::Error;
-use quire_exec::plan::{EvaluationError, Scalar, ScalarFunction, ValueKind};
+use quire_exec::plan::{EvaluationError, PlanScalar, ScalarFunction, ValueKind};
 
 use super::super::scalar::{from_planned, to_planned};
 
@@ -22,8 +22,8 @@ pub(super) struct PlannedFunction {
 }
 
 impl PlannedFunction {
-    fn result(&self, arguments: &[Scalar<'_>]) -> Result<Scalar<'static>, Error> {
-        let argument = |(value, field): (&Scalar<'_>, &FieldRef)| {
+    fn result(&self, arguments: &[PlanScalar<'_>]) -> Result<PlanScalar<'static>, Error> {
+        let argument = |(value, field): (&PlanScalar<'_>, &FieldRef)| {
             Ok(ColumnarValue::Scalar(to_planned(value, field.data_type())?))
         };
         let pairs = arguments.iter().zip(&self.argument_fields);
@@ -51,7 +51,7 @@ impl ScalarFunction for PlannedFunction {
         self.kind
     }
 
-    fn call<'a>(&self, arguments: &[Scalar<'a>]) -> Result<Scalar<'a>, EvaluationError> {
+    fn call<'a>(&self, arguments: &[PlanScalar<'a>]) -> Result<PlanScalar<'a>, EvaluationError> {
         Ok(self.result(arguments)?)
     }
 }

@@ -6,4 +6,4 @@ mod function;
 mod operators;
 mod translate;
 
-pub use translate::{Beyond, Slots, Translator, parameter_number};
+pub use translate::{ExpressionTranslator, OuterScope, Slots, parameter_number};

@@ -3,7 +3,7 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::Operator as Planned;
 use quire_exec::plan::{
-    Comparison, DecimalOperation, Expression, FloatOperator, IntegerOperation, Operator,
+    ComparisonExpression, DecimalOperation, Expression, FloatOperator, IntegerOperation, Operator,
 };
 
 use super::cast::integer_width;
@@ -55,16 +55,16 @@ pub(super) fn operator_of(operator: Planned) -> Option<Operator> {
     })
 }
 
-pub(super) fn comparison_of(operator: Planned) -> Option<Comparison> {
+pub(super) fn comparison_of(operator: Planned) -> Option<ComparisonExpression> {
     Some(match operator {
-        Planned::Eq => Comparison::Equal,
-        Planned::NotEq => Comparison::NotEqual,
-        Planned::Lt => Comparison::Less,
-        Planned::LtEq => Comparison::LessOrEqual,
-        Planned::Gt => Comparison::Greater,
-        Planned::GtEq => Comparison::GreaterOrEqual,
-        Planned::IsDistinctFrom => Comparison::Distinct,
-        Planned::IsNotDistinctFrom => Comparison::NotDistinct,
+        Planned::Eq => ComparisonExpression::Equal,
+        Planned::NotEq => ComparisonExpression::NotEqual,
+        Planned::Lt => ComparisonExpression::Less,
+        Planned::LtEq => ComparisonExpression::LessOrEqual,
+        Planned::Gt => ComparisonExpression::Greater,
+        Planned::GtEq => ComparisonExpression::GreaterOrEqual,
+        Planned::IsDistinctFrom => ComparisonExpression::Distinct,
+        Planned::IsNotDistinctFrom => ComparisonExpression::NotDistinct,
         _ => return None,
     })
 }

@@ -13,8 +13,8 @@ use datafusion::logical_expr::{
     Volatility,
 };
 use quire_exec::plan::{
-    Comparison, Environment, Expression, FloatOperator, LikePattern, Operator, PlanColumn,
-    ValueKind,
+    ComparisonExpression, Environment, Expression, FloatOperator, LikePattern, Operator,
+    PlanColumn, ValueKind,
 };
 use quire_functions::{Concatenation, FloatKey, LossyCast};
 use quire_tables::row_table::Value;
@@ -23,7 +23,7 @@ use super::cast::cast;
 use super::foreign::PlannedExpression;
 use super::function::PlannedFunction;
 use super::operators::{arithmetic, checked_operator, comparison_of, operator_of};
-use crate::aggregate::Aggregate;
+use crate::aggregate::StatementAggregate;
 use crate::scalar::{from_planned, is_known, is_same, is_text, kind_of};
 
 /// Which places of a row the columns of a table have.
@@ -59,7 +59,7 @@ impl Slots {
 }
 
 /// What an expression may use beside the row it sees.
-pub trait Beyond {
+pub trait OuterScope {
     /// The value of a subquery.
     fn subquery(&mut self, subquery: &Subquery) -> Option<Expression>;
 
@@ -68,20 +68,20 @@ pub trait Beyond {
 }
 
 /// Builds nodes. Every method returns `None` for what is left to the general path.
-pub struct Translator<'a> {
+pub struct ExpressionTranslator<'a> {
     pub schema: &'a DFSchema,
     pub slots: &'a mut Slots,
     pub options: &'a Arc<ConfigOptions>,
     /// What is known of the columns, where that is more than the schema says.
     pub columns: Option<&'a [PlanColumn]>,
     /// Where aggregates may be: columns outside them have no value then.
-    pub aggregates: Option<&'a mut Vec<Aggregate>>,
+    pub aggregates: Option<&'a mut Vec<StatementAggregate>>,
     /// For statements of any kind. Without it, what has no counterpart is left to the general path, and so is what that
     /// computes in its own way.
-    pub beyond: Option<&'a mut dyn Beyond>,
+    pub beyond: Option<&'a mut dyn OuterScope>,
 }
 
-impl Translator<'_> {
+impl ExpressionTranslator<'_> {
     pub fn type_of(&self, expr: &Expr) -> Option<DataType> {
         expr.get_type(self.schema).ok().filter(is_known)
     }
@@ -165,8 +165,16 @@ impl Translator<'_> {
             Expr::IsFalse(inner) => Some(Expression::Is(self.boxed(inner)?, false, true)),
             Expr::IsNotFalse(inner) => Some(Expression::Is(self.boxed(inner)?, false, false)),
             Expr::Between(between) => {
-                let low = self.compare(Comparison::GreaterOrEqual, &between.expr, &between.low)?;
-                let high = self.compare(Comparison::LessOrEqual, &between.expr, &between.high)?;
+                let low = self.compare(
+                    ComparisonExpression::GreaterOrEqual,
+                    &between.expr,
+                    &between.low,
+                )?;
+                let high = self.compare(
+                    ComparisonExpression::LessOrEqual,
+                    &between.expr,
+                    &between.high,
+                )?;
                 let inside = Expression::And(Box::new([low, high]));
                 Some(if between.negated {
                     Expression::Not(Box::new(inside))
@@ -209,7 +217,12 @@ impl Translator<'_> {
         }
     }
 
-    fn compare(&mut self, comparison: Comparison, left: &Expr, right: &Expr) -> Option<Expression> {
+    fn compare(
+        &mut self,
+        comparison: ComparisonExpression,
+        left: &Expr,
+        right: &Expr,
+    ) -> Option<Expression> {
         if !is_same(&self.type_of(left)?, &self.type_of(right)?) {
             return None;
         }
@@ -284,7 +297,7 @@ impl Translator<'_> {
         }
         for (when, then) in &case.when_then_expr {
             let condition = match &case.expr {
-                Some(tested) => self.compare(Comparison::Equal, tested, when)?,
+                Some(tested) => self.compare(ComparisonExpression::Equal, tested, when)?,
                 None => self.node(when)?,
             };
             branches.push((condition, self.node(then)?));
@@ -376,15 +389,17 @@ impl Translator<'_> {
         let aggregates = self.aggregates.take().filter(|_| is_plain)?;
         let is_counted = matches!(argument, Expr::Literal(value, _) if !value.is_null());
         let aggregate = match call.func.name() {
-            "count" if is_counted => Some(Aggregate::count(None)),
-            "count" => self.node(argument).map(|node| Aggregate::count(Some(node))),
+            "count" if is_counted => Some(StatementAggregate::count(None)),
+            "count" => self
+                .node(argument)
+                .map(|node| StatementAggregate::count(Some(node))),
             "checked_sum" => match (self.type_of(expr), self.node(argument)) {
-                (Some(total), Some(node)) => Aggregate::sum(&total, node),
+                (Some(total), Some(node)) => StatementAggregate::sum(&total, node),
                 _ => None,
             },
             name @ ("min" | "max") => match (self.type_of(expr), self.node(argument)) {
                 (Some(result), Some(node)) if is_same(&result, &self.type_of(argument)?) => {
-                    Aggregate::extreme(name == "max", &result, node)
+                    StatementAggregate::extreme(name == "max", &result, node)
                 }
                 _ => None,
             },

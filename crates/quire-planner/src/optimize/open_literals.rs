@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
     Between, Distinct, Expr, ExprSchemable, Join, LogicalPlan, Projection, Union, cast,
 };
 use datafusion::optimizer::AnalyzerRule;
-use quire_functions::Kind;
+use quire_functions::TimeKind;
 
 use super::own_names::keeping_names;
 
@@ -92,7 +92,7 @@ fn is_interval(expr: &Expr, schema: &DFSchema) -> bool {
 fn as_interval(expr: &mut Expr) -> bool {
     let is_open = is_open(expr);
     if is_open {
-        *expr = cast(std::mem::take(expr), Kind::Interval.data_type());
+        *expr = cast(std::mem::take(expr), TimeKind::Interval.data_type());
     }
     is_open
 }
@@ -203,8 +203,8 @@ fn settle_union(union: Union) -> Result<Transformed<LogicalPlan>> {
             continue;
         };
         for input in &mut inputs {
-            let needs_cast = match Kind::of(&wanted) {
-                Some(Kind::Instant) => type_of(input, column) != wanted,
+            let needs_cast = match TimeKind::of(&wanted) {
+                Some(TimeKind::Instant) => type_of(input, column) != wanted,
                 _ => is_open_column(input, column),
             };
             if needs_cast {
@@ -225,12 +225,15 @@ fn wanted_type(inputs: &[Arc<LogicalPlan>], column: usize) -> Option<DataType> {
     let closed = inputs.iter().filter(|input| !is_open_column(input, column));
     let types: Vec<DataType> = closed.map(|input| type_of(input, column)).collect();
     let of_times = |data_type: &DataType| {
-        let kind = Kind::of(data_type);
-        matches!(kind, Some(Kind::Date | Kind::Timestamp | Kind::Instant))
+        let kind = TimeKind::of(data_type);
+        matches!(
+            kind,
+            Some(TimeKind::Date | TimeKind::Timestamp | TimeKind::Instant)
+        )
     };
     let instant = types
         .iter()
-        .find(|data_type| Kind::of(data_type) == Some(Kind::Instant));
+        .find(|data_type| TimeKind::of(data_type) == Some(TimeKind::Instant));
     if let Some(instant) = instant {
         return types.iter().all(of_times).then(|| instant.clone());
     }

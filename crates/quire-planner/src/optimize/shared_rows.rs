@@ -35,11 +35,11 @@ pub struct SharedRows {
     schema: SchemaRef,
     state: SessionState,
     plan: LogicalPlan,
-    found: OnceCell<Found>,
+    found: OnceCell<MaterializedRows>,
 }
 
 /// Rows, and the memory that is counted for them.
-struct Found {
+struct MaterializedRows {
     batches: Vec<RecordBatch>,
     _memory: MemoryReservation,
 }
@@ -63,10 +63,10 @@ impl SharedRows {
     /// A table that has the rows.
     pub fn table(self: Arc<Self>) -> Result<StreamingTable> {
         let schema = Arc::clone(&self.schema);
-        StreamingTable::try_new(schema, vec![Arc::new(Reader(self))])
+        StreamingTable::try_new(schema, vec![Arc::new(SharedRowsReader(self))])
     }
 
-    async fn find(&self, context: &TaskContext) -> Result<Found> {
+    async fn find(&self, context: &TaskContext) -> Result<MaterializedRows> {
         let plan = self.state.create_physical_plan(&self.plan).await?;
         let mut rows = execute_stream(plan, self.state.task_ctx())?;
         let memory = MemoryConsumer::new("shared rows").register(context.memory_pool());
@@ -76,7 +76,7 @@ impl SharedRows {
             memory.try_grow(batch.get_array_memory_size())?;
             batches.push(batch.with_schema(Arc::clone(&self.schema))?);
         }
-        Ok(Found {
+        Ok(MaterializedRows {
             batches,
             _memory: memory,
         })
@@ -85,9 +85,9 @@ impl SharedRows {
 
 /// A place that reads the rows.
 #[derive(Debug)]
-struct Reader(Arc<SharedRows>);
+struct SharedRowsReader(Arc<SharedRows>);
 
-impl PartitionStream for Reader {
+impl PartitionStream for SharedRowsReader {
     fn schema(&self) -> &SchemaRef {
         &self.0.schema
     }
@@ -106,9 +106,9 @@ impl PartitionStream for Reader {
 
 /// A plan whose rows are computed once for all places that have this node.
 #[derive(Debug, Clone)]
-pub(super) struct Shared(Arc<LogicalPlan>);
+pub(super) struct SharedPlan(Arc<LogicalPlan>);
 
-impl Shared {
+impl SharedPlan {
     /// The plan, as one that is computed once if it calls a volatile function. One that reads rows further out is another for each of them.
     pub(super) fn if_volatile(plan: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
         if is_volatile(&plan)? && plan.all_out_ref_exprs().is_empty() {
@@ -136,27 +136,27 @@ fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     })
 }
 
-impl PartialEq for Shared {
+impl PartialEq for SharedPlan {
     fn eq(&self, other: &Self) -> bool {
         self.address() == other.address()
     }
 }
 
-impl Eq for Shared {}
+impl Eq for SharedPlan {}
 
-impl PartialOrd for Shared {
+impl PartialOrd for SharedPlan {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         self.address().partial_cmp(&other.address())
     }
 }
 
-impl Hash for Shared {
+impl Hash for SharedPlan {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.address().hash(state);
     }
 }
 
-impl UserDefinedLogicalNodeCore for Shared {
+impl UserDefinedLogicalNodeCore for SharedPlan {
     fn name(&self) -> &str {
         "Shared"
     }
@@ -198,7 +198,7 @@ impl ExtensionPlanner for SharedRowsPlanner {
         session: &dyn Session,
         _: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let Some(shared) = node.as_any().downcast_ref::<Shared>() else {
+        let Some(shared) = node.as_any().downcast_ref::<SharedPlan>() else {
             return Ok(None);
         };
         let Some(state) = session.as_any().downcast_ref::<SessionState>() else {

@@ -5,13 +5,13 @@ use datafusion::logical_expr::expr::AggregateFunction as Planned;
 use datafusion::logical_expr::{Aggregate as PlannedAggregate, Expr, ExprSchemable};
 use quire_exec::plan::{Aggregate, AggregateCall, AggregateFunction, AverageKind, Plan, SumKind};
 
-use super::relation::{Relations, Seen};
+use super::relation::{RelationTranslator, VisibleColumns};
 use super::untranslated::Untranslated;
 
-impl Relations<'_> {
+impl RelationTranslator<'_> {
     pub(super) fn aggregate(&mut self, planned: &PlannedAggregate) -> Result<Plan, Untranslated> {
         let input = self.relation(&planned.input)?;
-        let seen = Seen {
+        let seen = VisibleColumns {
             schema: planned.input.schema(),
             columns: &input.columns,
         };
@@ -47,7 +47,7 @@ impl Relations<'_> {
         &mut self,
         expr: &Expr,
         field: &Field,
-        seen: Seen<'_>,
+        seen: VisibleColumns<'_>,
     ) -> Result<AggregateCall, Untranslated> {
         let call = match expr {
             Expr::Alias(alias) => return self.call(&alias.expr, field, seen),

@@ -4,7 +4,7 @@ use datafusion::common::{JoinType, NullEquality};
 use datafusion::logical_expr::{Expr, ExprSchemable, Join as Planned, LogicalPlan};
 use quire_exec::plan::{Join, JoinKey, JoinKind, Plan};
 
-use super::relation::{Relations, Seen, untranslated};
+use super::relation::{RelationTranslator, VisibleColumns, untranslated};
 use super::untranslated::Untranslated;
 use crate::scalar::is_same;
 
@@ -48,7 +48,7 @@ impl<'p> Turned<'p> {
     }
 }
 
-impl Relations<'_> {
+impl RelationTranslator<'_> {
     pub(super) fn join(&mut self, planned: &Planned) -> Result<Plan, Untranslated> {
         let turned = Turned::of(planned);
         let (left, right) = (self.relation(turned.left)?, self.relation(turned.right)?);
@@ -62,11 +62,11 @@ impl Relations<'_> {
                 (Some(left), Some(right)) if is_same(&left, &right) => {}
                 _ => return Err(untranslated(&of_left.clone().eq(of_right.clone()))),
             }
-            let left_seen = Seen {
+            let left_seen = VisibleColumns {
                 schema: turned.left.schema(),
                 columns: &left.columns,
             };
-            let right_seen = Seen {
+            let right_seen = VisibleColumns {
                 schema: turned.right.schema(),
                 columns: &right.columns,
             };
@@ -81,7 +81,7 @@ impl Relations<'_> {
                 let schema = turned.left.schema().join(turned.right.schema());
                 let schema = schema.map_err(|_| untranslated(filter))?;
                 let columns = [left.columns.as_slice(), &right.columns].concat();
-                let seen = Seen {
+                let seen = VisibleColumns {
                     schema: &schema,
                     columns: &columns,
                 };

@@ -14,22 +14,25 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
-use quire_exec::plan::Query;
+use quire_exec::plan::PlanQuery;
 
 use crate::expression::parameter_number;
-use relation::Relations;
+use relation::RelationTranslator;
 pub use untranslated::Untranslated;
 
 /// The query of an optimized plan, checked.
-pub fn translate(plan: &LogicalPlan, options: &Arc<ConfigOptions>) -> Result<Query, Untranslated> {
+pub fn translate(
+    plan: &LogicalPlan,
+    options: &Arc<ConfigOptions>,
+) -> Result<PlanQuery, Untranslated> {
     let parameter_count = parameter_count(plan);
-    let mut relations = Relations {
+    let mut relations = RelationTranslator {
         options,
         parameter_count,
         values: Vec::new(),
     };
     let plan = relations.relation(plan)?;
-    let query = Query {
+    let query = PlanQuery {
         parameter_count,
         values: relations.values,
         plan,

@@ -9,14 +9,14 @@ use datafusion::logical_expr::{
     Distinct, Expr, Filter, Limit, LogicalPlan, Projection, Sort as PlannedSort, Subquery, Union,
     Values,
 };
-use quire_exec::plan::{Expression, Node, Plan, PlanColumn, Sort, SortKey, ValueKind};
+use quire_exec::plan::{Expression, Plan, PlanColumn, PlanNode, PlanSortKey, SortNode, ValueKind};
 use quire_functions::FloatKey;
 
 use super::untranslated::Untranslated;
-use crate::expression::{Beyond, Slots, Translator};
+use crate::expression::{ExpressionTranslator, OuterScope, Slots};
 
 /// Translates the nodes of one statement.
-pub(super) struct Relations<'a> {
+pub(super) struct RelationTranslator<'a> {
     pub(super) options: &'a Arc<ConfigOptions>,
     pub(super) parameter_count: usize,
     /// Plans of subqueries that are evaluated once, before the statement's own.
@@ -25,12 +25,12 @@ pub(super) struct Relations<'a> {
 
 /// The rows that an expression sees.
 #[derive(Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct VisibleColumns<'a> {
     pub(super) schema: &'a DFSchema,
     pub(super) columns: &'a [PlanColumn],
 }
 
-impl Relations<'_> {
+impl RelationTranslator<'_> {
     pub(super) fn relation(&mut self, plan: &LogicalPlan) -> Result<Plan, Untranslated> {
         match plan {
             LogicalPlan::Projection(projection) => self.projection(projection),
@@ -57,7 +57,7 @@ impl Relations<'_> {
     pub(super) fn expression(
         &mut self,
         expr: &Expr,
-        seen: Seen<'_>,
+        seen: VisibleColumns<'_>,
     ) -> Result<Expression, Untranslated> {
         self.translate(expr, seen.schema, Some(seen.columns), &mut Slots::All)
     }
@@ -66,7 +66,7 @@ impl Relations<'_> {
     pub(super) fn compared(
         &mut self,
         expr: &Expr,
-        seen: Seen<'_>,
+        seen: VisibleColumns<'_>,
     ) -> Result<Expression, Untranslated> {
         self.expression(FloatKey::argument_of(expr).unwrap_or(expr), seen)
     }
@@ -84,7 +84,7 @@ impl Relations<'_> {
             relations: self,
             refused: None,
         };
-        let mut translator = Translator {
+        let mut translator = ExpressionTranslator {
             schema,
             slots,
             options,
@@ -101,7 +101,7 @@ impl Relations<'_> {
         let input = self.relation(&projection.input)?;
         let mut outputs = Vec::with_capacity(projection.expr.len());
         for (expr, field) in projection.expr.iter().zip(projection.schema.fields()) {
-            let seen = Seen {
+            let seen = VisibleColumns {
                 schema: projection.input.schema(),
                 columns: &input.columns,
             };
@@ -124,7 +124,7 @@ impl Relations<'_> {
         let Some(condition) = conjunction(conditions.cloned()) else {
             return Ok(input);
         };
-        let seen = Seen {
+        let seen = VisibleColumns {
             schema: filter.input.schema(),
             columns: &input.columns,
         };
@@ -136,18 +136,18 @@ impl Relations<'_> {
         let input = self.relation(&sort.input)?;
         let mut keys = Vec::with_capacity(sort.expr.len());
         for key in &sort.expr {
-            let seen = Seen {
+            let seen = VisibleColumns {
                 schema: sort.input.schema(),
                 columns: &input.columns,
             };
-            keys.push(SortKey {
+            keys.push(PlanSortKey {
                 expression: self.compared(&key.expr, seen)?,
                 is_descending: !key.asc,
                 nulls_first: key.nulls_first,
             });
         }
         let fetch = sort.fetch.map(|fetch| fetch as u64);
-        Ok(Plan::sort(Sort { input, keys, fetch }))
+        Ok(Plan::sort(SortNode { input, keys, fetch }))
     }
 
     fn limit(&mut self, limit: &Limit) -> Result<Plan, Untranslated> {
@@ -191,7 +191,7 @@ impl Relations<'_> {
             let mut same = rows.iter().filter_map(|row| row.get(slot));
             column.nullable = same.any(Expression::may_be_null);
         }
-        plan.node = Node::Values(rows);
+        plan.node = PlanNode::Values(rows);
         Ok(plan)
     }
 }
@@ -207,7 +207,7 @@ fn empty_rows(schema: &DFSchema, count: usize) -> Plan {
     let null = |column: &PlanColumn| Expression::Null(column.kind().unwrap_or(ValueKind::Boolean));
     let row: Vec<Expression> = columns.iter().map(null).collect();
     Plan {
-        node: Node::Values(vec![row; count]),
+        node: PlanNode::Values(vec![row; count]),
         columns,
     }
 }
@@ -225,11 +225,11 @@ fn name_of(plan: &LogicalPlan) -> String {
 
 /// Subqueries with one value, which do not depend on the rows around them.
 struct Subqueries<'r, 'a> {
-    relations: &'r mut Relations<'a>,
+    relations: &'r mut RelationTranslator<'a>,
     refused: Option<Untranslated>,
 }
 
-impl Beyond for Subqueries<'_, '_> {
+impl OuterScope for Subqueries<'_, '_> {
     fn subquery(&mut self, subquery: &Subquery) -> Option<Expression> {
         if !subquery.outer_ref_columns.is_empty() {
             self.refused = Some(Untranslated::Node("correlated subquery".to_owned()));

@@ -6,14 +6,14 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::DFSchema;
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::TableScan;
-use quire_exec::plan::{Expression, Node, Plan, PlanColumn, Scan};
+use quire_exec::plan::{Expression, Plan, PlanColumn, PlanNode, ScanNode};
 
-use super::relation::Relations;
+use super::relation::RelationTranslator;
 use super::untranslated::Untranslated;
 use crate::expression::Slots;
 use crate::scan::{ColumnTableProvider, RowTableProvider};
 
-impl Relations<'_> {
+impl RelationTranslator<'_> {
     /// A scan of the wanted columns, and of those that only its conditions need; these do not come out.
     pub(super) fn scan(&mut self, scan: &TableScan) -> Result<Plan, Untranslated> {
         let table = table_name(scan).ok_or_else(|| {
@@ -43,11 +43,11 @@ impl Relations<'_> {
         let read = read.collect();
         if let Some(key) = row_key(scan)? {
             let shown = columns.iter_mut().filter(|column| **column == key);
-            shown.for_each(|column| *column = Scan::ROW_KEY);
+            shown.for_each(|column| *column = ScanNode::ROW_KEY);
         }
         let plan = Plan {
             columns: read,
-            node: Node::Scan(Scan {
+            node: PlanNode::Scan(ScanNode {
                 table,
                 columns,
                 conditions,

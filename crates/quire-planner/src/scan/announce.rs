@@ -9,14 +9,14 @@ use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
-use quire_kv::{progress::Phase, progress::Work};
+use quire_kv::{progress::Phase, progress::StatementWork};
 
 use super::rows::RowScanSource;
 use super::source::ColumnScan;
 
 /// What is known of the leaves of a plan.
 #[derive(Default)]
-struct Leaves {
+struct LeafFacts {
     /// Rows of the tables that are read to their end.
     rows: u64,
     has_tables: bool,
@@ -26,7 +26,7 @@ struct Leaves {
 }
 
 /// Says how many rows the plan will read, if that can be known.
-pub fn announce(plan: &Arc<dyn ExecutionPlan>, work: &Work) {
+pub fn announce(plan: &Arc<dyn ExecutionPlan>, work: &StatementWork) {
     // Planning is over, and may have looked into files.
     if work
         .progress()
@@ -34,13 +34,13 @@ pub fn announce(plan: &Arc<dyn ExecutionPlan>, work: &Work) {
     {
         work.begin(Phase::Reading, None);
     }
-    let mut leaves = Leaves::default();
+    let mut leaves = LeafFacts::default();
     leaves.add(plan, false);
     let is_known = !(leaves.is_partial || (leaves.has_tables && leaves.has_others));
     work.foresee(is_known.then_some(leaves.rows), 0);
 }
 
-impl Leaves {
+impl LeafFacts {
     /// Adds those of a plan that is perhaps left before its end.
     fn add(&mut self, plan: &Arc<dyn ExecutionPlan>, may_end_early: bool) {
         let may_end_early = !needs_all(plan) && (may_end_early || plan.fetch().is_some());

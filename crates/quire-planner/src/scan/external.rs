@@ -106,7 +106,7 @@ impl PartitionStream for ExternalPartition {
 
     fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
         let rows = ConvertedRows {
-            source: Source::Table(Arc::clone(&self.table)),
+            source: ExternalSource::Table(Arc::clone(&self.table)),
             rest: None,
             projection: self.projection.clone(),
             schema: Arc::clone(&self.schema),
@@ -118,7 +118,7 @@ impl PartitionStream for ExternalPartition {
     }
 }
 
-enum Source {
+enum ExternalSource {
     /// Nothing has been read.
     Table(Arc<dyn ExternalTable>),
     Rows(ExternalRows),
@@ -127,7 +127,7 @@ enum Source {
 
 /// The rows as SQL sees them. Reading them may wait for something; the thread's other tasks go elsewhere meanwhile.
 struct ConvertedRows {
-    source: Source,
+    source: ExternalSource,
     /// What is left of a batch.
     rest: Option<RecordBatch>,
     projection: Vec<usize>,
@@ -136,8 +136,8 @@ struct ConvertedRows {
 
 impl ConvertedRows {
     fn next_batch(&mut self) -> std::result::Result<Option<RecordBatch>, Error> {
-        if let Source::Table(table) = &self.source {
-            self.source = Source::Rows(table.read()?);
+        if let ExternalSource::Table(table) = &self.source {
+            self.source = ExternalSource::Rows(table.read()?);
         }
         loop {
             if let Some(rest) = self.rest.take().filter(|rest| rest.num_rows() > 0) {
@@ -147,12 +147,12 @@ impl ConvertedRows {
                 }
                 return self.converted(&rest.slice(0, row_count)).map(Some);
             }
-            let Source::Rows(rows) = &mut self.source else {
+            let ExternalSource::Rows(rows) = &mut self.source else {
                 return Ok(None);
             };
             match rows.next() {
                 Some(batch) => self.rest = Some(batch?),
-                None => self.source = Source::Ended,
+                None => self.source = ExternalSource::Ended,
             }
         }
     }
@@ -184,7 +184,7 @@ impl Iterator for ConvertedRows {
     fn next(&mut self) -> Option<Self::Item> {
         let next = tokio::task::block_in_place(|| self.next_batch());
         if next.is_err() {
-            self.source = Source::Ended;
+            self.source = ExternalSource::Ended;
             self.rest = None;
         }
         next.transpose()

@@ -27,8 +27,8 @@ use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, Push
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::stream::EmptyRecordBatchStream;
 use quire_functions::QuireOptions;
-use quire_kv::progress::Work;
-use quire_tables::{ColumnTable, Predicate, Scan, ScanError, ScanOptions};
+use quire_kv::progress::StatementWork;
+use quire_tables::{ColumnTable, Predicate, ScanError, ScanOptions, SharedTableScan};
 
 use super::predicate::{ScanFilter, map_columns};
 use super::stream::SharedScan;
@@ -54,7 +54,7 @@ pub(super) struct ColumnScan {
     partition_count: usize,
     prunes_zones: bool,
     accepts_dynamic: bool,
-    work: Option<Arc<Work>>,
+    work: Option<Arc<StatementWork>>,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -96,7 +96,7 @@ impl ColumnScan {
     }
 
     /// Has its work counted.
-    pub(super) fn counted_by(mut self, work: Option<Arc<Work>>) -> Self {
+    pub(super) fn counted_by(mut self, work: Option<Arc<StatementWork>>) -> Self {
         self.work = work;
         self
     }
@@ -127,7 +127,7 @@ impl ColumnScan {
         self
     }
 
-    fn start(&self, batch_rows: usize) -> std::result::Result<Arc<Scan>, ScanError> {
+    fn start(&self, batch_rows: usize) -> std::result::Result<Arc<SharedTableScan>, ScanError> {
         let predicate = |filter: &Arc<ScanFilter>| Arc::clone(filter) as Arc<dyn Predicate>;
         let options = ScanOptions {
             projection: self.projection.clone(),

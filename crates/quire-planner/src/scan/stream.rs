@@ -13,19 +13,19 @@ use datafusion::physical_plan::metrics::{
     BaselineMetrics, ExecutionPlanMetricsSet, Gauge, MetricBuilder,
 };
 use futures::Stream;
-use quire_tables::{Scan, ScanError, ScanReader};
+use quire_tables::{ScanError, ScanReader, SharedTableScan};
 
 use quire_error::Error;
 
 /// The engine's scan of one execution, common to its partitions.
 pub(super) struct SharedScan {
-    scan: std::result::Result<Arc<Scan>, Arc<DataFusionError>>,
+    scan: std::result::Result<Arc<SharedTableScan>, Arc<DataFusionError>>,
     gauges: Gauges,
 }
 
 impl SharedScan {
     pub(super) fn new(
-        scan: std::result::Result<Arc<Scan>, ScanError>,
+        scan: std::result::Result<Arc<SharedTableScan>, ScanError>,
         metrics: &ExecutionPlanMetricsSet,
     ) -> Self {
         let scan = scan.map_err(|error| Arc::new(external(error)));
@@ -79,7 +79,7 @@ impl Gauges {
         }
     }
 
-    fn record(&self, scan: &Scan) {
+    fn record(&self, scan: &SharedTableScan) {
         let statistics = scan.statistics();
         let set = |gauge: &Gauge, value: u64| {
             gauge.set_max(usize::try_from(value).unwrap_or(usize::MAX));
@@ -94,7 +94,7 @@ impl Gauges {
 /// One partition's rows.
 struct ScanStream {
     reader: ScanReader,
-    scan: Arc<Scan>,
+    scan: Arc<SharedTableScan>,
     shared: Arc<SharedScan>,
     schema: SchemaRef,
     metrics: BaselineMetrics,

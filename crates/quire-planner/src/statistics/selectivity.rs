@@ -30,12 +30,12 @@ pub(crate) type Lookup<'a> = dyn Fn(&Column) -> Option<&'a ColumnProfile> + 'a;
 
 /// Share of rows, 0 to 1, that pass all of `filters`.
 pub fn selectivity<'a>(filters: &[Expr], lookup: &Lookup<'a>) -> f64 {
-    let mut ranges: HashMap<&Column, Range> = HashMap::new();
+    let mut ranges: HashMap<&Column, SpanFraction> = HashMap::new();
     let mut kept = 1.0;
     for conjunct in filters.iter().flat_map(split_conjunction) {
         match range_of(conjunct, lookup) {
             Some((column, range)) => {
-                let known = ranges.entry(column).or_insert(Range::ALL);
+                let known = ranges.entry(column).or_insert(SpanFraction::ALL);
                 *known = known.intersect(range);
             }
             None => kept *= of_condition(conjunct, lookup),
@@ -63,22 +63,22 @@ pub(super) fn narrowed(filters: &[Expr], name: &str, profile: &ColumnProfile) ->
 
 /// Part of a column's span, as fractions of it.
 #[derive(Debug, Clone, Copy)]
-struct Range {
+struct SpanFraction {
     low: f64,
     high: f64,
     /// Share of one value, kept by a range that is a point.
     point: f64,
 }
 
-impl Range {
-    const ALL: Range = Range {
+impl SpanFraction {
+    const ALL: SpanFraction = SpanFraction {
         low: 0.0,
         high: 1.0,
         point: 0.0,
     };
 
-    fn intersect(self, other: Range) -> Range {
-        Range {
+    fn intersect(self, other: SpanFraction) -> SpanFraction {
+        SpanFraction {
             low: self.low.max(other.low),
             high: self.high.min(other.high),
             point: self.point.max(other.point),
@@ -91,7 +91,7 @@ impl Range {
 }
 
 /// The range that a comparison of a column with a literal selects.
-fn range_of<'e>(condition: &'e Expr, lookup: &Lookup<'_>) -> Option<(&'e Column, Range)> {
+fn range_of<'e>(condition: &'e Expr, lookup: &Lookup<'_>) -> Option<(&'e Column, SpanFraction)> {
     match condition {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             let (column, value, op) = match (column_of(left), literal_of(right)) {
@@ -100,12 +100,12 @@ fn range_of<'e>(condition: &'e Expr, lookup: &Lookup<'_>) -> Option<(&'e Column,
             };
             let (place, point) = place_of(column, value, lookup)?;
             let range = match op {
-                Operator::Lt | Operator::LtEq => Range {
+                Operator::Lt | Operator::LtEq => SpanFraction {
                     low: 0.0,
                     high: place,
                     point,
                 },
-                Operator::Gt | Operator::GtEq => Range {
+                Operator::Gt | Operator::GtEq => SpanFraction {
                     low: place,
                     high: 1.0,
                     point,
@@ -123,7 +123,7 @@ fn range_of<'e>(condition: &'e Expr, lookup: &Lookup<'_>) -> Option<(&'e Column,
             let column = column_of(expr)?;
             let (low, point) = place_of(column, literal_of(low)?, lookup)?;
             let (high, _) = place_of(column, literal_of(high)?, lookup)?;
-            Some((column, Range { low, high, point }))
+            Some((column, SpanFraction { low, high, point }))
         }
         _ => None,
     }

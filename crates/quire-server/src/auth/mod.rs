@@ -10,7 +10,7 @@ mod binding;
 mod scram;
 mod tls;
 
-pub(crate) use scram::{Login, Step};
+pub(crate) use scram::{Login, ScramStep};
 pub(crate) use tls::{PROTOCOL, Tls};
 pub use tls::{TlsError, TlsFiles};
 

@@ -4,9 +4,9 @@ use std::fmt;
 
 use quire::{Completion, CopyFormat, CopyIn, Rows};
 
-use super::{RowWriter, Translator};
-use crate::failure::Failure;
-use crate::types::Column;
+use super::{CopyRowWriter, CopyTranslator};
+use crate::failure::ServerFailure;
+use crate::types::WireColumn;
 
 /// Why a `COPY` failed. Nothing of its rows is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,8 @@ impl fmt::Display for CopyFailure {
 
 impl std::error::Error for CopyFailure {}
 
-impl From<Failure> for CopyFailure {
-    fn from(failure: Failure) -> Self {
+impl From<ServerFailure> for CopyFailure {
+    fn from(failure: ServerFailure) -> Self {
         Self {
             sqlstate: failure.sqlstate.into_owned(),
             message: failure.message,
@@ -43,7 +43,7 @@ impl From<Failure> for CopyFailure {
     }
 }
 
-impl From<CopyFailure> for Failure {
+impl From<CopyFailure> for ServerFailure {
     fn from(failure: CopyFailure) -> Self {
         Self {
             sqlstate: failure.sqlstate.into(),
@@ -56,14 +56,14 @@ impl From<CopyFailure> for Failure {
 
 impl From<quire::Error> for CopyFailure {
     fn from(error: quire::Error) -> Self {
-        Failure::from(error).into()
+        ServerFailure::from(error).into()
     }
 }
 
 /// A `COPY … FROM STDIN` that takes rows in the format that it asks for.
 pub struct CopyReceiver {
     copy: CopyIn,
-    translator: Translator,
+    translator: CopyTranslator,
     csv: Vec<u8>,
 }
 
@@ -71,7 +71,7 @@ impl CopyReceiver {
     /// A copy that has begun.
     pub fn new(copy: CopyIn) -> Self {
         Self {
-            translator: Translator::new(copy.format(), copy.columns()),
+            translator: CopyTranslator::new(copy.format(), copy.columns()),
             copy,
             csv: Vec::new(),
         }
@@ -108,7 +108,7 @@ impl CopyReceiver {
         self.copy.fail(reason).into()
     }
 
-    fn at_line(&self, failure: Failure) -> CopyFailure {
+    fn at_line(&self, failure: ServerFailure) -> CopyFailure {
         CopyFailure {
             line: self.translator.line(),
             ..failure.into()
@@ -123,7 +123,7 @@ impl fmt::Debug for CopyReceiver {
 }
 
 /// The error with the line of what came in the place of that of the CSV made of it.
-fn placed(error: quire::Error, translator: &Translator) -> CopyFailure {
+fn placed(error: quire::Error, translator: &CopyTranslator) -> CopyFailure {
     let csv_line = error.record_line();
     let line = csv_line.and_then(|line| translator.line_of(line));
     let mut failure = CopyFailure::from(error);
@@ -138,13 +138,13 @@ fn placed(error: quire::Error, translator: &Translator) -> CopyFailure {
 /// The rows of a `COPY … TO STDOUT`, in its format.
 pub struct CopySender {
     rows: Rows,
-    writer: RowWriter,
+    writer: CopyRowWriter,
 }
 
 impl CopySender {
     /// The rows as they were begun.
     pub fn new(rows: Rows, format: CopyFormat) -> Self {
-        let writer = RowWriter::new(format, &rows.schema());
+        let writer = CopyRowWriter::new(format, &rows.schema());
         Self { rows, writer }
     }
 
@@ -167,10 +167,11 @@ impl CopySender {
         let (mut piece, mut count) = (Vec::new(), 0_u64);
         self.writer.write_start(&mut piece);
         while let Some(batch) = self.rows.next_batch().map_err(CopyFailure::from)? {
-            let columns = batch.columns().iter().map(Column::new);
+            let columns = batch.columns().iter().map(WireColumn::new);
             let columns = columns.collect::<Result<Vec<_>, _>>();
-            let columns = columns
-                .map_err(|error| CopyFailure::from(Failure::error("22000", error.to_string())))?;
+            let columns = columns.map_err(|error| {
+                CopyFailure::from(ServerFailure::error("22000", error.to_string()))
+            })?;
             for row in 0..batch.num_rows() {
                 let cells = columns.iter().map(|column| column.cell(row));
                 self.writer.write_row(&mut piece, cells);

@@ -2,26 +2,26 @@
 
 use quire::arrow::datatypes::SchemaRef;
 use quire::{CopyFormat, CopyKind};
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 use super::line_map::LineMap;
 use super::outgoing::SIGNATURE;
-use crate::failure::Failure;
-use crate::types::Format;
-use crate::types::{Cell, Parameter, PgType, write_text};
+use crate::failure::ServerFailure;
+use crate::types::WireFormat;
+use crate::types::{Parameter, PgType, WireCell, write_text};
 
 /// Bytes of a row that has not come in full.
 const ROW_BYTES_MAX: usize = 64 << 20;
 
 /// Makes CSV of what comes, piece by piece; pieces end anywhere.
-pub(super) enum Translator {
+pub(super) enum CopyTranslator {
     /// It is CSV.
     Csv(CsvEnd),
     Text(TextLines),
     Binary(BinaryRows),
 }
 
-impl Translator {
+impl CopyTranslator {
     pub(super) fn new(format: &CopyFormat, columns: &SchemaRef) -> Self {
         match format.kind {
             CopyKind::Csv => Self::Csv(CsvEnd::default()),
@@ -51,7 +51,11 @@ impl Translator {
     }
 
     /// Appends the rows that have come in full.
-    pub(super) fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+    pub(super) fn translate(
+        &mut self,
+        bytes: &[u8],
+        csv: &mut Vec<u8>,
+    ) -> Result<(), ServerFailure> {
         match self {
             Self::Csv(end) => {
                 end.translate(bytes, csv);
@@ -80,7 +84,7 @@ impl Translator {
     }
 
     /// Nothing more comes.
-    pub(super) fn finish(&mut self, csv: &mut Vec<u8>) -> Result<(), Failure> {
+    pub(super) fn finish(&mut self, csv: &mut Vec<u8>) -> Result<(), ServerFailure> {
         match self {
             Self::Csv(end) => {
                 end.finish(csv);
@@ -94,14 +98,14 @@ impl Translator {
                 Ok(())
             }
             Self::Binary(rows) if rows.is_over => Ok(()),
-            Self::Binary(_) => Err(Failure::error("22P04", "unexpected EOF in COPY data")),
+            Self::Binary(_) => Err(ServerFailure::error("22P04", "unexpected EOF in COPY data")),
         }
     }
 }
 
-fn too_long() -> Failure {
+fn too_long() -> ServerFailure {
     let text = format!("a row of COPY data is longer than {ROW_BYTES_MAX} bytes");
-    Failure::error("54000", text)
+    ServerFailure::error("54000", text)
 }
 
 /// Writes a value in quotes, so that it is none of the words that mean something.
@@ -165,7 +169,7 @@ pub(super) struct TextLines {
 }
 
 impl TextLines {
-    fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+    fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), ServerFailure> {
         let mut all = std::mem::take(&mut self.waiting);
         all.extend_from_slice(bytes);
         let mut start = 0;
@@ -189,7 +193,7 @@ impl TextLines {
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+    fn line(&mut self, line: &[u8], csv: &mut Vec<u8>) -> Result<(), ServerFailure> {
         self.lines.came(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if std::mem::take(&mut self.is_header_next) || self.is_over {
@@ -242,7 +246,7 @@ fn ends_in_backslash(line: &[u8]) -> bool {
 }
 
 /// A value without its backslashes.
-fn unescaped(field: &[u8]) -> Result<Vec<u8>, Failure> {
+fn unescaped(field: &[u8]) -> Result<Vec<u8>, ServerFailure> {
     let mut value = Vec::with_capacity(field.len());
     let mut bytes = field.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
@@ -276,7 +280,7 @@ fn unescaped(field: &[u8]) -> Result<Vec<u8>, Failure> {
             }
             Some(other) => other,
             None => {
-                return Err(Failure::error(
+                return Err(ServerFailure::error(
                     "22P04",
                     "a value of COPY data ends in a backslash",
                 ));
@@ -296,7 +300,7 @@ pub(super) struct BinaryRows {
 }
 
 impl BinaryRows {
-    fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), Failure> {
+    fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), ServerFailure> {
         let mut all = std::mem::take(&mut self.waiting);
         all.extend_from_slice(bytes);
         let mut rest = all.as_slice();
@@ -304,7 +308,7 @@ impl BinaryRows {
             let taken = match (self.is_over, self.is_begun) {
                 (true, _) => {
                     let text = "received copy data after EOF marker";
-                    return Err(Failure::error("22P04", text));
+                    return Err(ServerFailure::error("22P04", text));
                 }
                 (false, false) => self.header(rest)?,
                 (false, true) => self.tuple(rest, csv)?,
@@ -322,11 +326,11 @@ impl BinaryRows {
     }
 
     /// How long the header is, if it has come in full.
-    fn header(&mut self, bytes: &[u8]) -> Result<Option<usize>, Failure> {
+    fn header(&mut self, bytes: &[u8]) -> Result<Option<usize>, ServerFailure> {
         let known = bytes.len().min(SIGNATURE.len());
         if bytes.get(..known) != SIGNATURE.get(..known) {
             let text = "COPY file signature not recognized";
-            return Err(Failure::error("22P04", text));
+            return Err(ServerFailure::error("22P04", text));
         }
         let Some(extension) = number_at(bytes, SIGNATURE.len() + 4) else {
             return Ok(None);
@@ -344,7 +348,7 @@ impl BinaryRows {
     }
 
     /// Writes a row, if it has come in full; says how long it is.
-    fn tuple(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<Option<usize>, Failure> {
+    fn tuple(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<Option<usize>, ServerFailure> {
         let Some(count) = bytes.first_chunk::<2>() else {
             return Ok(None);
         };
@@ -356,7 +360,7 @@ impl BinaryRows {
         if usize::try_from(count) != Ok(self.columns.len()) {
             let expected = self.columns.len();
             let text = format!("row field count is {count}, expected {expected}");
-            return Err(self.at_row(Failure::error("22P04", text)));
+            return Err(self.at_row(ServerFailure::error("22P04", text)));
         }
         let (start, mut at) = (csv.len(), 2);
         for (index, column) in self.columns.iter().enumerate() {
@@ -391,29 +395,29 @@ impl BinaryRows {
         Ok(Some(at))
     }
 
-    fn at_row(&self, mut failure: Failure) -> Failure {
+    fn at_row(&self, mut failure: ServerFailure) -> ServerFailure {
         failure.message += &format!(" (row {} of COPY data)", self.row + 1);
         failure
     }
 }
 
-fn push_value(csv: &mut Vec<u8>, column: &Parameter, bytes: &[u8]) -> Result<(), Failure> {
-    let decoded = column.decode(Format::Binary, Some(bytes));
+fn push_value(csv: &mut Vec<u8>, column: &Parameter, bytes: &[u8]) -> Result<(), ServerFailure> {
+    let decoded = column.decode(WireFormat::Binary, Some(bytes));
     let (value, fitting) =
-        decoded.map_err(|error| Failure::error(error.sqlstate(), error.to_string()))?;
+        decoded.map_err(|error| ServerFailure::error(error.sqlstate(), error.to_string()))?;
     let pg_type = PgType::of(fitting.as_ref().unwrap_or(column.data_type()));
     let mut text = Vec::new();
     write_text(
         &mut text,
-        &Cell::of_value(&value, &pg_type),
-        &Zone::default(),
+        &WireCell::of_value(&value, &pg_type),
+        &TimeZoneRules::default(),
     );
     push_quoted(csv, &text);
     Ok(())
 }
 
-fn invalid(what: &str) -> Failure {
-    Failure::error("22P04", format!("invalid COPY {what}"))
+fn invalid(what: &str) -> ServerFailure {
+    ServerFailure::error("22P04", format!("invalid COPY {what}"))
 }
 
 fn number_at(bytes: &[u8], at: usize) -> Option<i32> {
@@ -452,8 +456,8 @@ mod tests {
         }
     }
 
-    fn text_lines() -> Translator {
-        Translator::Text(TextLines {
+    fn text_lines() -> CopyTranslator {
+        CopyTranslator::Text(TextLines {
             delimiter: b'\t',
             null: b"\\N".to_vec(),
             is_header_next: false,
@@ -465,7 +469,10 @@ mod tests {
     }
 
     /// The same whatever the pieces are.
-    fn translated(make: impl Fn() -> Translator, bytes: &[u8]) -> Result<String, Failure> {
+    fn translated(
+        make: impl Fn() -> CopyTranslator,
+        bytes: &[u8],
+    ) -> Result<String, ServerFailure> {
         let mut whole = Vec::new();
         let mut translator = make();
         translator.translate(bytes, &mut whole)?;
@@ -494,7 +501,7 @@ mod tests {
         assert!(translated(text_lines, b"a\\").is_err());
     }
 
-    fn binary_rows() -> Translator {
+    fn binary_rows() -> CopyTranslator {
         let fields = vec![
             Field::new("a", DataType::Int32, true),
             Field::new("b", DataType::Utf8View, true),
@@ -508,7 +515,7 @@ mod tests {
             escape: b'"',
             force_quote: Vec::new(),
         };
-        Translator::new(&format, &Arc::new(Schema::new(fields)))
+        CopyTranslator::new(&format, &Arc::new(Schema::new(fields)))
     }
 
     #[test]

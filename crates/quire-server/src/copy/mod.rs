@@ -9,5 +9,5 @@ mod line_map;
 mod outgoing;
 
 pub use exchange::{CopyFailure, CopyReceiver, CopySender};
-use incoming::Translator;
-use outgoing::RowWriter;
+use incoming::CopyTranslator;
+use outgoing::CopyRowWriter;

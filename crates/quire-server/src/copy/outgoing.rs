@@ -2,15 +2,15 @@
 
 use quire::arrow::datatypes::SchemaRef;
 use quire::{CopyFormat, CopyKind};
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
-use crate::types::{Cell, PgType, write_binary, write_text};
+use crate::types::{PgType, WireCell, write_binary, write_text};
 
 /// What a binary copy begins with.
 pub(super) const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xFF\r\n\0";
 
 /// Writes rows in one of the formats.
-pub(super) struct RowWriter {
+pub(super) struct CopyRowWriter {
     format: CopyFormat,
     names: Vec<String>,
     types: Vec<PgType>,
@@ -19,7 +19,7 @@ pub(super) struct RowWriter {
     value: Vec<u8>,
 }
 
-impl RowWriter {
+impl CopyRowWriter {
     pub(super) fn new(format: CopyFormat, schema: &SchemaRef) -> Self {
         let fields = schema.fields().iter();
         let is_forced = |name: &String| {
@@ -52,7 +52,7 @@ impl RowWriter {
         } else if self.format.header {
             let names = std::mem::take(&mut self.names);
             let is_forced = std::mem::take(&mut self.is_forced);
-            self.write_row(out, names.iter().map(|name| Cell::Text(name)));
+            self.write_row(out, names.iter().map(|name| WireCell::Text(name)));
             self.is_forced = is_forced;
         }
     }
@@ -67,12 +67,12 @@ impl RowWriter {
     pub(super) fn write_row<'c>(
         &mut self,
         out: &mut Vec<u8>,
-        cells: impl ExactSizeIterator<Item = Cell<'c>>,
+        cells: impl ExactSizeIterator<Item = WireCell<'c>>,
     ) {
         if self.is_binary() {
             out.extend((cells.len() as u16).to_be_bytes());
         }
-        let utc = Zone::default();
+        let utc = TimeZoneRules::default();
         for (index, cell) in cells.enumerate() {
             if self.is_binary() {
                 self.write_binary(out, &cell, index);
@@ -93,7 +93,7 @@ impl RowWriter {
         }
     }
 
-    fn write_binary(&mut self, out: &mut Vec<u8>, cell: &Cell<'_>, index: usize) {
+    fn write_binary(&mut self, out: &mut Vec<u8>, cell: &WireCell<'_>, index: usize) {
         self.value.clear();
         let pg_type = self.types.get(index).unwrap_or(&PgType::Text);
         if write_binary(&mut self.value, cell, pg_type) {
@@ -160,12 +160,12 @@ mod tests {
             .iter()
             .map(|_| Field::new("a b", DataType::Utf8, true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let mut writer = RowWriter::new(format, &schema);
+        let mut writer = CopyRowWriter::new(format, &schema);
         let mut out = Vec::new();
         writer.write_start(&mut out);
         let cells = values
             .iter()
-            .map(|value| value.map_or(Cell::Null, Cell::Text));
+            .map(|value| value.map_or(WireCell::Null, WireCell::Text));
         writer.write_row(&mut out, cells);
         writer.write_end(&mut out);
         String::from_utf8(out).unwrap()

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustls::ServerConnection;
 
-use super::input::{Filled, Input};
+use super::input::{ReceiveBuffer, SocketFill};
 use crate::auth::PROTOCOL;
 
 /// What is encrypted at once.
@@ -65,12 +65,12 @@ impl Channel {
     }
 
     /// Adds what comes to the input, and waits a moment if nothing does.
-    pub(crate) fn receive(&self, input: &mut Input) -> io::Result<Filled> {
+    pub(crate) fn receive(&self, input: &mut ReceiveBuffer) -> io::Result<SocketFill> {
         let Some(tls) = self.tls.get() else {
             return match received((&self.stream).read(input.room()))? {
                 Received::Bytes(count) => {
                     input.add(count);
-                    Ok(Filled::More)
+                    Ok(SocketFill::More)
                 }
                 Received::Filled(filled) => Ok(filled),
             };
@@ -83,7 +83,7 @@ impl Channel {
     }
 
     /// What waits in the input was read before there was TLS, and is not the client's words, but their encryption.
-    pub(crate) fn decrypt_waiting(&self, input: &mut Input) -> io::Result<()> {
+    pub(crate) fn decrypt_waiting(&self, input: &mut ReceiveBuffer) -> io::Result<()> {
         let encrypted = input.waiting().to_vec();
         input.take(encrypted.len());
         let mut encrypted = encrypted.as_slice();
@@ -136,7 +136,7 @@ impl Channel {
 
 impl Encryption {
     /// Decrypts all that has come in full, and answers what TLS itself asks.
-    fn process(&mut self, stream: &TcpStream, input: &mut Input) -> io::Result<Filled> {
+    fn process(&mut self, stream: &TcpStream, input: &mut ReceiveBuffer) -> io::Result<SocketFill> {
         let processed = self.connection.process_new_packets();
         // Also why it fails.
         self.push(stream)?;
@@ -147,13 +147,13 @@ impl Encryption {
             }
             self.needs_protocol = false;
         }
-        let mut found = Filled::More;
+        let mut found = SocketFill::More;
         loop {
             match self.connection.reader().read(input.room()) {
-                Ok(0) => found = Filled::Closed,
+                Ok(0) => found = SocketFill::Closed,
                 Ok(count) => {
                     input.add(count);
-                    found = Filled::More;
+                    found = SocketFill::More;
                     continue;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -161,7 +161,7 @@ impl Encryption {
             }
             // What was said before the end is answered first.
             let has_words = !input.waiting().is_empty();
-            return Ok(if has_words { Filled::More } else { found });
+            return Ok(if has_words { SocketFill::More } else { found });
         }
     }
 
@@ -181,16 +181,18 @@ impl Encryption {
 /// What a read of the socket gave.
 enum Received {
     Bytes(usize),
-    Filled(Filled),
+    Filled(SocketFill),
 }
 
 fn received(read: io::Result<usize>) -> io::Result<Received> {
     match read {
-        Ok(0) => Ok(Received::Filled(Filled::Closed)),
+        Ok(0) => Ok(Received::Filled(SocketFill::Closed)),
         Ok(count) => Ok(Received::Bytes(count)),
         Err(error) => match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(Received::Filled(Filled::Nothing)),
-            ErrorKind::Interrupted => Ok(Received::Filled(Filled::More)),
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                Ok(Received::Filled(SocketFill::Nothing))
+            }
+            ErrorKind::Interrupted => Ok(Received::Filled(SocketFill::More)),
             _ => Err(error),
         },
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::channel::Channel;
 use super::input::KEPT_BYTES;
-use crate::wire::Output;
+use crate::wire::MessageBuffer;
 
 /// Output is sent when there is so much of it, whatever follows.
 const SEND_BYTES: usize = 64 << 10;
@@ -13,14 +13,14 @@ const SEND_BYTES: usize = 64 << 10;
 /// Where answers go.
 pub(crate) struct Sender {
     channel: Arc<Channel>,
-    pub(crate) output: Output,
+    pub(crate) output: MessageBuffer,
 }
 
 impl Sender {
     pub(crate) fn new(channel: Arc<Channel>) -> Self {
         Self {
             channel,
-            output: Output::default(),
+            output: MessageBuffer::default(),
         }
     }
 

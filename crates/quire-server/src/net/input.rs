@@ -9,7 +9,7 @@ pub(crate) const KEPT_BYTES: usize = 64 << 10;
 
 /// What reading gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Filled {
+pub(crate) enum SocketFill {
     /// There are more bytes.
     More,
     /// None came for a while.
@@ -20,19 +20,19 @@ pub(crate) enum Filled {
 
 /// Bytes that a client sent. The buffer grows with what has really come, not with what is announced.
 #[derive(Default)]
-pub(crate) struct Input {
+pub(crate) struct ReceiveBuffer {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-impl Input {
+impl ReceiveBuffer {
     /// What has come and was not taken.
     pub(crate) fn waiting(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// The bytes of a range of [`Input::waiting`].
+    /// The bytes of a range of [`ReceiveBuffer::waiting`].
     pub(crate) fn slice(&self, range: Range<usize>) -> &[u8] {
         self.waiting().get(range).unwrap_or_default()
     }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use quire_text::temporal;
 
-use crate::wire::Opening;
+use crate::wire::StartupRequest;
 
 /// Lines that wait for being written.
 const QUEUED: usize = 1024;
@@ -37,7 +37,7 @@ pub(crate) struct Who {
 impl Who {
     /// Takes the names of a first packet, if it is one that begins a session.
     pub(crate) fn introduce(&mut self, packet: &[u8]) {
-        if let Ok(Opening::Startup(packet)) = Opening::read(packet) {
+        if let Ok(StartupRequest::Startup(packet)) = StartupRequest::read(packet) {
             let user = packet.parameter("user").unwrap_or_default();
             self.database = packet.parameter("database").unwrap_or(user).to_owned();
             self.user = user.to_owned();
@@ -46,14 +46,14 @@ impl Who {
 }
 
 /// The lines of a server.
-pub(crate) struct Log {
+pub(crate) struct ServerLog {
     /// None for a server that writes no lines, or no more.
-    writer: Mutex<Option<Writer>>,
+    writer: Mutex<Option<LogSink>>,
     budget: Mutex<Budget>,
 }
 
 /// Where lines go, and what is heard when all have been written.
-struct Writer {
+struct LogSink {
     lines: SyncSender<String>,
     written: Receiver<()>,
 }
@@ -65,7 +65,7 @@ struct Budget {
     left_out: u64,
 }
 
-impl Log {
+impl ServerLog {
     /// Writes to standard error, or nothing at all.
     pub(crate) fn new(is_on: bool) -> io::Result<Self> {
         let output = is_on.then(|| Box::new(io::stderr()) as Box<dyn Write + Send>);
@@ -73,7 +73,7 @@ impl Log {
     }
 
     fn to(output: Option<Box<dyn Write + Send>>) -> io::Result<Self> {
-        let writer = output.map(Writer::start).transpose()?;
+        let writer = output.map(LogSink::start).transpose()?;
         let budget = Budget {
             began: Instant::now(),
             lines: 0,
@@ -97,7 +97,7 @@ impl Log {
 
     fn write(&self, event: &str, reason: &str, who: Option<&Who>) {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(Writer { lines, .. }) = writer.as_ref() else {
+        let Some(LogSink { lines, .. }) = writer.as_ref() else {
             return;
         };
         let Some(left_out) = self.take_turn() else {
@@ -115,7 +115,7 @@ impl Log {
     /// Writes what is left, and nothing from now on.
     pub(crate) fn close(&self) {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Writer { lines, written }) = writer.take() {
+        if let Some(LogSink { lines, written }) = writer.take() {
             drop(lines);
             // Whoever reads the lines may not read any more.
             let _ = written.recv_timeout(LAST_LINES_WAIT);
@@ -137,7 +137,7 @@ impl Log {
     }
 }
 
-impl Writer {
+impl LogSink {
     fn start(mut output: Box<dyn Write + Send>) -> io::Result<Self> {
         let (end, written) = sync_channel(1);
         let (lines, receiver) = sync_channel::<String>(QUEUED);
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn a_second_has_only_so_many_lines() {
         let kept = Kept::default();
-        let log = Log::to(Some(Box::new(kept.clone()))).unwrap();
+        let log = ServerLog::to(Some(Box::new(kept.clone()))).unwrap();
         for _ in 0..10 * LINES_PER_SECOND {
             log.note("x");
         }
@@ -258,6 +258,6 @@ mod tests {
 
     #[test]
     fn a_silent_log_says_nothing() {
-        Log::new(false).unwrap().note("x");
+        ServerLog::new(false).unwrap().note("x");
     }
 }

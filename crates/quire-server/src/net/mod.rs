@@ -20,8 +20,8 @@ mod registry;
 
 pub(crate) use channel::Channel;
 pub(crate) use client::Sender;
-pub(crate) use input::{Filled, Input};
-pub(crate) use log::{Log, Who};
+pub(crate) use input::{ReceiveBuffer, SocketFill};
+pub(crate) use log::{ServerLog, Who};
 pub(crate) use origin::{Newcomer, origin_of};
 pub(crate) use penalties::Penalties;
-pub(crate) use registry::{Peer, Place, Registry};
+pub(crate) use registry::{AdmissionSlot, Peer, Registry};

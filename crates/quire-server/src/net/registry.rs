@@ -20,7 +20,7 @@ const BEYOND_MAX: usize = 64;
 
 /// As what a connection was let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum AdmissionSlot {
     /// There is room for its session.
     Session,
     /// There is none; it may cancel a statement.
@@ -54,8 +54,11 @@ impl Registry {
 
     /// Counts one more connection. `None`: it is to be closed, so that connections which say nothing take no more than so much memory,
     /// however many there are.
-    pub(crate) fn admit(&self, sessions_max: usize) -> Option<Place> {
-        let places = [(Place::Session, sessions_max), (Place::Beyond, BEYOND_MAX)];
+    pub(crate) fn admit(&self, sessions_max: usize) -> Option<AdmissionSlot> {
+        let places = [
+            (AdmissionSlot::Session, sessions_max),
+            (AdmissionSlot::Beyond, BEYOND_MAX),
+        ];
         let free = places.into_iter().find(|(place, most)| {
             let one_more = |count| (count < *most).then_some(count + 1);
             let counted =
@@ -66,14 +69,14 @@ impl Registry {
         free.map(|(place, _)| place)
     }
 
-    pub(crate) fn leave(&self, place: Place) {
+    pub(crate) fn leave(&self, place: AdmissionSlot) {
         self.count_of(place).fetch_sub(1, Ordering::AcqRel);
     }
 
-    fn count_of(&self, place: Place) -> &AtomicUsize {
+    fn count_of(&self, place: AdmissionSlot) -> &AtomicUsize {
         match place {
-            Place::Session => &self.connections,
-            Place::Beyond => &self.beyond,
+            AdmissionSlot::Session => &self.connections,
+            AdmissionSlot::Beyond => &self.beyond,
         }
     }
 
@@ -125,15 +128,15 @@ mod tests {
     fn connections_are_counted() {
         let registry = Registry::new();
         let sessions = [registry.admit(2), registry.admit(2)];
-        assert_eq!(sessions, [Some(Place::Session); 2]);
+        assert_eq!(sessions, [Some(AdmissionSlot::Session); 2]);
         for _ in 0..BEYOND_MAX {
-            assert_eq!(registry.admit(2), Some(Place::Beyond));
+            assert_eq!(registry.admit(2), Some(AdmissionSlot::Beyond));
         }
         assert_eq!(registry.admit(2), None);
-        registry.leave(Place::Beyond);
-        assert_eq!(registry.admit(2), Some(Place::Beyond));
-        registry.leave(Place::Session);
-        assert_eq!(registry.admit(2), Some(Place::Session));
+        registry.leave(AdmissionSlot::Beyond);
+        assert_eq!(registry.admit(2), Some(AdmissionSlot::Beyond));
+        registry.leave(AdmissionSlot::Session);
+        assert_eq!(registry.admit(2), Some(AdmissionSlot::Session));
         assert_eq!(registry.connection_count(), 2);
     }
 

@@ -6,12 +6,14 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::startup::{self, Begun, Circumstances};
-use crate::auth::{Login, Step};
-use crate::failure::Failure;
-use crate::net::{Channel, Filled, Input, Newcomer, Place, Sender, Who, origin_of};
+use super::startup::{self, Circumstances, StartupOutcome};
+use crate::auth::{Login, ScramStep};
+use crate::failure::ServerFailure;
+use crate::net::{
+    AdmissionSlot, Channel, Newcomer, ReceiveBuffer, Sender, SocketFill, Who, origin_of,
+};
 use crate::server_state::ServerState;
-use crate::session::{Session, Stop};
+use crate::session::{ClientSession, SessionStop};
 use crate::wire::Frontend;
 
 /// How long a worker waits for what a client says next, before the poller does. Clients that work have asked again by then.
@@ -35,15 +37,15 @@ pub(super) enum After {
 }
 
 /// See the module.
-pub(super) struct Conversation {
+pub(super) struct ClientConversation {
     channel: Arc<Channel>,
     shared: Arc<ServerState>,
-    input: Input,
+    input: ReceiveBuffer,
     sender: Sender,
-    phase: Phase,
+    phase: ConversationPhase,
     began: Instant,
     /// None once it has been given to another connection.
-    place: Option<Place>,
+    place: Option<AdmissionSlot>,
     who: Who,
     origin: IpAddr,
     /// Until its session begins.
@@ -52,29 +54,29 @@ pub(super) struct Conversation {
     wants_flush: bool,
 }
 
-enum Phase {
+enum ConversationPhase {
     /// It has not said who it is.
     Opening,
     /// It is to prove it; with its first packet.
     Proving(Box<Login>, Vec<u8>),
-    Open(Box<Session>),
+    Open(Box<ClientSession>),
     /// It has given a wrong password once more, and is answered later.
-    Refused(Box<Failure>, Instant),
+    Refused(Box<ServerFailure>, Instant),
 }
 
 /// What is to be done after what was there has been answered.
-enum Next {
+enum ConversationStep {
     Read,
     Wait,
     End,
 }
 
-impl Conversation {
+impl ClientConversation {
     pub(super) fn new(
         stream: TcpStream,
         address: SocketAddr,
         shared: Arc<ServerState>,
-        place: Place,
+        place: AdmissionSlot,
     ) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
@@ -88,11 +90,11 @@ impl Conversation {
             ..Who::default()
         };
         Ok(Self {
-            input: Input::default(),
+            input: ReceiveBuffer::default(),
             sender: Sender::new(Arc::clone(&channel)),
             channel,
             shared,
-            phase: Phase::Opening,
+            phase: ConversationPhase::Opening,
             began: Instant::now(),
             place: Some(place),
             who,
@@ -114,23 +116,23 @@ impl Conversation {
                 return After::End;
             }
             match self.answer() {
-                Ok(Next::Read) => {}
-                Ok(Next::Wait) => return After::Silence,
-                Ok(Next::End) => {
+                Ok(ConversationStep::Read) => {}
+                Ok(ConversationStep::Wait) => return After::Silence,
+                Ok(ConversationStep::End) => {
                     let _ = self.sender.flush();
                     return After::End;
                 }
-                Err(Stop::Failed(failure)) => {
+                Err(SessionStop::Failed(failure)) => {
                     self.note_end(&failure);
                     self.end_with(&failure);
                     return After::End;
                 }
-                Err(Stop::Broken) => return After::End,
+                Err(SessionStop::Broken) => return After::End,
             }
             match self.channel.receive(&mut self.input) {
-                Ok(Filled::More) => {}
-                Ok(Filled::Nothing) => return After::Silence,
-                Ok(Filled::Closed) | Err(_) => {
+                Ok(SocketFill::More) => {}
+                Ok(SocketFill::Nothing) => return After::Silence,
+                Ok(SocketFill::Closed) | Err(_) => {
                     if self.channel.is_stopped() {
                         self.end_with_server();
                     }
@@ -141,36 +143,36 @@ impl Conversation {
     }
 
     /// Answers all that has come in full.
-    fn answer(&mut self) -> Result<Next, Stop> {
+    fn answer(&mut self) -> Result<ConversationStep, SessionStop> {
         loop {
             let go_on = match &mut self.phase {
-                Phase::Opening => self.open()?,
-                Phase::Proving(..) => self.prove()?,
-                Phase::Open(_) => self.continue_session()?,
-                Phase::Refused(..) => return Ok(Next::Wait),
+                ConversationPhase::Opening => self.open()?,
+                ConversationPhase::Proving(..) => self.prove()?,
+                ConversationPhase::Open(_) => self.continue_session()?,
+                ConversationPhase::Refused(..) => return Ok(ConversationStep::Wait),
             };
             match go_on {
-                Progress::Answered => {}
-                Progress::Incomplete => break,
-                Progress::Ended => return Ok(Next::End),
+                InputProgress::Answered => {}
+                InputProgress::Incomplete => break,
+                InputProgress::Ended => return Ok(ConversationStep::End),
             }
         }
         if std::mem::take(&mut self.wants_flush) {
             self.sender.flush()?;
         }
-        Ok(Next::Read)
+        Ok(ConversationStep::Read)
     }
 
-    fn open(&mut self) -> Result<Progress, Stop> {
+    fn open(&mut self) -> Result<InputProgress, SessionStop> {
         if self.begin_with_tls()? {
-            return Ok(Progress::Answered);
+            return Ok(InputProgress::Answered);
         }
         let Some(length) = startup::packet_bytes(self.input.waiting())? else {
-            return Ok(Progress::Incomplete);
+            return Ok(InputProgress::Incomplete);
         };
         let circumstances = Circumstances {
             behind: self.input.waiting().len() - length,
-            is_beyond: self.place == Some(Place::Beyond),
+            is_beyond: self.place == Some(AdmissionSlot::Beyond),
             is_encrypted: self.channel.is_encrypted(),
         };
         let packet = self.input.slice(4..length).to_vec();
@@ -179,21 +181,23 @@ impl Conversation {
         self.input.take(length);
         self.wants_flush = true;
         match begun {
-            Begun::Encrypting => {
+            StartupOutcome::Encrypting => {
                 // The answer is the last that is not encrypted.
                 self.sender.flush()?;
                 self.encrypt(false)?;
             }
-            Begun::Proving(login) => self.phase = Phase::Proving(login, packet),
-            Begun::Cancelled => return Ok(Progress::Ended),
-            Begun::Session(session) => self.begin_session(session),
-            Begun::AskedAgain => {}
+            StartupOutcome::Proving(login) => {
+                self.phase = ConversationPhase::Proving(login, packet)
+            }
+            StartupOutcome::Cancelled => return Ok(InputProgress::Ended),
+            StartupOutcome::Session(session) => self.begin_session(session),
+            StartupOutcome::AskedAgain => {}
         }
-        Ok(Progress::Answered)
+        Ok(InputProgress::Answered)
     }
 
     /// A client may begin with TLS itself.
-    fn begin_with_tls(&mut self) -> Result<bool, Stop> {
+    fn begin_with_tls(&mut self) -> Result<bool, SessionStop> {
         let is_new = !self.channel.is_encrypted() && self.shared.tls.is_some();
         let begins = is_new && self.input.waiting().first() == Some(&TLS_HANDSHAKE);
         if begins {
@@ -203,9 +207,9 @@ impl Conversation {
     }
 
     /// From now on everything is encrypted. What has come already belongs to it only if the client `began` with TLS.
-    fn encrypt(&mut self, began: bool) -> Result<(), Stop> {
+    fn encrypt(&mut self, began: bool) -> Result<(), SessionStop> {
         let Some(tls) = &self.shared.tls else {
-            return Err(Stop::Broken);
+            return Err(SessionStop::Broken);
         };
         let connection = tls.accept()?;
         self.channel.encrypt(connection, began)?;
@@ -215,20 +219,20 @@ impl Conversation {
         Ok(())
     }
 
-    fn prove(&mut self) -> Result<Progress, Stop> {
-        let Phase::Proving(login, packet) = &mut self.phase else {
-            return Ok(Progress::Ended);
+    fn prove(&mut self) -> Result<InputProgress, SessionStop> {
+        let ConversationPhase::Proving(login, packet) = &mut self.phase else {
+            return Ok(InputProgress::Ended);
         };
         let waiting = self.input.waiting();
         let Some((kind, length)) = header(waiting, PROOF_BYTES_MAX)? else {
-            return Ok(Progress::Incomplete);
+            return Ok(InputProgress::Incomplete);
         };
         if kind != b'p' {
             let text = format!("expected SASL response, got message type {kind}");
-            return Err(Stop::Failed(Failure::fatal("08P01", text)));
+            return Err(SessionStop::Failed(ServerFailure::fatal("08P01", text)));
         }
         let Some(body) = waiting.get(HEADER_BYTES..1 + length) else {
-            return Ok(Progress::Incomplete);
+            return Ok(InputProgress::Incomplete);
         };
         let step = login.take(body);
         let step = match step {
@@ -239,69 +243,69 @@ impl Conversation {
         };
         self.wants_flush = true;
         match step {
-            Step::Continue(answer) => {
+            ScramStep::Continue(answer) => {
                 self.sender
                     .output
                     .authentication_step(false, answer.as_bytes());
                 self.input.take(1 + length);
             }
-            Step::Proved(answer) => {
+            ScramStep::Proved(answer) => {
                 self.sender
                     .output
                     .authentication_step(true, answer.as_bytes());
                 let begun = startup::proved(packet, login, &self.shared, &mut self.sender)?;
                 self.input.take(1 + length);
-                if let Begun::Session(session) = begun {
+                if let StartupOutcome::Session(session) = begun {
                     let penalties = &self.shared.penalties;
                     penalties.forget(self.origin, &self.who.user);
                     self.begin_session(session);
                 }
             }
         }
-        Ok(Progress::Answered)
+        Ok(InputProgress::Answered)
     }
 
-    fn begin_session(&mut self, mut session: Box<Session>) {
+    fn begin_session(&mut self, mut session: Box<ClientSession>) {
         let channel = Arc::clone(&self.channel);
         session.end_by(Arc::new(move || channel.stop_reading()));
-        self.phase = Phase::Open(session);
+        self.phase = ConversationPhase::Open(session);
         self.newcomer = None;
     }
 
     /// A wrong password is answered now if it is the first, and later if it is one of many. Meanwhile no thread waits.
-    fn refuse_later(&mut self, failure: Failure) -> Result<Progress, Failure> {
+    fn refuse_later(&mut self, failure: ServerFailure) -> Result<InputProgress, ServerFailure> {
         let now = Instant::now();
         let penalties = &self.shared.penalties;
         let delay = penalties.note(self.origin, &self.who.user, now);
         match now.checked_add(delay) {
             Some(until) if !delay.is_zero() => {
                 self.note_end(&failure);
-                self.phase = Phase::Refused(Box::new(failure), until);
-                Ok(Progress::Answered)
+                self.phase = ConversationPhase::Refused(Box::new(failure), until);
+                Ok(InputProgress::Answered)
             }
             _ => Err(failure),
         }
     }
 
-    fn continue_session(&mut self) -> Result<Progress, Stop> {
-        let Phase::Open(session) = &mut self.phase else {
-            return Ok(Progress::Ended);
+    fn continue_session(&mut self) -> Result<InputProgress, SessionStop> {
+        let ConversationPhase::Open(session) = &mut self.phase else {
+            return Ok(InputProgress::Ended);
         };
         let waiting = self.input.waiting();
         let Some((kind, length)) = header(waiting, self.shared.options.message_bytes_max)? else {
-            return Ok(Progress::Incomplete);
+            return Ok(InputProgress::Incomplete);
         };
         let total = 1 + length;
         let Some(body) = waiting.get(HEADER_BYTES..total) else {
-            return Ok(Progress::Incomplete);
+            return Ok(InputProgress::Incomplete);
         };
         let follows = waiting.get(total).copied();
         if kind == b'X' {
-            return Ok(Progress::Ended);
+            return Ok(InputProgress::Ended);
         }
         // Whether a statement is all of its transaction, or the first of several, is told by what follows.
         if kind == b'E' && follows.is_none() {
-            return Ok(Progress::Incomplete);
+            return Ok(InputProgress::Incomplete);
         }
         self.wants_flush |= matches!(kind, b'Q' | b'S' | b'H' | b'F');
         match Frontend::read(kind, body) {
@@ -309,32 +313,34 @@ impl Conversation {
             Err(malformed) => session.refuse(malformed.into(), kind, &mut self.sender)?,
         }
         self.input.take(total);
-        Ok(Progress::Answered)
+        Ok(InputProgress::Answered)
     }
 
     /// Until when the connection may say nothing.
     pub(super) fn silent_until(&self) -> Option<Instant> {
         match &self.phase {
-            Phase::Opening | Phase::Proving(..) => {
+            ConversationPhase::Opening | ConversationPhase::Proving(..) => {
                 self.began.checked_add(self.shared.options.startup_timeout)
             }
-            Phase::Open(session) => Instant::now().checked_add(session.silence_limit()?),
-            Phase::Refused(_, until) => Some(*until),
+            ConversationPhase::Open(session) => {
+                Instant::now().checked_add(session.silence_limit()?)
+            }
+            ConversationPhase::Refused(_, until) => Some(*until),
         }
     }
 
     /// Ends the connection, whose time to say nothing, or to be told nothing, is over.
     pub(super) fn end_for_silence(&mut self) {
         match &self.phase {
-            Phase::Opening | Phase::Proving(..) => {
+            ConversationPhase::Opening | ConversationPhase::Proving(..) => {
                 let log = &self.shared.log;
                 log.note_client("login refused", "it took too long", &self.who);
             }
-            Phase::Open(session) => {
+            ConversationPhase::Open(session) => {
                 let failure = session.silence_failure();
                 self.end_with(&failure);
             }
-            Phase::Refused(failure, _) => {
+            ConversationPhase::Refused(failure, _) => {
                 let failure = failure.as_ref().clone();
                 self.end_with(&failure);
             }
@@ -342,10 +348,10 @@ impl Conversation {
     }
 
     /// What its end is in the log.
-    fn note_end(&self, failure: &Failure) {
+    fn note_end(&self, failure: &ServerFailure) {
         let event = match (&self.phase, &*failure.sqlstate) {
             (_, "53300") => "connection refused",
-            (Phase::Open(_), _) => "connection ended",
+            (ConversationPhase::Open(_), _) => "connection ended",
             _ => "login refused",
         };
         let reason = &failure.message;
@@ -354,7 +360,7 @@ impl Conversation {
 
     /// Whether nobody listens to it until its time is up.
     pub(super) fn is_refused(&self) -> bool {
-        matches!(self.phase, Phase::Refused(..))
+        matches!(self.phase, ConversationPhase::Refused(..))
     }
 
     /// Where it comes from and how long it has been there, as long as no session of it has begun.
@@ -374,19 +380,19 @@ impl Conversation {
 
     pub(super) fn end_with_server(&mut self) {
         let text = "terminating connection due to administrator command";
-        self.end_with(&Failure::fatal("57P01", text));
+        self.end_with(&ServerFailure::fatal("57P01", text));
     }
 
-    fn end_with(&mut self, failure: &Failure) {
+    fn end_with(&mut self, failure: &ServerFailure) {
         self.sender.output.error(failure);
         let _ = self.sender.flush();
     }
 }
 
-impl Drop for Conversation {
+impl Drop for ClientConversation {
     fn drop(&mut self) {
         // The session's transaction is rolled back before somebody else may come.
-        self.phase = Phase::Opening;
+        self.phase = ConversationPhase::Opening;
         self.channel.end();
         if let Some(place) = self.place {
             self.shared.registry.leave(place);
@@ -395,20 +401,20 @@ impl Drop for Conversation {
 }
 
 /// How far the bytes that have come reach.
-enum Progress {
+enum InputProgress {
     Answered,
     Incomplete,
     Ended,
 }
 
 /// Kind and length of the next message, when that much has come.
-fn header(waiting: &[u8], most: usize) -> Result<Option<(u8, usize)>, Stop> {
+fn header(waiting: &[u8], most: usize) -> Result<Option<(u8, usize)>, SessionStop> {
     let Some((kind, rest)) = waiting.split_first() else {
         return Ok(None);
     };
     if !Frontend::is_known(*kind) {
         let text = format!("invalid frontend message type {kind}");
-        return Err(Stop::Failed(Failure::fatal("08P01", text)));
+        return Err(SessionStop::Failed(ServerFailure::fatal("08P01", text)));
     }
     let Some(length) = rest.first_chunk::<4>() else {
         return Ok(None);
@@ -417,11 +423,11 @@ fn header(waiting: &[u8], most: usize) -> Result<Option<(u8, usize)>, Stop> {
         Ok(length) if (4..=most).contains(&length) => Ok(Some((*kind, length))),
         Ok(length) if length > most => {
             let text = format!("a message of {length} bytes is too large");
-            let failure = Failure::fatal("54000", text);
+            let failure = ServerFailure::fatal("54000", text);
             let hint = format!("Messages may have {most} bytes.");
-            Err(Stop::Failed(failure.with_hint(hint)))
+            Err(SessionStop::Failed(failure.with_hint(hint)))
         }
-        _ => Err(Stop::Failed(Failure::fatal(
+        _ => Err(SessionStop::Failed(ServerFailure::fatal(
             "08P01",
             "invalid message length",
         ))),

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 
-use super::conversation::{After, Conversation};
+use super::conversation::{After, ClientConversation};
 use super::workers::Workers;
-use crate::net::{Place, Who, origin_of};
+use crate::net::{AdmissionSlot, Who, origin_of};
 use crate::server_state::ServerState;
 
 const LISTENER: Token = Token(0);
@@ -36,19 +36,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection that is silent, until when it may be.
 struct Silent {
-    conversation: Box<Conversation>,
+    conversation: Box<ClientConversation>,
     until: Option<Instant>,
 }
 
 /// The poller's half that others see.
 pub(crate) struct Doorbell {
     waker: Waker,
-    returned: Mutex<Sender<Box<Conversation>>>,
+    returned: Mutex<Sender<Box<ClientConversation>>>,
     is_stopping: AtomicBool,
 }
 
 impl Doorbell {
-    fn give_back(&self, conversation: Box<Conversation>) {
+    fn give_back(&self, conversation: Box<ClientConversation>) {
         let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner);
         // Without a poller the server has ended, and the connection with it.
         if returned.send(conversation).is_ok() {
@@ -73,7 +73,7 @@ pub(crate) struct Poller {
     listener: TcpListener,
     shared: Arc<ServerState>,
     doorbell: Arc<Doorbell>,
-    returned: Receiver<Box<Conversation>>,
+    returned: Receiver<Box<ClientConversation>>,
     silent: HashMap<Token, Silent>,
     /// Connections that are not listened to until their time is up.
     refused: Vec<Silent>,
@@ -148,7 +148,8 @@ impl Poller {
                     let Some(place) = self.place_for(address) else {
                         continue;
                     };
-                    match Conversation::new(stream, address, Arc::clone(&self.shared), place) {
+                    match ClientConversation::new(stream, address, Arc::clone(&self.shared), place)
+                    {
                         Ok(conversation) => self.serve(Box::new(conversation)),
                         Err(_) => self.shared.registry.leave(place),
                     }
@@ -169,11 +170,11 @@ impl Poller {
     }
 
     /// A place for a connection that comes, if need be that of another one whose session has not begun.
-    fn place_for(&mut self, address: SocketAddr) -> Option<Place> {
+    fn place_for(&mut self, address: SocketAddr) -> Option<AdmissionSlot> {
         let shared = Arc::clone(&self.shared);
         let (registry, sessions_max) = (&shared.registry, shared.options.connections_max);
         let free = registry.admit(sessions_max);
-        if free == Some(Place::Session) {
+        if free == Some(AdmissionSlot::Session) {
             return free;
         }
         if self.end_newcomer(origin_of(address.ip())) {
@@ -218,7 +219,7 @@ impl Poller {
         true
     }
 
-    fn end_early(&self, mut conversation: Box<Conversation>) {
+    fn end_early(&self, mut conversation: Box<ClientConversation>) {
         conversation.give_up_place();
         // It may have to be told that its encryption ends.
         self.workers.run(Box::new(move || drop(conversation)));
@@ -233,7 +234,7 @@ impl Poller {
         }
     }
 
-    fn serve(&self, mut conversation: Box<Conversation>) {
+    fn serve(&self, mut conversation: Box<ClientConversation>) {
         let doorbell = Arc::clone(&self.doorbell);
         self.workers.run(Box::new(move || {
             // A panic is an error of ours; it ends this connection and no other.

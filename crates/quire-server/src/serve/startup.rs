@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::auth::Login;
-use crate::failure::Failure;
+use crate::failure::ServerFailure;
 use crate::net::Sender;
 use crate::server_state::ServerState;
-use crate::session::{Session, Stop};
-use crate::wire::{Opening, StartupPacket};
+use crate::session::{ClientSession, SessionStop};
+use crate::wire::{StartupPacket, StartupRequest};
 
 /// Largest first packet.
 const PACKET_BYTES_MAX: usize = 10_000;
@@ -21,7 +21,7 @@ const LONG_SECRET_BYTES: usize = 32;
 const NO_SETTINGS: [&str; 4] = ["user", "database", "options", "replication"];
 
 /// What came of a first packet.
-pub(super) enum Begun {
+pub(super) enum StartupOutcome {
     /// The client was told what it may do, and begins again.
     AskedAgain,
     /// It was told that TLS begins.
@@ -30,11 +30,11 @@ pub(super) enum Begun {
     Proving(Box<Login>),
     /// Another statement was cancelled; the connection has no other purpose.
     Cancelled,
-    Session(Box<Session>),
+    Session(Box<ClientSession>),
 }
 
 /// The bytes of the first packet with its length, when it has come in full.
-pub(super) fn packet_bytes(waiting: &[u8]) -> Result<Option<usize>, Stop> {
+pub(super) fn packet_bytes(waiting: &[u8]) -> Result<Option<usize>, SessionStop> {
     let Some(length) = waiting.first_chunk::<4>() else {
         return Ok(None);
     };
@@ -42,7 +42,7 @@ pub(super) fn packet_bytes(waiting: &[u8]) -> Result<Option<usize>, Stop> {
         Ok(length) if (8..=PACKET_BYTES_MAX).contains(&length) => {
             Ok((waiting.len() >= length).then_some(length))
         }
-        _ => Err(Stop::Failed(Failure::fatal(
+        _ => Err(SessionStop::Failed(ServerFailure::fatal(
             "08P01",
             "invalid length of startup packet",
         ))),
@@ -64,35 +64,35 @@ pub(super) fn begin(
     circumstances: &Circumstances,
     shared: &Arc<ServerState>,
     sender: &mut Sender,
-) -> Result<Begun, Stop> {
-    let opening = Opening::read(packet)
-        .map_err(|malformed| Failure::fatal("08P01", malformed.to_string()))?;
+) -> Result<StartupOutcome, SessionStop> {
+    let opening = StartupRequest::read(packet)
+        .map_err(|malformed| ServerFailure::fatal("08P01", malformed.to_string()))?;
     match opening {
-        Opening::Cancel { process_id, secret } => {
+        StartupRequest::Cancel { process_id, secret } => {
             shared.registry.cancel(process_id, secret);
-            Ok(Begun::Cancelled)
+            Ok(StartupOutcome::Cancelled)
         }
-        Opening::Tls | Opening::GssEncryption => {
+        StartupRequest::Tls | StartupRequest::GssEncryption => {
             if circumstances.is_encrypted {
                 let text = "the connection is encrypted already";
-                return Err(Stop::Failed(Failure::fatal("08P01", text)));
+                return Err(SessionStop::Failed(ServerFailure::fatal("08P01", text)));
             }
             if circumstances.behind > 0 {
                 // Whoever sent them may be between the client and us.
                 let text = "received unencrypted data after a request for encryption";
-                return Err(Stop::Failed(Failure::fatal("08P01", text)));
+                return Err(SessionStop::Failed(ServerFailure::fatal("08P01", text)));
             }
-            if shared.tls.is_some() && opening == Opening::Tls {
+            if shared.tls.is_some() && opening == StartupRequest::Tls {
                 sender.output.bytes.push(b'S');
-                return Ok(Begun::Encrypting);
+                return Ok(StartupOutcome::Encrypting);
             }
             sender.output.bytes.push(b'N');
-            Ok(Begun::AskedAgain)
+            Ok(StartupOutcome::AskedAgain)
         }
-        Opening::Startup(packet) => {
+        StartupRequest::Startup(packet) => {
             if circumstances.is_beyond {
-                let failure = Failure::fatal("53300", "sorry, too many clients already");
-                return Err(Stop::Failed(failure.with_hint("Try again later.")));
+                let failure = ServerFailure::fatal("53300", "sorry, too many clients already");
+                return Err(SessionStop::Failed(failure.with_hint("Try again later.")));
             }
             introduce(&packet, circumstances.is_encrypted, shared, sender)
         }
@@ -105,11 +105,13 @@ fn introduce(
     is_encrypted: bool,
     shared: &Arc<ServerState>,
     sender: &mut Sender,
-) -> Result<Begun, Stop> {
+) -> Result<StartupOutcome, SessionStop> {
     check_packet(packet)?;
     if shared.requires_tls() && !is_encrypted {
-        let failure = Failure::fatal("28000", "connections without TLS are refused");
-        return Err(Stop::Failed(failure.with_hint("Set sslmode=require.")));
+        let failure = ServerFailure::fatal("28000", "connections without TLS are refused");
+        return Err(SessionStop::Failed(
+            failure.with_hint("Set sslmode=require."),
+        ));
     }
     if !shared.requires_login() {
         return start(packet, false, shared, sender);
@@ -120,7 +122,7 @@ fn introduce(
     let login = shared.begin_login(user, certificate_hash);
     negotiate(packet, sender);
     sender.output.authentication_sasl(login.mechanisms());
-    Ok(Begun::Proving(Box::new(login)))
+    Ok(StartupOutcome::Proving(Box::new(login)))
 }
 
 /// A client has proved who it is.
@@ -129,7 +131,7 @@ pub(super) fn proved(
     login: &Login,
     shared: &Arc<ServerState>,
     sender: &mut Sender,
-) -> Result<Begun, Stop> {
+) -> Result<StartupOutcome, SessionStop> {
     let user = login.user();
     if !shared
         .database
@@ -137,30 +139,30 @@ pub(super) fn proved(
         .is_some_and(|role| role.can_log_in)
     {
         let text = format!("role \"{user}\" is not permitted to log in");
-        return Err(Stop::Failed(Failure::fatal("28000", text)));
+        return Err(SessionStop::Failed(ServerFailure::fatal("28000", text)));
     }
-    match Opening::read(packet) {
-        Ok(Opening::Startup(packet)) => start(&packet, true, shared, sender),
-        _ => Err(Stop::Broken),
+    match StartupRequest::read(packet) {
+        Ok(StartupRequest::Startup(packet)) => start(&packet, true, shared, sender),
+        _ => Err(SessionStop::Broken),
     }
 }
 
-fn check_packet(packet: &StartupPacket<'_>) -> Result<(), Stop> {
+fn check_packet(packet: &StartupPacket<'_>) -> Result<(), SessionStop> {
     if packet.major != 3 {
         let (major, minor) = (packet.major, packet.minor);
         let text =
             format!("unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.2");
-        return Err(Stop::Failed(Failure::fatal("0A000", text)));
+        return Err(SessionStop::Failed(ServerFailure::fatal("0A000", text)));
     }
     if packet.parameter("user").is_none_or(str::is_empty) {
         let text = "no PostgreSQL user name specified in startup packet";
-        return Err(Stop::Failed(Failure::fatal("28000", text)));
+        return Err(SessionStop::Failed(ServerFailure::fatal("28000", text)));
     }
     if packet
         .parameter("replication")
         .is_some_and(|value| !is_off(value))
     {
-        return Err(Stop::Failed(Failure::fatal(
+        return Err(SessionStop::Failed(ServerFailure::fatal(
             "0A000",
             "replication is not supported",
         )));
@@ -185,7 +187,7 @@ fn start(
     is_proved: bool,
     shared: &Arc<ServerState>,
     sender: &mut Sender,
-) -> Result<Begun, Stop> {
+) -> Result<StartupOutcome, SessionStop> {
     let mut connection = shared.database.connect();
     let user = packet.parameter("user").unwrap_or_default();
     connection.set_identity(user, packet.parameter("database").unwrap_or(user));
@@ -196,11 +198,11 @@ fn start(
         let limit = format!("{}ms", limit.as_millis());
         connection
             .set_setting("statement_timeout", &limit)
-            .map_err(Failure::from)?;
+            .map_err(ServerFailure::from)?;
     }
     for (name, value) in settings(packet)? {
         connection.set_setting(&name, &value).map_err(|error| {
-            let mut failure = Failure::from(error);
+            let mut failure = ServerFailure::from(error);
             failure.severity = crate::failure::Severity::Fatal;
             failure
         })?;
@@ -218,7 +220,7 @@ fn start(
         }
     ];
     getrandom::fill(&mut secret).map_err(|error| {
-        Failure::fatal("XX000", format!("there are no random numbers: {error}"))
+        ServerFailure::fatal("XX000", format!("there are no random numbers: {error}"))
     })?;
     sender.output.authentication_ok();
     // Numbers of connections are those of PostgreSQL's processes, which have 22 bits.
@@ -226,10 +228,10 @@ fn start(
     let peer = shared
         .registry
         .add(process_id, secret.clone(), connection.cancel_handle());
-    let session = Session::begin(connection, Arc::clone(shared), peer, sender);
+    let session = ClientSession::begin(connection, Arc::clone(shared), peer, sender);
     sender.output.backend_key(process_id, &secret);
     sender.output.ready(b'I');
-    Ok(Begun::Session(Box::new(session)))
+    Ok(StartupOutcome::Session(Box::new(session)))
 }
 
 fn is_off(value: &str) -> bool {
@@ -237,7 +239,7 @@ fn is_off(value: &str) -> bool {
 }
 
 /// The settings that a client wants from the beginning.
-fn settings(packet: &StartupPacket<'_>) -> Result<Vec<(String, String)>, Failure> {
+fn settings(packet: &StartupPacket<'_>) -> Result<Vec<(String, String)>, ServerFailure> {
     let mut settings = match packet.parameter("options") {
         Some(options) => options_of(options)?,
         None => Vec::new(),
@@ -251,7 +253,7 @@ fn settings(packet: &StartupPacket<'_>) -> Result<Vec<(String, String)>, Failure
 }
 
 /// What `-c name=value` and `--name=value` say; a backslash keeps a blank within a value.
-fn options_of(text: &str) -> Result<Vec<(String, String)>, Failure> {
+fn options_of(text: &str) -> Result<Vec<(String, String)>, ServerFailure> {
     let mut settings = Vec::new();
     let mut words = words_of(text).into_iter();
     while let Some(word) = words.next() {
@@ -262,7 +264,7 @@ fn options_of(text: &str) -> Result<Vec<(String, String)>, Failure> {
         };
         let Some((name, value)) = assignment.split_once('=') else {
             let text = format!("invalid command-line argument for server process: {assignment}");
-            return Err(Failure::fatal("42601", text));
+            return Err(ServerFailure::fatal("42601", text));
         };
         settings.push((name.replace('-', "_"), value.to_owned()));
     }

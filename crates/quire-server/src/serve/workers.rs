@@ -15,16 +15,16 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads that come when there is work and go when there is none for a while.
 pub(super) struct Workers {
-    shared: Arc<ServerState>,
+    shared: Arc<WorkerPoolState>,
 }
 
-struct ServerState {
-    queue: Mutex<Queue>,
+struct WorkerPoolState {
+    queue: Mutex<JobQueue>,
     has_work: Condvar,
 }
 
 #[derive(Default)]
-struct Queue {
+struct JobQueue {
     jobs: VecDeque<Job>,
     /// Threads that wait for work.
     idle: usize,
@@ -33,7 +33,7 @@ struct Queue {
 impl Workers {
     pub(super) fn new() -> Self {
         Self {
-            shared: Arc::new(ServerState {
+            shared: Arc::new(WorkerPoolState {
                 queue: Mutex::default(),
                 has_work: Condvar::new(),
             }),
@@ -64,7 +64,7 @@ impl Workers {
     }
 }
 
-impl ServerState {
+impl WorkerPoolState {
     fn work(&self) {
         while let Some(job) = self.next() {
             job();

@@ -4,9 +4,9 @@ use quire::{Completion, CopyKind, CopyStream};
 
 use super::copying_state::Copying;
 use super::words::first_word;
-use super::{Session, Stop};
+use super::{ClientSession, SessionStop};
 use crate::copy::{CopyReceiver, CopySender};
-use crate::failure::Failure;
+use crate::failure::ServerFailure;
 use crate::net::Sender;
 use crate::wire::Frontend;
 
@@ -15,16 +15,16 @@ pub(super) fn may_copy(sql: &str) -> bool {
     first_word(sql) == "copy"
 }
 
-impl Session {
+impl ClientSession {
     /// Runs the statement if it is a `COPY` with the client, or begins it if the client sends rows; whether it is one.
     pub(super) fn copy(
         &mut self,
         sql: &str,
         is_simple: bool,
         sender: &mut Sender,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, SessionStop> {
         let begun = self.connection.begin_copy(sql);
-        let begun = begun.map_err(|error| Failure::of_statement(&error, sql, 0))?;
+        let begun = begun.map_err(|error| ServerFailure::of_statement(&error, sql, 0))?;
         match begun {
             None => return Ok(false),
             Some(CopyStream::Out(rows, format)) => {
@@ -48,7 +48,7 @@ impl Session {
         &mut self,
         message: &Frontend<'_>,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         let Some(mut copying) = self.copying.take() else {
             return Ok(());
         };
@@ -59,14 +59,14 @@ impl Session {
                     self.copying = Some(copying);
                     return Ok(());
                 }
-                Ok(false) => copying.receiver.finish().map_err(Failure::from),
+                Ok(false) => copying.receiver.finish().map_err(ServerFailure::from),
                 Err(failure) => {
                     // Its statement waits for rows, and the next one would wait for it.
                     drop(copying);
                     Err(failure.into())
                 }
             },
-            Frontend::CopyDone => copying.receiver.finish().map_err(Failure::from),
+            Frontend::CopyDone => copying.receiver.finish().map_err(ServerFailure::from),
             Frontend::CopyFail(reason) => Err(copying.receiver.fail(reason).into()),
             // Clients of the extended protocol send them ahead.
             Frontend::Flush | Frontend::Sync => {
@@ -76,7 +76,7 @@ impl Session {
             _ => {
                 drop(copying);
                 let text = "unexpected message during COPY from stdin";
-                Err(Failure::error("08P01", text))
+                Err(ServerFailure::error("08P01", text))
             }
         };
         self.end_copy(ended, is_simple, sender)
@@ -85,19 +85,19 @@ impl Session {
     /// What comes is no message: the rows end.
     pub(super) fn refuse_rows(
         &mut self,
-        failure: Failure,
+        failure: ServerFailure,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         let is_simple = self.copying.take().is_some_and(|copying| copying.is_simple);
         self.end_copy(Err(failure), is_simple, sender)
     }
 
     fn end_copy(
         &mut self,
-        ended: Result<Completion, Failure>,
+        ended: Result<Completion, ServerFailure>,
         is_simple: bool,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         match ended {
             Ok(completion) => Self::complete(completion, sender),
             Err(failure) => {
@@ -116,10 +116,10 @@ impl Session {
     }
 }
 
-fn send_rows(rows: CopySender, sender: &mut Sender) -> Result<(), Stop> {
+fn send_rows(rows: CopySender, sender: &mut Sender) -> Result<(), SessionStop> {
     let (is_binary, column_count) = (rows.is_binary(), rows.column_count());
     sender.output.copy_response(b'H', is_binary, column_count);
-    let count = rows.run(|piece| -> Result<(), Stop> {
+    let count = rows.run(|piece| -> Result<(), SessionStop> {
         sender.output.copy_data(piece);
         Ok(sender.flush_if_full()?)
     })?;

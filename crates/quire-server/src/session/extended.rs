@@ -7,41 +7,41 @@ use quire::{Completion, Outcome, Reply, Value};
 use super::commands::SessionCommand;
 use super::copying::may_copy;
 use super::introspection::in_other_words;
-use super::portal::{Portal, State};
-use super::rows::{Columns, Source, tag_of};
-use super::statement::{SharedStatement, Statement, unknown_statement};
-use super::{Session, Stop};
-use crate::failure::Failure;
+use super::portal::{Portal, PortalState};
+use super::rows::{PortalSource, ResultColumns, tag_of};
+use super::statement::{PreparedStatement, SharedStatement, unknown_statement};
+use super::{ClientSession, SessionStop};
+use crate::failure::ServerFailure;
 use crate::net::Sender;
-use crate::types::Format;
 use crate::types::Parameter;
-use crate::wire::{Bind, Target};
+use crate::types::WireFormat;
+use crate::wire::{Bind, DescribeTarget};
 
 /// Statements and portals that one session may keep under names.
 const NAMES_MAX: usize = 10_000;
 
-impl Session {
+impl ClientSession {
     pub(super) fn parse(
         &mut self,
         name: &str,
         sql: &str,
         oids: &[u32],
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         self.keep_statement(name, sql, oids)?;
         sender.output.parse_complete();
         Ok(())
     }
 
-    pub(super) fn bind(&mut self, bind: &Bind<'_>, sender: &mut Sender) -> Result<(), Stop> {
+    pub(super) fn bind(&mut self, bind: &Bind<'_>, sender: &mut Sender) -> Result<(), SessionStop> {
         if !bind.portal.is_empty() && self.portals.contains_key(bind.portal) {
             let text = format!("cursor \"{}\" already exists", bind.portal);
-            return Err(Failure::error("42P03", text).into());
+            return Err(ServerFailure::error("42P03", text).into());
         }
         self.check_room(self.portals.len())?;
         let shared = Arc::clone(self.statement(bind.statement)?);
         let portal = {
-            let statement = Statement::locked(&shared);
+            let statement = PreparedStatement::locked(&shared);
             check_counts(bind, &statement.parameters)?;
             let given = bind.parameters.iter().copied();
             let (values, types) = statement.decoded(&bind.parameter_formats, given)?;
@@ -50,7 +50,7 @@ impl Session {
                 values,
                 types,
                 formats: bind.result_formats.clone(),
-                state: State::Bound,
+                state: PortalState::Bound,
             }
         };
         self.portals.insert(bind.portal.to_owned(), portal);
@@ -59,13 +59,13 @@ impl Session {
     }
 
     /// A session has room for so many names.
-    pub(super) fn check_room(&self, names: usize) -> Result<(), Failure> {
+    pub(super) fn check_room(&self, names: usize) -> Result<(), ServerFailure> {
         if names < NAMES_MAX {
             return Ok(());
         }
         let text =
             format!("a session keeps at most {NAMES_MAX} prepared statements and as many portals");
-        Err(Failure::error("54000", text).with_hint("Close those that are not needed."))
+        Err(ServerFailure::error("54000", text).with_hint("Close those that are not needed."))
     }
 
     /// Prepares a statement, or what a command has within.
@@ -73,41 +73,45 @@ impl Session {
         &mut self,
         sql: &str,
         oids: &[u32],
-    ) -> Result<Statement, Stop> {
+    ) -> Result<PreparedStatement, SessionStop> {
         let command = SessionCommand::of(sql)?;
         let text = match &command {
             Some(command) => command.inner().unwrap_or_default(),
             None => in_other_words(sql),
         };
         let prepared = self.connection.prepare(text);
-        let prepared = prepared.map_err(|error| Failure::of_statement(&error, text, 0))?;
-        Ok(Statement::new(prepared, sql, oids, command))
+        let prepared = prepared.map_err(|error| ServerFailure::of_statement(&error, text, 0))?;
+        Ok(PreparedStatement::new(prepared, sql, oids, command))
     }
 
-    fn statement(&self, name: &str) -> Result<&SharedStatement, Failure> {
+    fn statement(&self, name: &str) -> Result<&SharedStatement, ServerFailure> {
         self.statements
             .get(name)
             .ok_or_else(|| unknown_statement(name))
     }
 
-    fn take_portal(&mut self, name: &str) -> Result<Portal, Failure> {
-        self.portals
-            .remove(name)
-            .ok_or_else(|| Failure::error("34000", format!("portal \"{name}\" does not exist")))
+    fn take_portal(&mut self, name: &str) -> Result<Portal, ServerFailure> {
+        self.portals.remove(name).ok_or_else(|| {
+            ServerFailure::error("34000", format!("portal \"{name}\" does not exist"))
+        })
     }
 
-    pub(super) fn describe(&mut self, target: Target<'_>, sender: &mut Sender) -> Result<(), Stop> {
+    pub(super) fn describe(
+        &mut self,
+        target: DescribeTarget<'_>,
+        sender: &mut Sender,
+    ) -> Result<(), SessionStop> {
         match target {
-            Target::Statement(name) => {
+            DescribeTarget::Statement(name) => {
                 let shared = Arc::clone(self.statement(name)?);
                 let columns = self.columns_of(&shared)?;
-                let mut statement = Statement::locked(&shared);
+                let mut statement = PreparedStatement::locked(&shared);
                 let oids = statement.parameters.iter().map(Parameter::oid);
                 sender.output.parameter_description(oids);
                 describe_rows(&mut statement, columns.as_deref(), &[], sender);
                 Ok(())
             }
-            Target::Portal(name) => {
+            DescribeTarget::Portal(name) => {
                 let mut portal = self.take_portal(name)?;
                 let described = self.describe_portal(&mut portal, sender);
                 self.portals.insert(name.to_owned(), portal);
@@ -117,15 +121,19 @@ impl Session {
     }
 
     /// The columns of a statement's rows, if it gives any.
-    fn columns_of(&mut self, shared: &SharedStatement) -> Result<Option<Arc<Columns>>, Stop> {
+    fn columns_of(
+        &mut self,
+        shared: &SharedStatement,
+    ) -> Result<Option<Arc<ResultColumns>>, SessionStop> {
         let command = {
-            let mut statement = Statement::locked(shared);
+            let mut statement = PreparedStatement::locked(shared);
             if statement.is_empty {
                 return Ok(None);
             }
             let Some(command) = statement.command.clone() else {
                 let found = statement.find_columns();
-                let found = found.map_err(|error| Failure::of_statement(&error, &statement.sql, 0));
+                let found =
+                    found.map_err(|error| ServerFailure::of_statement(&error, &statement.sql, 0));
                 return Ok(found?);
             };
             command
@@ -133,18 +141,22 @@ impl Session {
         self.command_columns(&command)
     }
 
-    fn describe_portal(&mut self, portal: &mut Portal, sender: &mut Sender) -> Result<(), Stop> {
+    fn describe_portal(
+        &mut self,
+        portal: &mut Portal,
+        sender: &mut Sender,
+    ) -> Result<(), SessionStop> {
         let shared = Arc::clone(&portal.statement);
         {
-            let mut statement = Statement::locked(&shared);
-            let is_new = matches!(portal.state, State::Bound) && statement.columns.is_none();
+            let mut statement = PreparedStatement::locked(&shared);
+            let is_new = matches!(portal.state, PortalState::Bound) && statement.columns.is_none();
             if is_new && statement.is_plain_query() {
                 // Nothing else tells the columns of a query sooner than to begin it, and it changes nothing.
                 self.start(portal, &mut statement)?;
             }
         }
         let columns = self.columns_of(&shared)?;
-        let mut statement = Statement::locked(&shared);
+        let mut statement = PreparedStatement::locked(&shared);
         if let Some(columns) = &columns {
             columns.check_formats(&portal.formats)?;
         }
@@ -159,10 +171,10 @@ impl Session {
         row_count_max: u32,
         is_last: bool,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         let mut portal = self.take_portal(name)?;
         let shared = Arc::clone(&portal.statement);
-        let mut statement = Statement::locked(&shared);
+        let mut statement = PreparedStatement::locked(&shared);
         if let Some(command) = statement.command.clone() {
             // It may be about the very statement that is locked.
             let sets = statement.sets;
@@ -198,18 +210,18 @@ impl Session {
     fn advance(
         &mut self,
         portal: &mut Portal,
-        statement: &mut Statement,
+        statement: &mut PreparedStatement,
         row_count_max: u32,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
-        if let State::Bound = portal.state
+    ) -> Result<(), SessionStop> {
+        if let PortalState::Bound = portal.state
             && may_copy(&statement.sql)
             && self.copy(&statement.sql, false, sender)?
         {
-            portal.state = State::Done;
+            portal.state = PortalState::Done;
             return Ok(());
         }
-        if let State::Bound = portal.state
+        if let PortalState::Bound = portal.state
             && let Some(outcome) = self.start(portal, statement)?
         {
             Self::complete(outcome, sender);
@@ -220,7 +232,7 @@ impl Session {
             most => u64::from(most),
         };
         match &mut portal.state {
-            State::Running {
+            PortalState::Running {
                 source,
                 columns,
                 command,
@@ -233,16 +245,16 @@ impl Session {
                 } else {
                     sender.output.command_complete(&tag_of(command, count));
                     let columns = Arc::clone(columns);
-                    portal.state = State::Exhausted { columns, command };
+                    portal.state = PortalState::Exhausted { columns, command };
                 }
                 Ok(())
             }
-            State::Exhausted { command, .. } => {
+            PortalState::Exhausted { command, .. } => {
                 sender.output.command_complete(&tag_of(command, 0));
                 Ok(())
             }
-            State::Bound | State::Done => {
-                let failure = Failure::error("55000", "portal cannot be run anymore");
+            PortalState::Bound | PortalState::Done => {
+                let failure = ServerFailure::error("55000", "portal cannot be run anymore");
                 Err(failure.into())
             }
         }
@@ -252,12 +264,13 @@ impl Session {
     pub(super) fn start(
         &mut self,
         portal: &mut Portal,
-        statement: &mut Statement,
-    ) -> Result<Option<Completion>, Stop> {
+        statement: &mut PreparedStatement,
+    ) -> Result<Option<Completion>, SessionStop> {
         let reply = statement.prepared.execute_as(&portal.values, &portal.types);
-        let reply = reply.map_err(|error| Failure::of_statement(&error, &statement.sql, 0))?;
+        let reply =
+            reply.map_err(|error| ServerFailure::of_statement(&error, &statement.sql, 0))?;
         let Some(schema) = reply.schema() else {
-            portal.state = State::Done;
+            portal.state = PortalState::Done;
             return match reply.into_outcome()? {
                 Outcome::Done(completion) => Ok(Some(completion)),
                 Outcome::Rows(_) => Ok(None),
@@ -267,18 +280,18 @@ impl Session {
             Some(Some(known)) if Arc::ptr_eq(&known.schema, schema) => Arc::clone(known),
             Some(Some(known)) if known.are_like(schema) => Arc::clone(known),
             None => {
-                let columns = Arc::new(Columns::new(Arc::clone(schema)));
+                let columns = Arc::new(ResultColumns::new(Arc::clone(schema)));
                 statement.columns = Some(Some(Arc::clone(&columns)));
                 columns
             }
             Some(_) => {
                 statement.forget_columns();
                 let text = "cached plan must not change result type";
-                return Err(Failure::error("0A000", text).into());
+                return Err(ServerFailure::error("0A000", text).into());
             }
         };
         columns.check_formats(&portal.formats)?;
-        portal.state = State::Running {
+        portal.state = PortalState::Running {
             command: reply.command(),
             source: source_of(reply)?,
             columns,
@@ -287,16 +300,16 @@ impl Session {
         Ok(None)
     }
 
-    pub(super) fn close(&mut self, target: Target<'_>, sender: &mut Sender) {
+    pub(super) fn close(&mut self, target: DescribeTarget<'_>, sender: &mut Sender) {
         match target {
-            Target::Statement(name) => {
+            DescribeTarget::Statement(name) => {
                 if let Some(statement) = self.statements.remove(name) {
                     // Its portals go with it.
                     self.portals
                         .retain(|_, portal| !Arc::ptr_eq(&portal.statement, &statement));
                 }
             }
-            Target::Portal(name) => {
+            DescribeTarget::Portal(name) => {
                 self.portals.remove(name);
             }
         }
@@ -304,20 +317,20 @@ impl Session {
     }
 }
 
-fn source_of(reply: Reply) -> Result<Source, quire::Error> {
+fn source_of(reply: Reply) -> Result<PortalSource, quire::Error> {
     if !reply.comes_in_batches() {
-        return Ok(Source::Values(Box::new(reply)));
+        return Ok(PortalSource::Values(Box::new(reply)));
     }
     match reply.into_outcome()? {
-        Outcome::Rows(rows) => Ok(Source::of_rows(rows)),
-        Outcome::Done(_) => Ok(Source::Nothing),
+        Outcome::Rows(rows) => Ok(PortalSource::of_rows(rows)),
+        Outcome::Done(_) => Ok(PortalSource::Nothing),
     }
 }
 
 fn describe_rows(
-    statement: &mut Statement,
-    columns: Option<&Columns>,
-    formats: &[Format],
+    statement: &mut PreparedStatement,
+    columns: Option<&ResultColumns>,
+    formats: &[WireFormat],
     sender: &mut Sender,
 ) {
     match columns {
@@ -326,7 +339,7 @@ fn describe_rows(
     }
 }
 
-fn check_counts(bind: &Bind<'_>, parameters: &[Parameter]) -> Result<(), Failure> {
+fn check_counts(bind: &Bind<'_>, parameters: &[Parameter]) -> Result<(), ServerFailure> {
     let (given, expected) = (bind.parameters.len(), parameters.len());
     let formats = bind.parameter_formats.len();
     if given != expected {
@@ -334,11 +347,11 @@ fn check_counts(bind: &Bind<'_>, parameters: &[Parameter]) -> Result<(), Failure
         let text = format!(
             "bind message supplies {given} parameters, but prepared statement \"{name}\" requires {expected}"
         );
-        return Err(Failure::error("08P01", text));
+        return Err(ServerFailure::error("08P01", text));
     }
     if formats > 1 && formats != given {
         let text = format!("bind message has {formats} parameter formats but {given} parameters");
-        return Err(Failure::error("08P01", text));
+        return Err(ServerFailure::error("08P01", text));
     }
     Ok(())
 }

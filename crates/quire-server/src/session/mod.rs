@@ -32,19 +32,19 @@ use std::time::Duration;
 
 use quire::{Connection, Outcome, TransactionStatus};
 
-use crate::failure::Failure;
+use crate::failure::ServerFailure;
 use crate::net::{Peer, Sender};
 use crate::server_state::ServerState;
 use crate::wire::Frontend;
 use copying_state::Copying;
 use portal::Portal;
-use script::Script;
+use script::QueryScript;
 use settings::SessionSettings;
 use statement::SharedStatement;
-pub(crate) use stop::Stop;
+pub(crate) use stop::SessionStop;
 
 /// One client's session.
-pub(crate) struct Session {
+pub(crate) struct ClientSession {
     shared: Arc<ServerState>,
     peer: Arc<Peer>,
     connection: Connection,
@@ -59,10 +59,10 @@ pub(crate) struct Session {
     /// Rows come that the client copies.
     copying: Option<Copying>,
     /// What follows that `COPY` in its `Query`.
-    script: Option<Script>,
+    script: Option<QueryScript>,
 }
 
-impl Session {
+impl ClientSession {
     /// A session begins: the client is told its settings.
     pub(crate) fn begin(
         connection: Connection,
@@ -93,7 +93,7 @@ impl Session {
         message: Frontend<'_>,
         follows: Option<u8>,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         if self.copying.is_some() {
             return self.take_rows(&message, sender);
         }
@@ -104,7 +104,7 @@ impl Session {
             Frontend::Query(sql) => return self.query(sql, sender),
             Frontend::Sync => return self.sync(sender),
             Frontend::FunctionCall => {
-                let failure = Failure::error("0A000", "function calls are not supported");
+                let failure = ServerFailure::error("0A000", "function calls are not supported");
                 self.fail(&failure, sender);
                 self.ready(sender);
                 return Ok(());
@@ -138,10 +138,10 @@ impl Session {
     /// Answers a message whose body is none.
     pub(crate) fn refuse(
         &mut self,
-        failure: Failure,
+        failure: ServerFailure,
         kind: u8,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         if self.copying.is_some() {
             return self.refuse_rows(failure, sender);
         }
@@ -159,9 +159,13 @@ impl Session {
     }
 
     /// After a failure everything is read past until `Sync`.
-    fn or_skip(&mut self, answered: Result<(), Stop>, sender: &mut Sender) -> Result<(), Stop> {
+    fn or_skip(
+        &mut self,
+        answered: Result<(), SessionStop>,
+        sender: &mut Sender,
+    ) -> Result<(), SessionStop> {
         match answered {
-            Err(Stop::Failed(failure)) => {
+            Err(SessionStop::Failed(failure)) => {
                 self.fail(&failure, sender);
                 self.is_skipping = true;
                 Ok(())
@@ -170,7 +174,7 @@ impl Session {
         }
     }
 
-    fn fail(&mut self, failure: &Failure, sender: &mut Sender) {
+    fn fail(&mut self, failure: &ServerFailure, sender: &mut Sender) {
         self.connection.fail_transaction();
         sender.output.error(failure);
     }
@@ -185,10 +189,10 @@ impl Session {
             });
     }
 
-    fn sync(&mut self, sender: &mut Sender) -> Result<(), Stop> {
+    fn sync(&mut self, sender: &mut Sender) -> Result<(), SessionStop> {
         self.is_skipping = false;
         match self.end_implicit() {
-            Err(Stop::Failed(failure)) => self.fail(&failure, sender),
+            Err(SessionStop::Failed(failure)) => self.fail(&failure, sender),
             other => other?,
         }
         if self.connection.transaction_status() == TransactionStatus::Idle {
@@ -199,7 +203,7 @@ impl Session {
     }
 
     /// Begins a transaction for statements that belong together.
-    fn begin_implicit(&mut self) -> Result<(), Stop> {
+    fn begin_implicit(&mut self) -> Result<(), SessionStop> {
         if self.connection.transaction_status() == TransactionStatus::Idle {
             self.run("BEGIN")?;
             self.is_implicit = true;
@@ -208,7 +212,7 @@ impl Session {
     }
 
     /// Ends it: what failed is undone.
-    fn end_implicit(&mut self) -> Result<(), Stop> {
+    fn end_implicit(&mut self) -> Result<(), SessionStop> {
         if std::mem::take(&mut self.is_implicit) {
             match self.connection.transaction_status() {
                 TransactionStatus::Idle => {}
@@ -223,7 +227,7 @@ impl Session {
         Ok(())
     }
 
-    fn run(&mut self, sql: &str) -> Result<Outcome, Stop> {
+    fn run(&mut self, sql: &str) -> Result<Outcome, SessionStop> {
         Ok(self.connection.execute(sql)?)
     }
 
@@ -242,12 +246,12 @@ impl Session {
     }
 
     /// What it is told then.
-    pub(crate) fn silence_failure(&self) -> Failure {
+    pub(crate) fn silence_failure(&self) -> ServerFailure {
         if self.is_in_transaction() && self.settings.has_transaction_limit() {
             let text = "terminating connection due to idle-in-transaction timeout";
-            return Failure::fatal("25P03", text);
+            return ServerFailure::fatal("25P03", text);
         }
-        Failure::fatal(
+        ServerFailure::fatal(
             "57P05",
             "terminating connection due to idle-session timeout",
         )
@@ -258,7 +262,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for ClientSession {
     fn drop(&mut self) {
         self.shared.registry.remove(self.peer.process_id);
     }

@@ -6,24 +6,24 @@ use quire::arrow::array::RecordBatch;
 use quire::arrow::datatypes::{Schema, SchemaRef};
 use quire::{Reply, Rows};
 
-use super::stop::Stop;
-use crate::failure::Failure;
+use super::stop::SessionStop;
+use crate::failure::ServerFailure;
 use crate::net::Sender;
-use crate::types::Format;
-use crate::types::{Cell, Column, PgType, write_binary, write_text};
-use crate::wire::{Described, Output};
+use crate::types::WireFormat;
+use crate::types::{PgType, WireCell, WireColumn, write_binary, write_text};
+use crate::wire::{Described, MessageBuffer};
 
 /// Bytes of the longest row of an answer, as in PostgreSQL.
 const ROW_BYTES_MAX: usize = (1 << 30) - 1;
 
 /// The columns of a result.
 #[derive(Debug, Clone)]
-pub(super) struct Columns {
+pub(super) struct ResultColumns {
     pub(super) schema: SchemaRef,
     types: Vec<PgType>,
 }
 
-impl Columns {
+impl ResultColumns {
     pub(super) fn new(schema: SchemaRef) -> Self {
         let types = schema
             .fields()
@@ -42,29 +42,29 @@ impl Columns {
             })
     }
 
-    pub(super) fn describe(&self, formats: &[Format], output: &mut Output) {
+    pub(super) fn describe(&self, formats: &[WireFormat], output: &mut MessageBuffer) {
         let columns = self.schema.fields().iter().zip(&self.types).enumerate();
         output.row_description(columns.map(|(index, (field, pg_type))| Described {
             name: field.name(),
             pg_type,
-            format: Format::at(formats, index),
+            format: WireFormat::at(formats, index),
         }));
     }
 
     /// A client may name one format, or as many as there are columns.
-    pub(super) fn check_formats(&self, formats: &[Format]) -> Result<(), Failure> {
+    pub(super) fn check_formats(&self, formats: &[WireFormat]) -> Result<(), ServerFailure> {
         let (given, columns) = (formats.len(), self.types.len());
         if given > 1 && given != columns {
             let text =
                 format!("bind message has {given} result formats but query has {columns} columns");
-            return Err(Failure::error("08P01", text));
+            return Err(ServerFailure::error("08P01", text));
         }
         Ok(())
     }
 }
 
 /// Rows that come.
-pub(super) enum Source {
+pub(super) enum PortalSource {
     /// One after the other.
     Values(Box<Reply>),
     /// There are none.
@@ -72,12 +72,12 @@ pub(super) enum Source {
     /// In batches; the one that is being sent, and its next row.
     Batches {
         rows: Rows,
-        batch: Option<(Vec<Column>, usize)>,
+        batch: Option<(Vec<WireColumn>, usize)>,
         next: usize,
     },
 }
 
-impl Source {
+impl PortalSource {
     pub(super) fn of_rows(rows: Rows) -> Self {
         Self::Batches {
             rows,
@@ -98,11 +98,11 @@ impl Source {
     /// Sends at most so many rows; returns how many, fewer only at their end.
     pub(super) fn send(
         &mut self,
-        columns: &Columns,
-        formats: &[Format],
+        columns: &ResultColumns,
+        formats: &[WireFormat],
         most: u64,
         sender: &mut Sender,
-    ) -> Result<u64, Stop> {
+    ) -> Result<u64, SessionStop> {
         let mut sent = 0;
         while sent < most {
             let is_sent = match self {
@@ -110,7 +110,8 @@ impl Source {
                 Self::Values(reply) => match reply.next_row()? {
                     Some(row) => {
                         let cells = row.iter().zip(&columns.types);
-                        let cells = cells.map(|(value, pg_type)| Cell::of_value(value, pg_type));
+                        let cells =
+                            cells.map(|(value, pg_type)| WireCell::of_value(value, pg_type));
                         write_row(&mut sender.output, cells, columns, formats)?;
                         true
                     }
@@ -142,7 +143,7 @@ impl Source {
     }
 
     /// Passes at most so many rows by; returns how many.
-    pub(super) fn skip(&mut self, most: u64) -> Result<u64, Stop> {
+    pub(super) fn skip(&mut self, most: u64) -> Result<u64, SessionStop> {
         let mut skipped = 0;
         while skipped < most {
             let is_skipped = match self {
@@ -172,19 +173,19 @@ impl Source {
 }
 
 /// Columns of a batch, and the number of its rows.
-fn batch_of(batch: &RecordBatch) -> Result<(Vec<Column>, usize), Failure> {
-    let columns = batch.columns().iter().map(Column::new);
+fn batch_of(batch: &RecordBatch) -> Result<(Vec<WireColumn>, usize), ServerFailure> {
+    let columns = batch.columns().iter().map(WireColumn::new);
     let columns = columns.collect::<Result<Vec<_>, _>>();
-    let columns = columns.map_err(|error| Failure::error("22000", error.to_string()))?;
+    let columns = columns.map_err(|error| ServerFailure::error("22000", error.to_string()))?;
     Ok((columns, batch.num_rows()))
 }
 
 fn write_row<'a>(
-    output: &mut Output,
-    cells: impl Iterator<Item = Cell<'a>>,
-    columns: &Columns,
-    formats: &[Format],
-) -> Result<(), Failure> {
+    output: &mut MessageBuffer,
+    cells: impl Iterator<Item = WireCell<'a>>,
+    columns: &ResultColumns,
+    formats: &[WireFormat],
+) -> Result<(), ServerFailure> {
     let row_start = output.bytes.len();
     let mut is_too_long = false;
     let zone = Arc::clone(&output.zone);
@@ -197,9 +198,9 @@ fn write_row<'a>(
                 break;
             }
             body.extend((-1_i32).to_be_bytes());
-            let is_value = match Format::at(formats, index) {
-                Format::Text => write_text(body, &cell, &zone),
-                Format::Binary => write_binary(body, &cell, pg_type),
+            let is_value = match WireFormat::at(formats, index) {
+                WireFormat::Text => write_text(body, &cell, &zone),
+                WireFormat::Binary => write_binary(body, &cell, pg_type),
             };
             if is_value {
                 let length = (body.len() - start - 4) as i32;
@@ -212,7 +213,7 @@ fn write_row<'a>(
     if is_too_long {
         output.bytes.truncate(row_start);
         let text = format!("a row of the answer has more than {ROW_BYTES_MAX} bytes");
-        return Err(Failure::error("54000", text));
+        return Err(ServerFailure::error("54000", text));
     }
     Ok(())
 }

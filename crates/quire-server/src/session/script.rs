@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use quire::Connection;
 
 /// Statements of a `Query` that have not run yet, with the number of characters before each.
-pub(super) struct Script {
+pub(super) struct QueryScript {
     pub(super) rest: VecDeque<(String, usize)>,
     /// There were several, which are one transaction unless they say otherwise.
     pub(super) is_one_of_several: bool,
 }
 
-impl Script {
+impl QueryScript {
     pub(super) fn of(sql: &str) -> Result<Self, quire::Error> {
         let statements = Connection::statements(sql)?;
         let is_one_of_several = statements.len() > 1;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use quire::Connection;
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 use crate::net::Sender;
 
@@ -46,7 +46,8 @@ impl SessionSettings {
             };
             if *known != value {
                 if *name == "TimeZone" {
-                    sender.output.zone = Zone::of_setting(&value).unwrap_or_default().into();
+                    sender.output.zone =
+                        TimeZoneRules::of_setting(&value).unwrap_or_default().into();
                 }
                 sender.output.parameter_status(name, &value);
                 *known = value;

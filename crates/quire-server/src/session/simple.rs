@@ -4,20 +4,20 @@ use quire::{Outcome, TransactionStatus};
 
 use super::commands::SessionCommand;
 use super::copying::may_copy;
-use super::rows::{Columns, Source, tag_of};
-use super::script::Script;
-use super::words::{Control, first_word};
-use super::{Session, Stop};
-use crate::failure::Failure;
+use super::rows::{PortalSource, ResultColumns, tag_of};
+use super::script::QueryScript;
+use super::words::{TransactionCommand, first_word};
+use super::{ClientSession, SessionStop};
+use crate::failure::ServerFailure;
 use crate::net::Sender;
 
-impl Session {
+impl ClientSession {
     /// Runs the statements of a text. Several are one transaction, unless they say otherwise themselves.
-    pub(super) fn query(&mut self, sql: &str, sender: &mut Sender) -> Result<(), Stop> {
+    pub(super) fn query(&mut self, sql: &str, sender: &mut Sender) -> Result<(), SessionStop> {
         // A statement of the simple protocol takes the place of the unnamed one.
         self.statements.remove("");
         self.portals.remove("");
-        match Script::of(sql) {
+        match QueryScript::of(sql) {
             Ok(script) => {
                 if script.rest.is_empty() {
                     sender.output.empty_query();
@@ -25,7 +25,7 @@ impl Session {
                 self.run_script(script, sender)
             }
             Err(error) => {
-                self.fail(&Failure::of_statement(&error, sql, 0), sender);
+                self.fail(&ServerFailure::of_statement(&error, sql, 0), sender);
                 self.sync(sender)
             }
         }
@@ -34,9 +34,9 @@ impl Session {
     /// Runs what is left of a `Query`. It rests while rows come that a statement of it copies.
     pub(super) fn run_script(
         &mut self,
-        mut script: Script,
+        mut script: QueryScript,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         while let Some((statement, characters_before)) = script.rest.pop_front() {
             let ran = self.run_one(
                 &statement,
@@ -45,7 +45,7 @@ impl Session {
                 sender,
             );
             match ran {
-                Err(Stop::Failed(failure)) => {
+                Err(SessionStop::Failed(failure)) => {
                     self.fail(&failure, sender);
                     break;
                 }
@@ -65,9 +65,10 @@ impl Session {
         is_one_of_several: bool,
         characters_before: usize,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
-        let place = |error: quire::Error| Failure::of_statement(&error, sql, characters_before);
-        let control = Control::of(sql);
+    ) -> Result<(), SessionStop> {
+        let place =
+            |error: quire::Error| ServerFailure::of_statement(&error, sql, characters_before);
+        let control = TransactionCommand::of(sql);
         if control.is_some() {
             self.warn_of(control, sender);
         } else if is_one_of_several {
@@ -94,13 +95,13 @@ impl Session {
         Ok(())
     }
 
-    fn send_outcome(outcome: Outcome, sender: &mut Sender) -> Result<(), Stop> {
+    fn send_outcome(outcome: Outcome, sender: &mut Sender) -> Result<(), SessionStop> {
         match outcome {
             Outcome::Rows(rows) => {
-                let columns = Columns::new(rows.schema());
+                let columns = ResultColumns::new(rows.schema());
                 let command = rows.command();
                 columns.describe(&[], &mut sender.output);
-                let count = Source::of_rows(rows).send(&columns, &[], u64::MAX, sender)?;
+                let count = PortalSource::of_rows(rows).send(&columns, &[], u64::MAX, sender)?;
                 sender.output.command_complete(&tag_of(command, count));
             }
             Outcome::Done(completion) => Self::complete(completion, sender),
@@ -109,14 +110,14 @@ impl Session {
     }
 
     /// What PostgreSQL warns of: a transaction in a transaction, and the end of none.
-    pub(super) fn warn_of(&self, control: Option<Control>, sender: &mut Sender) {
+    pub(super) fn warn_of(&self, control: Option<TransactionCommand>, sender: &mut Sender) {
         let is_idle = self.connection.transaction_status() == TransactionStatus::Idle;
         let warning = match control {
-            Some(Control::Begin) if !is_idle && !self.is_implicit => {
-                Failure::warning("25001", "there is already a transaction in progress")
+            Some(TransactionCommand::Begin) if !is_idle && !self.is_implicit => {
+                ServerFailure::warning("25001", "there is already a transaction in progress")
             }
-            Some(Control::End) if is_idle || self.is_implicit => {
-                Failure::warning("25P01", "there is no transaction in progress")
+            Some(TransactionCommand::End) if is_idle || self.is_implicit => {
+                ServerFailure::warning("25P01", "there is no transaction in progress")
             }
             _ => return,
         };

@@ -6,48 +6,48 @@ use quire::arrow::datatypes::DataType;
 use quire::{Prepared, Value};
 
 use super::commands::SessionCommand;
-use super::rows::Columns;
-use super::words::{Control, first_word};
-use crate::failure::Failure;
-use crate::types::Format;
+use super::rows::ResultColumns;
+use super::words::{TransactionCommand, first_word};
+use crate::failure::ServerFailure;
 use crate::types::Parameter;
-use crate::wire::Output;
+use crate::types::WireFormat;
+use crate::wire::MessageBuffer;
 
 /// The types of parameters, shared between a statement and its portals.
 pub(super) type ParameterTypes = Arc<[Option<DataType>]>;
 
 /// A statement that its name and its portals share; portals keep it when the name is given to another.
-pub(super) type SharedStatement = Arc<Mutex<Statement>>;
+pub(super) type SharedStatement = Arc<Mutex<PreparedStatement>>;
 
 /// The error for a name that no statement has.
-pub(super) fn unknown_statement(name: &str) -> Failure {
+pub(super) fn unknown_statement(name: &str) -> ServerFailure {
     let text = match name {
         "" => "unnamed prepared statement does not exist".to_owned(),
         name => format!("prepared statement \"{name}\" does not exist"),
     };
-    Failure::error("26000", text)
+    ServerFailure::error("26000", text)
 }
 
 /// A prepared statement, and what clients have been told of it.
-pub(super) struct Statement {
+pub(super) struct PreparedStatement {
     pub(super) prepared: Prepared,
     pub(super) sql: String,
     pub(super) parameters: Vec<Parameter>,
     /// The types of the parameters, shared with portals.
     pub(super) types: ParameterTypes,
-    pub(super) control: Option<Control>,
+    pub(super) control: Option<TransactionCommand>,
     /// It is about the session; `prepared` is what it has within.
     pub(super) command: Option<SessionCommand>,
     pub(super) is_empty: bool,
     /// It may have changed a setting.
     pub(super) sets: bool,
     /// The columns of its rows once they are known; nothing within when it gives none.
-    pub(super) columns: Option<Option<Arc<Columns>>>,
+    pub(super) columns: Option<Option<Arc<ResultColumns>>>,
     /// How they were described last.
-    description: Option<(Vec<Format>, Vec<u8>)>,
+    description: Option<(Vec<WireFormat>, Vec<u8>)>,
 }
 
-impl Statement {
+impl PreparedStatement {
     pub(super) fn new(
         prepared: Prepared,
         sql: &str,
@@ -68,7 +68,7 @@ impl Statement {
                 .map(|one| Some(one.data_type().clone()))
                 .collect(),
             parameters,
-            control: Control::of(sql),
+            control: TransactionCommand::of(sql),
             command,
             is_empty: word.is_empty() && sql.trim().trim_matches(';').trim().is_empty(),
             sets: matches!(word.as_str(), "set" | "reset" | "discard"),
@@ -82,16 +82,16 @@ impl Statement {
     /// Values for its parameters, and their types.
     pub(super) fn decoded<'b>(
         &self,
-        formats: &[Format],
+        formats: &[WireFormat],
         given: impl Iterator<Item = Option<&'b [u8]>>,
-    ) -> Result<(Vec<Value>, ParameterTypes), Failure> {
+    ) -> Result<(Vec<Value>, ParameterTypes), ServerFailure> {
         let mut types = Arc::clone(&self.types);
         let mut values = Vec::with_capacity(self.parameters.len());
         for (index, (parameter, bytes)) in self.parameters.iter().zip(given).enumerate() {
-            let decoded = parameter.decode(Format::at(formats, index), bytes);
+            let decoded = parameter.decode(WireFormat::at(formats, index), bytes);
             let (value, data_type) = decoded.map_err(|error| {
                 let text = format!("{error} (parameter ${})", index + 1);
-                Failure::error(error.sqlstate(), text)
+                ServerFailure::error(error.sqlstate(), text)
             })?;
             values.push(value);
             if data_type.is_some()
@@ -113,7 +113,7 @@ impl Statement {
     }
 
     /// Finds out the columns of its rows, without running it.
-    pub(super) fn find_columns(&mut self) -> Result<Option<Arc<Columns>>, quire::Error> {
+    pub(super) fn find_columns(&mut self) -> Result<Option<Arc<ResultColumns>>, quire::Error> {
         if let Some(known) = &self.columns {
             return Ok(known.clone());
         }
@@ -121,13 +121,18 @@ impl Statement {
             Some(_) => None,
             None => self.prepared.describe(&self.types)?,
         };
-        let columns = schema.map(|schema| Arc::new(Columns::new(schema)));
+        let columns = schema.map(|schema| Arc::new(ResultColumns::new(schema)));
         self.columns = Some(columns.clone());
         Ok(columns)
     }
 
     /// Writes what its rows look like, from memory when it was asked for before.
-    pub(super) fn describe(&mut self, columns: &Columns, formats: &[Format], output: &mut Output) {
+    pub(super) fn describe(
+        &mut self,
+        columns: &ResultColumns,
+        formats: &[WireFormat],
+        output: &mut MessageBuffer,
+    ) {
         if let Some((known, bytes)) = &self.description
             && known == formats
         {

@@ -2,13 +2,13 @@
 
 /// A statement about transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Control {
+pub(super) enum TransactionCommand {
     Begin,
     /// `COMMIT`, `ROLLBACK`; not `ROLLBACK TO`.
     End,
 }
 
-impl Control {
+impl TransactionCommand {
     pub(super) fn of(sql: &str) -> Option<Self> {
         let mut words = words(sql);
         let first = words.next()?;
@@ -61,16 +61,19 @@ mod tests {
     #[test]
     fn control_statements_are_known_by_their_words() {
         for (sql, expected) in [
-            ("BEGIN", Some(Control::Begin)),
-            ("-- x\n /* y */ start transaction;", Some(Control::Begin)),
-            ("commit;", Some(Control::End)),
-            ("END", Some(Control::End)),
+            ("BEGIN", Some(TransactionCommand::Begin)),
+            (
+                "-- x\n /* y */ start transaction;",
+                Some(TransactionCommand::Begin),
+            ),
+            ("commit;", Some(TransactionCommand::End)),
+            ("END", Some(TransactionCommand::End)),
             ("rollback to savepoint a", None),
             ("select 1", None),
             ("", None),
             ("/* open", None),
         ] {
-            assert_eq!(Control::of(sql), expected, "{sql}");
+            assert_eq!(TransactionCommand::of(sql), expected, "{sql}");
         }
         assert_eq!(first_word(" Select*from t"), "select");
     }

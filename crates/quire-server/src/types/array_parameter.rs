@@ -1,11 +1,11 @@
 //! Arrays that clients send in binary, as the text that statements read.
 
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 use super::parameter_error::ParameterError;
 use super::scalar_parameter::from_binary;
 use super::text::write_element;
-use super::{Cell, PgType, numeric, write_text};
+use super::{PgType, WireCell, numeric, write_text};
 
 /// Bytes of a NULL within an array: its length.
 const ELEMENT_BYTES_MIN: usize = 4;
@@ -68,14 +68,18 @@ fn element_text(bytes: &[u8], element_type: &PgType) -> Result<Vec<u8>, Paramete
         let decimal =
             numeric::read_numeric(bytes).map_err(|_| ParameterError::Binary("numeric"))?;
         let (units, scale) = (decimal.units, decimal.scale.cast_signed());
-        write_text(&mut text, &Cell::Decimal { units, scale }, &Zone::default());
+        write_text(
+            &mut text,
+            &WireCell::Decimal { units, scale },
+            &TimeZoneRules::default(),
+        );
         return Ok(text);
     }
     let value = from_binary(bytes, element_type)?;
     write_text(
         &mut text,
-        &Cell::of_value(&value, element_type),
-        &Zone::default(),
+        &WireCell::of_value(&value, element_type),
+        &TimeZoneRules::default(),
     );
     Ok(text)
 }

@@ -1,7 +1,7 @@
 //! Days and times of day as PostgreSQL writes them; [`quire_text::temporal`] knows the calendar.
 
 use quire_text::temporal;
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 const MICROSECONDS_PER_SECOND: i64 = 1_000_000;
 
@@ -27,7 +27,7 @@ pub(super) fn timestamp_text(microseconds: i64) -> String {
 }
 
 /// The same for an instant, as clocks of the zone show it, with `+01` behind it.
-pub(super) fn instant_text(microseconds: i64, zone: &Zone) -> String {
+pub(super) fn instant_text(microseconds: i64, zone: &TimeZoneRules) -> String {
     text_of(|out| temporal::write_instant(microseconds, zone, out))
 }
 
@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(date_text(-719_163), "0001-12-31 BC");
         assert_eq!(date_text(2_932_896), "9999-12-31");
         assert_eq!(timestamp_text(-1), "1969-12-31 23:59:59.999999");
-        let zoned = |name| instant_text(1_500_000, &Zone::of_setting(name).unwrap());
+        let zoned = |name| instant_text(1_500_000, &TimeZoneRules::of_setting(name).unwrap());
         assert_eq!(zoned("UTC"), "1970-01-01 00:00:01.5+00");
         assert_eq!(zoned("America/New_York"), "1969-12-31 19:00:01.5-05");
         assert_eq!(
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn texts_are_read_back() {
-        let utc = Zone::default();
+        let utc = TimeZoneRules::default();
         for day in [-719_163, -719_162, -1, 0, 19_782, 2_932_896, 5_000_000] {
             assert_eq!(temporal::parse_date(&date_text(day)), Some(day));
         }

@@ -19,7 +19,7 @@ use super::PgType;
 
 /// A value that is there for a moment.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell<'a> {
+pub(crate) enum WireCell<'a> {
     Null,
     Boolean(bool),
     Integer(i64),
@@ -52,7 +52,7 @@ pub(crate) enum Cell<'a> {
     Row(Vec<ArrayRef>),
 }
 
-impl<'a> Cell<'a> {
+impl<'a> WireCell<'a> {
     /// A value as a compiled statement gives it, of a column of this type.
     pub(crate) fn of_value(value: &'a Value, pg_type: &PgType) -> Self {
         match (value, pg_type) {
@@ -93,7 +93,7 @@ impl<'a> Cell<'a> {
 }
 
 /// A column of a batch, with its type found once for all rows.
-pub(crate) enum Column {
+pub(crate) enum WireColumn {
     Boolean(BooleanArray),
     Integer(PrimitiveArray<Int64Type>),
     Decimal(PrimitiveArray<Decimal128Type>, i8),
@@ -112,7 +112,7 @@ pub(crate) enum Column {
     Other(ArrayRef),
 }
 
-impl Column {
+impl WireColumn {
     /// # Errors
     /// When values do not fit the type that clients see, such as timestamps of a coarser unit.
     pub(crate) fn new(array: &ArrayRef) -> Result<Self, ArrowError> {
@@ -195,47 +195,47 @@ impl Column {
     }
 
     /// The value of a row of the batch.
-    pub(crate) fn cell(&self, row: usize) -> Cell<'_> {
+    pub(crate) fn cell(&self, row: usize) -> WireCell<'_> {
         if self.is_null(row) {
-            return Cell::Null;
+            return WireCell::Null;
         }
         match self {
-            Self::Boolean(array) => Cell::Boolean(array.value(row)),
-            Self::Integer(array) => Cell::Integer(array.value(row)),
-            Self::Decimal(array, scale) => Cell::Decimal {
+            Self::Boolean(array) => WireCell::Boolean(array.value(row)),
+            Self::Integer(array) => WireCell::Integer(array.value(row)),
+            Self::Decimal(array, scale) => WireCell::Decimal {
                 units: array.value(row),
                 scale: *scale,
             },
-            Self::Real(array) => Cell::Real(array.value(row)),
-            Self::Double(array) => Cell::Double(array.value(row)),
-            Self::Text(array) => Cell::Text(array.value(row)),
-            Self::Bytes(array) => Cell::Bytes(array.value(row)),
-            Self::Date(array) => Cell::Date(array.value(row)),
-            Self::Time(array) => Cell::Time(array.value(row)),
-            Self::Timestamp(array) => Cell::Timestamp(array.value(row)),
-            Self::TimestampTz(array) => Cell::TimestampTz(array.value(row)),
+            Self::Real(array) => WireCell::Real(array.value(row)),
+            Self::Double(array) => WireCell::Double(array.value(row)),
+            Self::Text(array) => WireCell::Text(array.value(row)),
+            Self::Bytes(array) => WireCell::Bytes(array.value(row)),
+            Self::Date(array) => WireCell::Date(array.value(row)),
+            Self::Time(array) => WireCell::Time(array.value(row)),
+            Self::Timestamp(array) => WireCell::Timestamp(array.value(row)),
+            Self::TimestampTz(array) => WireCell::TimestampTz(array.value(row)),
             Self::Interval(array) => {
                 let value = array.value(row);
-                Cell::Interval {
+                WireCell::Interval {
                     months: value.months,
                     days: value.days,
                     microseconds: value.nanoseconds / 1000,
                 }
             }
             Self::Array(array) => match array.as_list_opt::<i32>() {
-                Some(list) => Cell::Array(list.value(row)),
+                Some(list) => WireCell::Array(list.value(row)),
                 None => match array.as_list_opt::<i64>() {
-                    Some(list) => Cell::Array(list.value(row)),
-                    None => Cell::Null,
+                    Some(list) => WireCell::Array(list.value(row)),
+                    None => WireCell::Null,
                 },
             },
             Self::Row(array) => {
                 let fields = array.columns().iter();
-                Cell::Row(fields.map(|field| field.slice(row, 1)).collect())
+                WireCell::Row(fields.map(|field| field.slice(row, 1)).collect())
             }
             Self::Other(array) => match array_value_to_string(array, row) {
-                Ok(text) => Cell::Shown(text),
-                Err(_) => Cell::Null,
+                Ok(text) => WireCell::Shown(text),
+                Err(_) => WireCell::Null,
             },
         }
     }

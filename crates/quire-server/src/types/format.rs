@@ -4,12 +4,12 @@ use crate::malformed::Malformed;
 
 /// How a value is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum WireFormat {
     Text,
     Binary,
 }
 
-impl Format {
+impl WireFormat {
     pub(crate) fn of_code(code: i16) -> Result<Self, Malformed> {
         match code {
             0 => Ok(Self::Text),

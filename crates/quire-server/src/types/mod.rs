@@ -26,8 +26,8 @@ mod scalar_parameter;
 mod text;
 
 pub(crate) use binary::write_binary;
-pub(crate) use cell::{Cell, Column};
-pub(crate) use format::Format;
+pub(crate) use cell::{WireCell, WireColumn};
+pub(crate) use format::WireFormat;
 pub(crate) use parameter::Parameter;
 pub(crate) use pg_type::PgType;
 pub(crate) use text::write_text;

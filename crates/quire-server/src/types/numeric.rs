@@ -15,7 +15,7 @@ const PRECISION_MAX: u32 = 38;
 
 /// A decimal: so many units of a power of ten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Decimal {
+pub(super) struct WireDecimal {
     pub(super) units: i128,
     pub(super) scale: u8,
 }
@@ -86,7 +86,7 @@ pub(super) fn write_numeric(out: &mut Vec<u8>, units: i128, scale: i8) {
 }
 
 /// Reads the binary form.
-pub(super) fn read_numeric(bytes: &[u8]) -> Result<Decimal, NumericError> {
+pub(super) fn read_numeric(bytes: &[u8]) -> Result<WireDecimal, NumericError> {
     let words: Vec<u16> = bytes
         .chunks(2)
         .map(|pair| pair.try_into().map(u16::from_be_bytes))
@@ -130,7 +130,7 @@ pub(super) fn read_numeric(bytes: &[u8]) -> Result<Decimal, NumericError> {
 }
 
 /// Reads `-12.50`, `.5` or `1e-5`.
-pub(super) fn parse_numeric(text: &str) -> Result<Decimal, NumericError> {
+pub(super) fn parse_numeric(text: &str) -> Result<WireDecimal, NumericError> {
     let text = text.trim();
     let (is_negative, rest) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -173,13 +173,13 @@ pub(super) fn parse_numeric(text: &str) -> Result<Decimal, NumericError> {
     if scale > PRECISION_MAX as i32 || units >= 10_i128.pow(PRECISION_MAX) {
         return Err(NumericError::OutOfRange);
     }
-    Ok(Decimal {
+    Ok(WireDecimal {
         units: if is_negative { -units } else { units },
         scale: scale as u8,
     })
 }
 
-impl Decimal {
+impl WireDecimal {
     /// The same number with another scale, where it has room for it.
     pub(super) fn with_scale(self, scale: u8) -> Option<i128> {
         let zeros = u32::from(scale.checked_sub(self.scale)?);
@@ -224,7 +224,7 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             let value = (units >> 1) % 10_i128.pow(1 + round % 38);
             let scale = (round % 39) as i8;
-            let expected = Decimal {
+            let expected = WireDecimal {
                 units: value,
                 scale: scale as u8,
             };

@@ -5,8 +5,8 @@ use quire::arrow::datatypes::DataType;
 
 use super::PgType;
 use super::array_parameter::array_text;
-use super::format::Format;
-use super::numeric::{Decimal, NumericError, parse_numeric, read_numeric};
+use super::format::WireFormat;
+use super::numeric::{NumericError, WireDecimal, parse_numeric, read_numeric};
 use super::parameter_error::ParameterError;
 use super::scalar_parameter::{from_binary, from_text, malformed, utf8};
 
@@ -80,7 +80,7 @@ impl Parameter {
     /// The value, and its type where that has to be another than [`Parameter::data_type`] for the value to fit.
     pub(crate) fn decode(
         &self,
-        format: Format,
+        format: WireFormat,
         bytes: Option<&[u8]>,
     ) -> Result<(Value, Option<DataType>), ParameterError> {
         let Some(bytes) = bytes else {
@@ -90,10 +90,12 @@ impl Parameter {
             return self.decimal(format, bytes);
         }
         let value = match format {
-            Format::Text => from_text(utf8(bytes)?, &self.wire)?,
+            WireFormat::Text => from_text(utf8(bytes)?, &self.wire)?,
             // The statement makes numbers of a text that is declared as one.
-            Format::Binary if matches!(self.oid, 25 | 1043) => from_text(utf8(bytes)?, &self.wire)?,
-            Format::Binary => match &self.wire {
+            WireFormat::Binary if matches!(self.oid, 25 | 1043) => {
+                from_text(utf8(bytes)?, &self.wire)?
+            }
+            WireFormat::Binary => match &self.wire {
                 PgType::Array(element) => Value::Text(array_text(bytes, element)?.into()),
                 wire => from_binary(bytes, wire)?,
             },
@@ -114,17 +116,17 @@ impl Parameter {
 
     fn decimal(
         &self,
-        format: Format,
+        format: WireFormat,
         bytes: &[u8],
     ) -> Result<(Value, Option<DataType>), ParameterError> {
         let read = match format {
-            Format::Text => parse_numeric(utf8(bytes)?),
-            Format::Binary => read_numeric(bytes),
+            WireFormat::Text => parse_numeric(utf8(bytes)?),
+            WireFormat::Binary => read_numeric(bytes),
         };
-        let decimal: Decimal = read.map_err(|error| match (error, format) {
+        let decimal: WireDecimal = read.map_err(|error| match (error, format) {
             (NumericError::OutOfRange, _) => ParameterError::OutOfRange("numeric"),
-            (NumericError::Malformed, Format::Binary) => ParameterError::Binary("numeric"),
-            (NumericError::Malformed, Format::Text) => malformed(&self.wire, bytes),
+            (NumericError::Malformed, WireFormat::Binary) => ParameterError::Binary("numeric"),
+            (NumericError::Malformed, WireFormat::Text) => malformed(&self.wire, bytes),
         })?;
         if let DataType::Decimal128(precision, scale) = self.target
             && let Some(units) = u8::try_from(scale)
@@ -149,7 +151,7 @@ mod tests {
         parameter: &Parameter,
         text: &str,
     ) -> Result<(Value, Option<DataType>), ParameterError> {
-        parameter.decode(Format::Text, Some(text.as_bytes()))
+        parameter.decode(WireFormat::Text, Some(text.as_bytes()))
     }
 
     #[test]
@@ -209,13 +211,13 @@ mod tests {
         for oid in [16, 20, 21, 23, 700, 701, 1082, 1083, 1114, 1184, 1186, 1700] {
             let parameter = Parameter::new(oid, None);
             let error = parameter
-                .decode(Format::Binary, Some(&[1, 2, 3]))
+                .decode(WireFormat::Binary, Some(&[1, 2, 3]))
                 .unwrap_err();
             assert_eq!(error.sqlstate(), "22P03", "{oid}");
         }
         let name = Parameter::new(25, None);
         assert_eq!(
-            name.decode(Format::Text, Some(&[0xFF]))
+            name.decode(WireFormat::Text, Some(&[0xFF]))
                 .unwrap_err()
                 .sqlstate(),
             "22021"

@@ -2,36 +2,38 @@
 
 use quire::arrow::array::{Array, ArrayRef};
 
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
-use super::{Cell, Column, calendar, float, numeric};
+use super::{WireCell, WireColumn, calendar, float, numeric};
 
 /// Appends a value as text, an instant as clocks of the zone show it; `false` when it is NULL.
-pub(crate) fn write_text(out: &mut Vec<u8>, cell: &Cell<'_>, zone: &Zone) -> bool {
+pub(crate) fn write_text(out: &mut Vec<u8>, cell: &WireCell<'_>, zone: &TimeZoneRules) -> bool {
     match cell {
-        Cell::Null => return false,
-        Cell::Boolean(value) => out.push(if *value { b't' } else { b'f' }),
-        Cell::Integer(value) => write_integer(out, *value),
-        Cell::Decimal { units, scale } => out.extend(numeric::numeric_text(*units, *scale).bytes()),
-        Cell::Real(value) => out.extend(float::real_text(*value).bytes()),
-        Cell::Double(value) => out.extend(float::double_text(*value).bytes()),
-        Cell::Text(text) => out.extend(text.as_bytes()),
-        Cell::Shown(text) => out.extend(text.as_bytes()),
-        Cell::Bytes(bytes) => write_hex(out, bytes),
-        Cell::Date(day) => out.extend(calendar::date_text(*day).bytes()),
-        Cell::Time(micros) => out.extend(calendar::time_text(*micros).bytes()),
-        Cell::Timestamp(micros) => out.extend(calendar::timestamp_text(*micros).bytes()),
-        Cell::TimestampTz(micros) => out.extend(calendar::instant_text(*micros, zone).bytes()),
-        Cell::Interval {
+        WireCell::Null => return false,
+        WireCell::Boolean(value) => out.push(if *value { b't' } else { b'f' }),
+        WireCell::Integer(value) => write_integer(out, *value),
+        WireCell::Decimal { units, scale } => {
+            out.extend(numeric::numeric_text(*units, *scale).bytes())
+        }
+        WireCell::Real(value) => out.extend(float::real_text(*value).bytes()),
+        WireCell::Double(value) => out.extend(float::double_text(*value).bytes()),
+        WireCell::Text(text) => out.extend(text.as_bytes()),
+        WireCell::Shown(text) => out.extend(text.as_bytes()),
+        WireCell::Bytes(bytes) => write_hex(out, bytes),
+        WireCell::Date(day) => out.extend(calendar::date_text(*day).bytes()),
+        WireCell::Time(micros) => out.extend(calendar::time_text(*micros).bytes()),
+        WireCell::Timestamp(micros) => out.extend(calendar::timestamp_text(*micros).bytes()),
+        WireCell::TimestampTz(micros) => out.extend(calendar::instant_text(*micros, zone).bytes()),
+        WireCell::Interval {
             months,
             days,
             microseconds,
         } => out.extend(calendar::interval_text(*months, *days, *microseconds).bytes()),
-        Cell::Array(elements) => match Column::new(elements) {
+        WireCell::Array(elements) => match WireColumn::new(elements) {
             Ok(column) => write_array(out, &column, elements.len(), zone),
             Err(_) => return false,
         },
-        Cell::Row(fields) => write_row(out, fields, zone),
+        WireCell::Row(fields) => write_row(out, fields, zone),
     }
     true
 }
@@ -65,7 +67,7 @@ fn write_hex(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// `{1,NULL,"a b"}`
-fn write_array(out: &mut Vec<u8>, column: &Column, count: usize, zone: &Zone) {
+fn write_array(out: &mut Vec<u8>, column: &WireColumn, count: usize, zone: &TimeZoneRules) {
     out.push(b'{');
     for row in 0..count {
         if row > 0 {
@@ -75,7 +77,7 @@ fn write_array(out: &mut Vec<u8>, column: &Column, count: usize, zone: &Zone) {
         let mut element = Vec::new();
         if !write_text(&mut element, &cell, zone) {
             out.extend(b"NULL");
-        } else if matches!(cell, Cell::Array(_)) {
+        } else if matches!(cell, WireCell::Array(_)) {
             out.extend(element);
         } else {
             write_element(out, &element);
@@ -107,7 +109,7 @@ fn needs_quotes(element: &[u8]) -> bool {
 }
 
 /// `(1,,"a b")`: NULL is nothing at all, and quotes within quotes are doubled.
-fn write_row(out: &mut Vec<u8>, fields: &[ArrayRef], zone: &Zone) {
+fn write_row(out: &mut Vec<u8>, fields: &[ArrayRef], zone: &TimeZoneRules) {
     let is_special =
         |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'(' | b')' | b',' | b'"' | b'\\');
     out.push(b'(');
@@ -117,7 +119,7 @@ fn write_row(out: &mut Vec<u8>, fields: &[ArrayRef], zone: &Zone) {
         }
         let mut text = Vec::new();
         let is_there =
-            Column::new(field).is_ok_and(|column| write_text(&mut text, &column.cell(0), zone));
+            WireColumn::new(field).is_ok_and(|column| write_text(&mut text, &column.cell(0), zone));
         if !is_there || !(text.is_empty() || text.iter().any(is_special)) {
             out.extend(text);
             continue;
@@ -143,19 +145,23 @@ mod tests {
 
     use super::*;
 
-    fn text(cell: &Cell<'_>) -> Option<String> {
+    fn text(cell: &WireCell<'_>) -> Option<String> {
         let mut out = Vec::new();
-        write_text(&mut out, cell, &Zone::default()).then(|| String::from_utf8(out).unwrap())
+        write_text(&mut out, cell, &TimeZoneRules::default())
+            .then(|| String::from_utf8(out).unwrap())
     }
 
     #[test]
     fn values_are_written_as_postgresql_does() {
-        assert_eq!(text(&Cell::Null), None);
+        assert_eq!(text(&WireCell::Null), None);
         for value in [0, 7, -7, i64::MAX, i64::MIN, 1_000_000] {
-            assert_eq!(text(&Cell::Integer(value)), Some(value.to_string()));
+            assert_eq!(text(&WireCell::Integer(value)), Some(value.to_string()));
         }
-        assert_eq!(text(&Cell::Boolean(true)).unwrap(), "t");
-        assert_eq!(text(&Cell::Bytes(&[0, 0xAB, 0xFF])).unwrap(), "\\x00abff");
+        assert_eq!(text(&WireCell::Boolean(true)).unwrap(), "t");
+        assert_eq!(
+            text(&WireCell::Bytes(&[0, 0xAB, 0xFF])).unwrap(),
+            "\\x00abff"
+        );
     }
 
     #[test]
@@ -165,7 +171,7 @@ mod tests {
         let mut fields = vec![Arc::clone(&number)];
         fields.extend((0..words.len()).map(|row| Arc::new(words.slice(row, 1)) as ArrayRef));
         assert_eq!(
-            text(&Cell::Row(fields)).unwrap(),
+            text(&WireCell::Row(fields)).unwrap(),
             r#"(1,,"","x""y\\z",null)"#
         );
     }
@@ -182,10 +188,10 @@ mod tests {
         ]);
         let array: ArrayRef = Arc::new(words);
         assert_eq!(
-            text(&Cell::Array(array)).unwrap(),
+            text(&WireCell::Array(array)).unwrap(),
             r#"{a,NULL,"","b c","\"\\","null"}"#
         );
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, -2]));
-        assert_eq!(text(&Cell::Array(numbers)).unwrap(), "{1,-2}");
+        assert_eq!(text(&WireCell::Array(numbers)).unwrap(), "{1,-2}");
     }
 }

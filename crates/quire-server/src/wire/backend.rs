@@ -2,29 +2,29 @@
 
 use std::sync::Arc;
 
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
-use crate::failure::{Failure, Severity};
-use crate::types::Format;
+use crate::failure::{ServerFailure, Severity};
 use crate::types::PgType;
+use crate::types::WireFormat;
 
 /// A column, as `RowDescription` tells it.
 #[derive(Debug, Clone)]
 pub(crate) struct Described<'a> {
     pub(crate) name: &'a str,
     pub(crate) pg_type: &'a PgType,
-    pub(crate) format: Format,
+    pub(crate) format: WireFormat,
 }
 
 /// Messages that wait to be sent.
 #[derive(Debug, Default)]
-pub(crate) struct Output {
+pub(crate) struct MessageBuffer {
     pub(crate) bytes: Vec<u8>,
     /// Where the session is, for instants that are written as text.
-    pub(crate) zone: Arc<Zone>,
+    pub(crate) zone: Arc<TimeZoneRules>,
 }
 
-impl Output {
+impl MessageBuffer {
     /// Writes a message; `body` appends what is behind the length.
     pub(crate) fn message(&mut self, kind: u8, body: impl FnOnce(&mut Vec<u8>)) {
         self.bytes.push(kind);
@@ -168,15 +168,15 @@ impl Output {
         self.empty_message(b'c');
     }
 
-    pub(crate) fn notice(&mut self, failure: &Failure) {
+    pub(crate) fn notice(&mut self, failure: &ServerFailure) {
         self.report(b'N', failure);
     }
 
-    pub(crate) fn error(&mut self, failure: &Failure) {
+    pub(crate) fn error(&mut self, failure: &ServerFailure) {
         self.report(b'E', failure);
     }
 
-    fn report(&mut self, kind: u8, failure: &Failure) {
+    fn report(&mut self, kind: u8, failure: &ServerFailure) {
         let severity = match failure.severity {
             Severity::Notice => "NOTICE",
             Severity::Warning => "WARNING",
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn messages_have_their_lengths() {
-        let mut output = Output::default();
+        let mut output = MessageBuffer::default();
         output.ready(b'I');
         output.command_complete("SELECT 1");
         output.parse_complete();
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn an_error_has_its_fields() {
-        let mut output = Output::default();
-        let mut failure = Failure::error("42601", "no\0");
+        let mut output = MessageBuffer::default();
+        let mut failure = ServerFailure::error("42601", "no\0");
         failure.position = Some(8);
         output.error(&failure);
         assert_eq!(
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_version_is_negotiated() {
-        let mut output = Output::default();
+        let mut output = MessageBuffer::default();
         output.negotiate_version(2, &["_pq_.x"]);
         assert_eq!(output.bytes, b"v\0\0\0\x13\0\x03\0\x02\0\0\0\x01_pq_.x\0");
     }

@@ -1,8 +1,8 @@
 //! What clients say once a connection is open.
 
-use super::reader::Reader;
+use super::reader::MessageReader;
 use crate::malformed::Malformed;
-use crate::types::Format;
+use crate::types::WireFormat;
 
 /// A message of a client; it borrows from the bytes that were received.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub(crate) enum Frontend<'a> {
     /// `B`
     Bind(Bind<'a>),
     /// `D`
-    Describe(Target<'a>),
+    Describe(DescribeTarget<'a>),
     /// `E`: rows of a portal, at most so many; 0 is all.
     Execute { portal: &'a str, row_count_max: u32 },
     /// `C`
-    Close(Target<'a>),
+    Close(DescribeTarget<'a>),
     /// `H`: send what there is.
     Flush,
     /// `S`: the end of a transaction's messages.
@@ -46,15 +46,15 @@ pub(crate) enum Frontend<'a> {
 pub(crate) struct Bind<'a> {
     pub(crate) portal: &'a str,
     pub(crate) statement: &'a str,
-    pub(crate) parameter_formats: Vec<Format>,
+    pub(crate) parameter_formats: Vec<WireFormat>,
     /// `None` is NULL.
     pub(crate) parameters: Vec<Option<&'a [u8]>>,
-    pub(crate) result_formats: Vec<Format>,
+    pub(crate) result_formats: Vec<WireFormat>,
 }
 
 /// What is described or closed, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target<'a> {
+pub(crate) enum DescribeTarget<'a> {
     Statement(&'a str),
     Portal(&'a str),
 }
@@ -62,7 +62,7 @@ pub(crate) enum Target<'a> {
 impl<'a> Frontend<'a> {
     /// Reads the body of a message of this type.
     pub(crate) fn read(kind: u8, body: &'a [u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(body);
+        let mut reader = MessageReader::new(body);
         let message = match kind {
             b'Q' => Self::Query(reader.string()?),
             b'P' => Self::Parse {
@@ -104,18 +104,18 @@ impl<'a> Frontend<'a> {
     }
 }
 
-fn target<'a>(reader: &mut Reader<'a>) -> Result<Target<'a>, Malformed> {
+fn target<'a>(reader: &mut MessageReader<'a>) -> Result<DescribeTarget<'a>, Malformed> {
     let kind = reader.u8()?;
     let name = reader.string()?;
     match kind {
-        b'S' => Ok(Target::Statement(name)),
-        b'P' => Ok(Target::Portal(name)),
+        b'S' => Ok(DescribeTarget::Statement(name)),
+        b'P' => Ok(DescribeTarget::Portal(name)),
         _ => Err(Malformed("it names neither a statement nor a portal")),
     }
 }
 
 impl<'a> Bind<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
+    fn read(reader: &mut MessageReader<'a>) -> Result<Self, Malformed> {
         let (portal, statement) = (reader.string()?, reader.string()?);
         let parameter_formats = formats(reader)?;
         let count = reader.count(4)?;
@@ -132,9 +132,11 @@ impl<'a> Bind<'a> {
     }
 }
 
-fn formats(reader: &mut Reader<'_>) -> Result<Vec<Format>, Malformed> {
+fn formats(reader: &mut MessageReader<'_>) -> Result<Vec<WireFormat>, Malformed> {
     let count = reader.count(2)?;
-    (0..count).map(|_| Format::of_code(reader.i16()?)).collect()
+    (0..count)
+        .map(|_| WireFormat::of_code(reader.i16()?))
+        .collect()
 }
 
 #[cfg(test)]
@@ -161,13 +163,13 @@ mod tests {
         let expected = Frontend::Bind(Bind {
             portal: "p",
             statement: "s",
-            parameter_formats: vec![Format::Binary],
+            parameter_formats: vec![WireFormat::Binary],
             parameters: vec![Some(b"ab"), None],
-            result_formats: vec![Format::Binary],
+            result_formats: vec![WireFormat::Binary],
         });
         assert_eq!(Frontend::read(b'B', BIND).unwrap(), expected);
         let close = Frontend::read(b'C', b"Pname\0").unwrap();
-        assert_eq!(close, Frontend::Close(Target::Portal("name")));
+        assert_eq!(close, Frontend::Close(DescribeTarget::Portal("name")));
         let execute = Frontend::read(b'E', b"\0\0\0\0\x05").unwrap();
         let expected = Frontend::Execute {
             portal: "",

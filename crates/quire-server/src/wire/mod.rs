@@ -15,7 +15,7 @@ mod reader;
 mod sasl;
 mod startup;
 
-pub(crate) use backend::{Described, Output};
-pub(crate) use frontend::{Bind, Frontend, Target};
+pub(crate) use backend::{Described, MessageBuffer};
+pub(crate) use frontend::{Bind, DescribeTarget, Frontend};
 pub(crate) use sasl::SaslInitial;
-pub(crate) use startup::{Opening, StartupPacket};
+pub(crate) use startup::{StartupPacket, StartupRequest};

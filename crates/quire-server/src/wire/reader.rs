@@ -6,11 +6,11 @@ const SHORT: Malformed = Malformed("it ends too early");
 
 /// What is left of a body.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct MessageReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> MessageReader<'a> {
     pub(super) fn new(body: &'a [u8]) -> Self {
         Self { rest: body }
     }

@@ -1,6 +1,6 @@
 //! The first answer of a client that is to prove who it is.
 
-use super::reader::Reader;
+use super::reader::MessageReader;
 use crate::malformed::Malformed;
 
 /// `p`, when it is the first one.
@@ -12,7 +12,7 @@ pub(crate) struct SaslInitial<'a> {
 
 impl<'a> SaslInitial<'a> {
     pub(crate) fn read(body: &'a [u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(body);
+        let mut reader = MessageReader::new(body);
         let initial = Self {
             mechanism: reader.string()?,
             data: reader.value()?,

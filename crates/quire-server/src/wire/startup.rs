@@ -1,6 +1,6 @@
 //! The first packet of a connection, which has a length but no type.
 
-use super::reader::Reader;
+use super::reader::MessageReader;
 use crate::malformed::Malformed;
 
 const CANCEL_REQUEST: u32 = 80_877_102;
@@ -9,7 +9,7 @@ const GSS_ENCRYPTION_REQUEST: u32 = 80_877_104;
 
 /// What a client may begin with.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Opening<'a> {
+pub(crate) enum StartupRequest<'a> {
     /// Another connection's statement is to be cancelled.
     Cancel { process_id: i32, secret: &'a [u8] },
     /// It asks for TLS.
@@ -29,10 +29,10 @@ pub(crate) struct StartupPacket<'a> {
     pub(crate) parameters: Vec<(&'a str, &'a str)>,
 }
 
-impl<'a> Opening<'a> {
+impl<'a> StartupRequest<'a> {
     /// Reads a packet without its length.
     pub(crate) fn read(body: &'a [u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(body);
+        let mut reader = MessageReader::new(body);
         let code = reader.u32()?;
         let opening = match code {
             CANCEL_REQUEST => Self::Cancel {
@@ -59,7 +59,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-fn parameters<'a>(reader: &mut Reader<'a>) -> Result<Vec<(&'a str, &'a str)>, Malformed> {
+fn parameters<'a>(reader: &mut MessageReader<'a>) -> Result<Vec<(&'a str, &'a str)>, Malformed> {
     let mut parameters = Vec::new();
     loop {
         match reader.string()? {
@@ -83,19 +83,22 @@ mod tests {
 
     #[test]
     fn packets_are_told_apart() {
-        let startup = Opening::read(b"\0\x03\0\x02user\0ada\0database\0shop\0\0").unwrap();
-        let Opening::Startup(packet) = startup else {
+        let startup = StartupRequest::read(b"\0\x03\0\x02user\0ada\0database\0shop\0\0").unwrap();
+        let StartupRequest::Startup(packet) = startup else {
             panic!("{startup:?}")
         };
         assert_eq!((packet.major, packet.minor), (3, 2));
         assert_eq!(packet.parameter("user"), Some("ada"));
         assert_eq!(packet.parameter("options"), None);
-        assert_eq!(Opening::read(b"\x04\xd2\x16\x2f").unwrap(), Opening::Tls);
-        let expected = Opening::Cancel {
+        assert_eq!(
+            StartupRequest::read(b"\x04\xd2\x16\x2f").unwrap(),
+            StartupRequest::Tls
+        );
+        let expected = StartupRequest::Cancel {
             process_id: 7,
             secret: b"abcd",
         };
-        let cancel = Opening::read(b"\x04\xd2\x16\x2e\0\0\0\x07abcd").unwrap();
+        let cancel = StartupRequest::read(b"\x04\xd2\x16\x2e\0\0\0\x07abcd").unwrap();
         assert_eq!(cancel, expected);
     }
 
@@ -103,9 +106,9 @@ mod tests {
     fn what_is_cut_off_is_refused() {
         let whole = b"\0\x03\0\0user\0ada\0\0";
         for length in 0..whole.len() {
-            assert!(Opening::read(&whole[..length]).is_err(), "{length}");
+            assert!(StartupRequest::read(&whole[..length]).is_err(), "{length}");
         }
-        assert!(Opening::read(b"\0\x03\0\0user\0ada\0\0x").is_err());
-        assert!(Opening::read(b"\x04\xd2\x16\x2fx").is_err());
+        assert!(StartupRequest::read(b"\0\x03\0\0user\0ada\0\0x").is_err());
+        assert!(StartupRequest::read(b"\x04\xd2\x16\x2fx").is_err());
     }
 }

@@ -27,14 +27,14 @@ pub fn resolve(statement: &mut Statement) -> Result<(), Error> {
 /// The queries around the place of a walk, the outermost first.
 #[derive(Default)]
 struct Resolver {
-    frames: Vec<Frame>,
+    frames: Vec<WithScope>,
     renamed_count: usize,
     refused: Option<Error>,
 }
 
 /// The `WITH` of one query.
 #[derive(Default)]
-struct Frame {
+struct WithScope {
     /// Each name as it is written, and as it is planned.
     names: Vec<(String, String)>,
     is_recursive: bool,
@@ -44,7 +44,7 @@ struct Frame {
     is_within: bool,
 }
 
-impl Frame {
+impl WithScope {
     /// The names that can be read at the place.
     fn visible(&self) -> &[(String, String)] {
         if self.is_within && !self.is_recursive {
@@ -70,8 +70,8 @@ impl Resolver {
     }
 
     /// The names of a query's `WITH`. Those of a query of `WITH RECURSIVE` may come to stand beside it, so that they are all new.
-    fn frame_of(&mut self, query: &mut Query, is_of_recursive: bool) -> Result<Frame, Error> {
-        let mut frame = Frame::default();
+    fn frame_of(&mut self, query: &mut Query, is_of_recursive: bool) -> Result<WithScope, Error> {
+        let mut frame = WithScope::default();
         let Some(with) = &mut query.with else {
             return Ok(frame);
         };

@@ -147,14 +147,14 @@ fn check(query: &Query, name: &str) -> Result<(), Error> {
             display(name)
         )));
     };
-    let mut reader = Reader {
+    let mut reader = SelfReferenceFinder {
         name,
         reference_count: 0,
     };
-    reader.body(left, Place::NonRecursive)?;
-    reader.body(right, Place::Recursive)?;
+    reader.body(left, RecursionContext::NonRecursive)?;
+    reader.body(right, RecursionContext::Recursive)?;
     for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
-        reader.query(&cte.query, Place::Subquery)?;
+        reader.query(&cte.query, RecursionContext::Subquery)?;
     }
     let what = match (&query.order_by, &query.limit_clause, &query.fetch) {
         (Some(_), _, _) => "ORDER BY",
@@ -173,7 +173,7 @@ fn invalid(text: impl Into<String>) -> Error {
 
 /// Where a query is read.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum RecursionContext {
     /// Where it may read itself.
     Recursive,
     NonRecursive,
@@ -182,9 +182,9 @@ enum Place {
     Except,
 }
 
-impl Place {
+impl RecursionContext {
     /// The place within this one, unless that is wrong already.
-    fn within(self, inner: Place) -> Place {
+    fn within(self, inner: RecursionContext) -> RecursionContext {
         match self {
             Self::Recursive => inner,
             other => other,
@@ -203,13 +203,13 @@ impl Place {
 }
 
 /// Looks for the places where a query reads itself.
-struct Reader<'n> {
+struct SelfReferenceFinder<'n> {
     name: &'n str,
     reference_count: usize,
 }
 
-impl Reader<'_> {
-    fn query(&mut self, query: &Query, place: Place) -> Result<(), Error> {
+impl SelfReferenceFinder<'_> {
+    fn query(&mut self, query: &Query, place: RecursionContext) -> Result<(), Error> {
         for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
             self.query(&cte.query, place)?;
         }
@@ -218,7 +218,7 @@ impl Reader<'_> {
         self.expressions(&query.limit_clause)
     }
 
-    fn body(&mut self, body: &SetExpr, place: Place) -> Result<(), Error> {
+    fn body(&mut self, body: &SetExpr, place: RecursionContext) -> Result<(), Error> {
         match body {
             SetExpr::Select(select) => self.select(select, place),
             SetExpr::Query(query) => self.query(query, place),
@@ -226,7 +226,9 @@ impl Reader<'_> {
                 left, op, right, ..
             } => {
                 let right_place = match op {
-                    SetOperator::Except | SetOperator::Minus => place.within(Place::Except),
+                    SetOperator::Except | SetOperator::Minus => {
+                        place.within(RecursionContext::Except)
+                    }
                     _ => place,
                 };
                 self.body(left, place)?;
@@ -236,7 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    fn select(&mut self, select: &Select, place: Place) -> Result<(), Error> {
+    fn select(&mut self, select: &Select, place: RecursionContext) -> Result<(), Error> {
         let mut reads = false;
         for from in &select.from {
             reads |= self.joined(from, place)?;
@@ -261,14 +263,14 @@ impl Reader<'_> {
     }
 
     /// Whether one of the tables is the query itself.
-    fn joined(&mut self, from: &TableWithJoins, place: Place) -> Result<bool, Error> {
+    fn joined(&mut self, from: &TableWithJoins, place: RecursionContext) -> Result<bool, Error> {
         let is_filled_up_from = |first: usize| {
             let mut later = from.joins[first..].iter();
             later.any(|join| keeps(&join.join_operator).1)
         };
         let place_of = |is_filled_up: bool| {
             if is_filled_up {
-                place.within(Place::OuterJoin)
+                place.within(RecursionContext::OuterJoin)
             } else {
                 place
             }
@@ -282,7 +284,7 @@ impl Reader<'_> {
         Ok(reads)
     }
 
-    fn factor(&mut self, factor: &TableFactor, place: Place) -> Result<bool, Error> {
+    fn factor(&mut self, factor: &TableFactor, place: RecursionContext) -> Result<bool, Error> {
         match factor {
             TableFactor::Table {
                 name, args: None, ..
@@ -298,17 +300,17 @@ impl Reader<'_> {
     /// Expressions read the query in subqueries, if at all.
     fn expressions(&mut self, tree: &impl Visit) -> Result<(), Error> {
         if mentions(tree, self.name) {
-            self.found(Place::Subquery)
+            self.found(RecursionContext::Subquery)
         } else {
             Ok(())
         }
     }
 
-    fn found(&mut self, place: Place) -> Result<(), Error> {
+    fn found(&mut self, place: RecursionContext) -> Result<(), Error> {
         self.reference_count += 1;
         let where_not = match place {
-            Place::Recursive if self.reference_count == 1 => return Ok(()),
-            Place::Recursive => "more than once".to_owned(),
+            RecursionContext::Recursive if self.reference_count == 1 => return Ok(()),
+            RecursionContext::Recursive => "more than once".to_owned(),
             other => format!("within {}", other.words()),
         };
         let name = display(self.name);

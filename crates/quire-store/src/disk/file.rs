@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{Disk, OpenMode};
-use crate::error::OpenError;
+use crate::error::VolumeOpenError;
 
 /// A file, locked for as long as the value lives: exclusively when it is open for writing, shared
 /// when it is open read-only.
@@ -25,7 +25,7 @@ impl FileDisk {
     ///
     /// # Errors
     /// [`OpenError::Locked`] when another process has it, [`OpenError::Io`] otherwise.
-    pub fn open(path: impl AsRef<Path>, mode: OpenMode) -> Result<Self, OpenError> {
+    pub fn open(path: impl AsRef<Path>, mode: OpenMode) -> Result<Self, VolumeOpenError> {
         let mut options = OpenOptions::new();
         options.read(true).write(mode == OpenMode::ReadWrite);
         Self::open_locked(path.as_ref(), mode, &options)
@@ -38,7 +38,7 @@ impl FileDisk {
     ///
     /// # Errors
     /// As [`FileDisk::open`].
-    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, VolumeOpenError> {
         let path = path.as_ref();
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -54,7 +54,7 @@ impl FileDisk {
     ///
     /// # Errors
     /// As [`FileDisk::open`].
-    pub fn temporary(directory: Option<&Path>) -> Result<Self, OpenError> {
+    pub fn temporary(directory: Option<&Path>) -> Result<Self, VolumeOpenError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
@@ -66,7 +66,11 @@ impl FileDisk {
         Ok(disk)
     }
 
-    fn open_locked(path: &Path, mode: OpenMode, options: &OpenOptions) -> Result<Self, OpenError> {
+    fn open_locked(
+        path: &Path,
+        mode: OpenMode,
+        options: &OpenOptions,
+    ) -> Result<Self, VolumeOpenError> {
         let file = options
             .open(path)
             .map_err(|source| failed(path, "open", source))?;
@@ -77,7 +81,7 @@ impl FileDisk {
         match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(OpenError::Locked {
+                return Err(VolumeOpenError::Locked {
                     file: path.display().to_string(),
                 });
             }
@@ -141,8 +145,8 @@ impl Disk for FileDisk {
     }
 }
 
-fn failed(path: &Path, operation: &'static str, source: io::Error) -> OpenError {
-    OpenError::Io {
+fn failed(path: &Path, operation: &'static str, source: io::Error) -> VolumeOpenError {
+    VolumeOpenError::Io {
         file: path.display().to_string(),
         operation,
         source,

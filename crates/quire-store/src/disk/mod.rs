@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::error::OpenError;
+use crate::error::VolumeOpenError;
 
 mod file;
 mod memory;
@@ -11,8 +11,8 @@ mod throttled;
 
 pub use file::FileDisk;
 pub use memory::MemDisk;
-pub use simulated::{CrashImages, Fault, FaultKind, SimDisk, operation::Operation};
-pub use throttled::{Clock, DeviceProfile, RealClock, ThrottleStatistics, ThrottledDisk};
+pub use simulated::{CrashImages, Fault, FaultKind, SimDisk, operation::DiskOperation};
+pub use throttled::{DeviceClock, DeviceProfile, RealClock, ThrottleStatistics, ThrottledDisk};
 
 /// May what is on a disk be changed?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +78,8 @@ pub(crate) fn open_failed(
     disk: &dyn Disk,
     operation: &'static str,
     source: io::Error,
-) -> OpenError {
-    OpenError::Io {
+) -> VolumeOpenError {
+    VolumeOpenError::Io {
         file: disk.name(),
         operation,
         source,

@@ -12,21 +12,21 @@ use std::time::{Duration, Instant};
 use quire_format::log::RECORDS_BYTES_MAX;
 use quire_format::volume::{LOG_ROOT_PAGE, PageId, PageKind};
 
-use super::group::{Filling, Group, Outcome};
+use super::group::{CommitGroup, Filling, GroupCommitOutcome};
 use super::inner::LogInner;
 use super::live::LivePage;
 use super::sequence::LogSequence;
-use crate::error::{CommitError, WriteError};
+use crate::error::{BatchWriteError, CommitError};
 use crate::volume::{Durability, WriteBatch};
 
 /// The duty to tell the others, even when the leader panics.
 struct Leading {
-    outcome: Arc<Outcome>,
+    outcome: Arc<GroupCommitOutcome>,
 }
 
 impl Drop for Leading {
     fn drop(&mut self) {
-        self.outcome.tell(Err(WriteError::BatchFailed.into()));
+        self.outcome.tell(Err(BatchWriteError::BatchFailed.into()));
     }
 }
 
@@ -41,7 +41,7 @@ impl LogInner {
     ) -> Result<LogSequence, CommitError> {
         assert!(batch.is_of(&self.volume), "a batch of another volume");
         check_length(records)?;
-        let mut group = Group::default();
+        let mut group = CommitGroup::default();
         group.push(records, ends, durability, Some(0));
         // That says the batch itself.
         group.makes_room = false;
@@ -58,9 +58,9 @@ impl LogInner {
         durability: Durability,
     ) -> Result<u64, CommitError> {
         assert!(batch.is_of(&self.volume), "a batch of another volume");
-        let group = Group {
+        let group = CommitGroup {
             is_synced: durability == Durability::Synced,
-            ..Group::default()
+            ..CommitGroup::default()
         };
         let (_, batch) = self.write_group(batch, &group)?;
         // The batch has the turn: no other commit has followed.
@@ -96,7 +96,7 @@ impl LogInner {
         Ok(LogSequence(outcome.wait(durability)? + index as u64))
     }
 
-    fn lead(&self, outcome: Arc<Outcome>) {
+    fn lead(&self, outcome: Arc<GroupCommitOutcome>) {
         let leading = Leading { outcome };
         if self.commit_delay_us > 0 {
             std::thread::sleep(Duration::from_micros(self.commit_delay_us.into()));
@@ -155,7 +155,7 @@ impl LogInner {
     pub(super) fn write_group(
         &self,
         mut batch: WriteBatch,
-        waiting: &Group,
+        waiting: &CommitGroup,
     ) -> Result<(u64, WriteBatch), CommitError> {
         let later = mem::take(&mut self.lock_filling().later);
         let joined;
@@ -187,7 +187,7 @@ impl LogInner {
     fn write_pages(
         &self,
         batch: &mut WriteBatch,
-        group: &Group,
+        group: &CommitGroup,
     ) -> Result<(Vec<LivePage>, u64), CommitError> {
         if group.grows {
             batch.leave_room_for_pages(group.body.len() as u64);
@@ -212,7 +212,7 @@ impl LogInner {
     }
 
     /// The pages of a group are in the volume.
-    fn take_in(&self, mut pages: Vec<LivePage>, group: &Group, first: u64) {
+    fn take_in(&self, mut pages: Vec<LivePage>, group: &CommitGroup, first: u64) {
         let mut live = self.lock_live();
         let mut commits = group.commits.iter().zip(first..).peekable();
         for page in &mut pages {
@@ -229,7 +229,7 @@ impl LogInner {
         &self,
         batch: &WriteBatch,
         page: Option<PageId>,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), BatchWriteError> {
         let live = self.lock_live();
         for orphan in &live.orphans {
             batch.free(*orphan)?;
@@ -241,10 +241,10 @@ impl LogInner {
     }
 }
 
-pub(super) fn check_length(records: &[u8]) -> Result<(), WriteError> {
+pub(super) fn check_length(records: &[u8]) -> Result<(), BatchWriteError> {
     let (bytes, limit_bytes) = (records.len(), RECORDS_BYTES_MAX);
     if bytes > limit_bytes {
-        return Err(WriteError::TooLarge { bytes, limit_bytes });
+        return Err(BatchWriteError::TooLarge { bytes, limit_bytes });
     }
     Ok(())
 }

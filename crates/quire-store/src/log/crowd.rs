@@ -21,7 +21,7 @@ const SKIPPED_MAX: u32 = 64;
 
 /// What is known of those who commit.
 #[derive(Default)]
-pub(super) struct Crowd {
+pub(super) struct CommitterCrowd {
     /// When the newest group was through: those in it, and those that waited.
     size: usize,
     /// What writing and syncing a group takes, on average.
@@ -33,7 +33,7 @@ pub(super) struct Crowd {
     wanted: usize,
 }
 
-impl Crowd {
+impl CommitterCrowd {
     /// A group is through that took so long, `waiting` others wait.
     pub(super) fn note(&mut self, group: usize, waiting: usize, took: Duration) {
         self.size = group + waiting;
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn one_that_commits_alone_never_pauses() {
-        let mut crowd = Crowd::default();
+        let mut crowd = CommitterCrowd::default();
         for _ in 0..10 {
             assert_eq!(crowd.begin_pause(1), None);
             crowd.note(1, 0, SYNC);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn two_halves_become_one_group() {
-        let mut crowd = Crowd::default();
+        let mut crowd = CommitterCrowd::default();
         crowd.note(4, 4, SYNC);
         assert_eq!(crowd.begin_pause(4), Some(SYNC / 8));
         assert!(!crowd.is_complete(7));
@@ -107,14 +107,14 @@ mod tests {
 
     #[test]
     fn nobody_pauses_for_a_quick_disk() {
-        let mut crowd = Crowd::default();
+        let mut crowd = CommitterCrowd::default();
         crowd.note(4, 4, SYNC_MIN - Duration::from_nanos(1));
         assert_eq!(crowd.begin_pause(1), None);
     }
 
     #[test]
     fn pauses_in_vain_become_rare() {
-        let mut crowd = Crowd::default();
+        let mut crowd = CommitterCrowd::default();
         let mut pauses = 0;
         for _ in 0..1_000 {
             crowd.note(4, 4, SYNC);

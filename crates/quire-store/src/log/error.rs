@@ -6,7 +6,7 @@ use quire_codec::Corrupt;
 use quire_format::volume::PageId;
 use thiserror::Error;
 
-use crate::error::ReadError;
+use crate::error::PageReadError;
 use crate::volume::Pin;
 
 /// Why a log could not be read.
@@ -15,7 +15,7 @@ use crate::volume::Pin;
 pub enum LogError {
     /// A page could not be read.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] PageReadError),
     /// The pages are whole, but no log.
     #[error(
         "the log of {file} is damaged in page {page}: {detail}; restore a backup, \

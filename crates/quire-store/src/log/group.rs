@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use quire_format::log::{LogContent, LogEntry, LogPage, push_entry};
 use quire_format::volume::PageKind;
 
-use super::crowd::Crowd;
+use super::crowd::CommitterCrowd;
 use super::live::LivePage;
-use crate::error::{CommitError, WriteError};
+use crate::error::{BatchWriteError, CommitError};
 use crate::patience::is_soon;
 use crate::volume::{Durability, WriteBatch};
 
@@ -18,22 +18,22 @@ const PAGE_BYTES: usize = 256 << 10;
 #[derive(Default)]
 pub(super) struct Filling {
     /// The group that can still be joined.
-    pub(super) waiting: Group,
+    pub(super) waiting: CommitGroup,
     /// Commits that wait, of this group and of those that are being written.
     pub(super) waiting_count: usize,
     /// Commits that nobody waits for.
-    pub(super) later: Group,
+    pub(super) later: CommitGroup,
     /// How many of these have a sequence and are not in the volume, with those that are being written.
     pub(super) unwritten_count: u64,
-    pub(super) crowd: Crowd,
+    pub(super) crowd: CommitterCrowd,
 }
 
 /// Commits that are written together.
 #[derive(Default)]
-pub(super) struct Group {
+pub(super) struct CommitGroup {
     /// The entries, one behind the other.
     pub(super) body: Vec<u8>,
-    pub(super) commits: Vec<Joined>,
+    pub(super) commits: Vec<GroupedCommit>,
     pub(super) is_synced: bool,
     /// One of them does not make room.
     pub(super) grows: bool,
@@ -41,12 +41,12 @@ pub(super) struct Group {
     pub(super) makes_room: bool,
     /// Bytes of what those put that do.
     pub(super) put_bytes: u64,
-    pub(super) outcome: Arc<Outcome>,
+    pub(super) outcome: Arc<GroupCommitOutcome>,
 }
 
 /// One commit of a group.
 #[derive(Clone, Copy)]
-pub(super) struct Joined {
+pub(super) struct GroupedCommit {
     /// Where its entry ends in the body.
     pub(super) end: usize,
     /// The large transaction that it ends; 0: none.
@@ -55,11 +55,11 @@ pub(super) struct Joined {
 
 /// What became of a group: the sequence of its first commit.
 #[derive(Default)]
-pub(super) struct Outcome {
+pub(super) struct GroupCommitOutcome {
     first: OnceLock<Result<u64, CommitError>>,
 }
 
-impl Outcome {
+impl GroupCommitOutcome {
     /// What is told first stays.
     pub(super) fn tell(&self, first: Result<u64, CommitError>) {
         let _ = self.first.set(first);
@@ -77,7 +77,7 @@ impl Outcome {
     }
 }
 
-impl Group {
+impl CommitGroup {
     pub(super) fn push(
         &mut self,
         records: &[u8],
@@ -88,7 +88,7 @@ impl Group {
         push_entry(&mut self.body, &LogEntry { ends, records });
         let end = self.body.len();
         let large = ends.map_or(0, |(large, _)| large);
-        self.commits.push(Joined { end, large });
+        self.commits.push(GroupedCommit { end, large });
         self.is_synced |= durability == Durability::Synced;
         self.grows |= makes_room.is_none();
         self.makes_room |= makes_room.is_some();
@@ -111,7 +111,7 @@ impl Group {
         &self,
         batch: &WriteBatch,
         first: u64,
-    ) -> Result<Vec<LivePage>, WriteError> {
+    ) -> Result<Vec<LivePage>, BatchWriteError> {
         let mut pages = Vec::with_capacity(1);
         let (mut start, mut start_end) = (0, 0);
         while start < self.commits.len() {

@@ -3,7 +3,7 @@
 use quire_format::log::{LogContent, LogPage};
 use quire_format::volume::PageKind;
 
-use super::Log;
+use super::VolumeLog;
 use super::commit::check_length;
 use super::sequence::LogSequence;
 use crate::error::CommitError;
@@ -12,7 +12,7 @@ use crate::volume::{Durability, WriteBatch};
 /// A transaction that is written to the log part by part. Its parts count when [`LargeCommit::commit`] returns; when it
 /// is dropped instead, or the process ends, they are freed with a later batch of the log.
 pub struct LargeCommit {
-    log: Log,
+    log: VolumeLog,
     /// The batch of the first part; 0 before it.
     number: u64,
     part_count: u32,
@@ -21,7 +21,7 @@ pub struct LargeCommit {
     put_bytes: u64,
 }
 
-impl Log {
+impl VolumeLog {
     /// Begins a transaction whose redo records come in parts.
     #[must_use]
     pub fn begin_large(&self) -> LargeCommit {

@@ -6,9 +6,9 @@
 
 use std::mem;
 
-use super::Log;
+use super::VolumeLog;
 use super::commit::check_length;
-use super::group::{Filling, Group};
+use super::group::{CommitGroup, Filling};
 use super::inner::LogInner;
 use super::sequence::LogSequence;
 use crate::error::CommitError;
@@ -17,7 +17,7 @@ use crate::volume::Durability;
 /// With more than this a commit waits until all are written.
 const LATER_BYTES_MAX: usize = 256 << 10;
 
-impl Log {
+impl VolumeLog {
     /// Commits a transaction by its redo records, without waiting for anything: it is in memory only, until the next commit of
     /// another kind, [`write_later`](Self::write_later), or the end of the last handle; the end of the process loses it before.
     /// While others wait for their commits it is written with these, unsynced.
@@ -68,7 +68,7 @@ impl LogInner {
         if self.lock_filling().later.commits.is_empty() {
             return Ok(());
         }
-        let (_, batch) = self.write_group(batch, &Group::default())?;
+        let (_, batch) = self.write_group(batch, &CommitGroup::default())?;
         batch.tidy_up();
         Ok(())
     }
@@ -83,14 +83,14 @@ impl Drop for LogInner {
 
 impl Filling {
     /// What could not be written is written first the next time.
-    pub(super) fn put_back(&mut self, later: Group) {
+    pub(super) fn put_back(&mut self, later: CommitGroup) {
         let newer = mem::replace(&mut self.later, later);
         let joined = self.later.followed_by(&newer);
         self.later = joined;
     }
 }
 
-impl Group {
+impl CommitGroup {
     /// Both, one behind the other, with what the second is told.
     pub(super) fn followed_by(&self, next: &Self) -> Self {
         let moved = next.commits.iter().map(|commit| {

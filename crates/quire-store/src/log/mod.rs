@@ -70,17 +70,17 @@ pub struct LogOptions {
 
 /// The log of one volume. A cheap handle: clones are the same log. There must be one log for a volume.
 #[derive(Clone)]
-pub struct Log {
+pub struct VolumeLog {
     inner: Arc<LogInner>,
 }
 
-impl Log {
+impl VolumeLog {
     /// Commits a transaction by its redo records, together with those of other threads. Returns when the volume has them
     /// (as durably as the strictest of the group asked for), with the transaction's place in the order of commits.
     ///
     /// # Errors
     /// [`CommitError::Write`]: the transaction is not committed, nor is any other of its group. On a full disk the next
-    /// try may succeed; `TooLarge` asks for [`Log::begin_large`]. [`CommitError::Unknown`]: opening the file again tells.
+    /// try may succeed; `TooLarge` asks for [`VolumeLog::begin_large`]. [`CommitError::Unknown`]: opening the file again tells.
     pub fn commit(
         &self,
         records: &[u8],
@@ -89,12 +89,12 @@ impl Log {
         self.inner.join(records, None, durability, None)
     }
 
-    /// As [`Log::commit`], for a transaction that deletes: on a full disk it may use the space that is set aside for
+    /// As [`VolumeLog::commit`], for a transaction that deletes: on a full disk it may use the space that is set aside for
     /// what makes room, so that deleting and a checkpoint afterwards are possible. What it puts, `put_bytes`, says that things are gone; for
     /// the pages of that, room is left.
     ///
     /// # Errors
-    /// As [`Log::commit`].
+    /// As [`VolumeLog::commit`].
     pub fn commit_making_room(
         &self,
         records: &[u8],
@@ -105,10 +105,10 @@ impl Log {
     }
 
     /// Commits a batch, and with it a transaction by its redo records: both count, or neither. The batch keeps its turn until
-    /// the log knows of it, so no group comes in between. The batch must not have been given to [`Log::truncate`].
+    /// the log knows of it, so no group comes in between. The batch must not have been given to [`VolumeLog::truncate`].
     ///
     /// # Errors
-    /// As [`Log::commit`]; the batch is dropped then, and the log is as it was.
+    /// As [`VolumeLog::commit`]; the batch is dropped then, and the log is as it was.
     pub fn commit_batch(
         &self,
         batch: WriteBatch,
@@ -118,11 +118,11 @@ impl Log {
         self.inner.commit_with(batch, records, None, durability)
     }
 
-    /// Commits a batch that changes no rows. What [`Log::commit_later`] has left in memory is committed with it, so that a
+    /// Commits a batch that changes no rows. What [`VolumeLog::commit_later`] has left in memory is committed with it, so that a
     /// crash never leaves the batch without what was committed before. Returns the sequence of the volume's commit.
     ///
     /// # Errors
-    /// As [`Log::commit_batch`].
+    /// As [`VolumeLog::commit_batch`].
     pub fn commit_pages(
         &self,
         batch: WriteBatch,

@@ -9,10 +9,10 @@ use quire_format::volume::{LOG_ROOT_PAGE, PageId, PageKind};
 use super::error::{LogError, corrupt, corrupt_in};
 use super::inner::LogInner;
 use super::live::{LivePage, LivePages};
-use super::{Log, LogOptions};
+use super::{LogOptions, VolumeLog};
 use crate::volume::{Pin, Volume};
 
-impl Log {
+impl VolumeLog {
     /// Finds the log of a volume; one that never had any has an empty one. Reads the pages that count, writes nothing.
     /// Then [`Log::replay`] is due, before the first commit.
     ///
@@ -38,7 +38,7 @@ fn find(pin: &Pin) -> Result<LivePages, LogError> {
     }
     let payload = pin.read(LOG_ROOT_PAGE)?;
     let root = LogRoot::decode(&payload).map_err(corrupt_in(pin, LOG_ROOT_PAGE))?;
-    let mut search = Search {
+    let mut search = LogSearch {
         pin,
         live: LivePages::new(root.truncated_to),
         parts: BTreeMap::new(),
@@ -55,7 +55,7 @@ fn find(pin: &Pin) -> Result<LivePages, LogError> {
     Ok(search.finish())
 }
 
-struct Search<'a> {
+struct LogSearch<'a> {
     pin: &'a Pin,
     live: LivePages,
     /// Parts whose end was not found yet, by the number of their transaction: ordinal and page.
@@ -63,7 +63,7 @@ struct Search<'a> {
     is_first: bool,
 }
 
-impl Search<'_> {
+impl LogSearch<'_> {
     fn take(&mut self, page: PageId) -> Result<(), LogError> {
         let payload = self.pin.read(page)?;
         let found = LogPage::decode(&payload).map_err(corrupt_in(self.pin, page))?;

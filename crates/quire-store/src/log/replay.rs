@@ -5,12 +5,12 @@ use std::error::Error;
 use quire_format::log::{LogContent, LogEntries, LogPage};
 use quire_format::volume::PageId;
 
-use super::Log;
+use super::VolumeLog;
 use super::error::{LogError, ReplayError, corrupt_in};
 use super::sequence::LogSequence;
 use crate::volume::Pin;
 
-impl Log {
+impl VolumeLog {
     /// Calls `apply` with the records of every commit that counts, in the order of the commits; for a large transaction
     /// once for each part and once for the end, with the same sequence. The pages of the volume may be those of a later
     /// moment than a commit's, so records must be such that doing them again, in order, changes nothing.

@@ -2,12 +2,12 @@
 
 use quire_format::volume::{LOG_ROOT_PAGE, PageKind};
 
-use super::Log;
+use super::VolumeLog;
 use super::sequence::LogSequence;
-use crate::error::WriteError;
+use crate::error::BatchWriteError;
 use crate::volume::WriteBatch;
 
-impl Log {
+impl VolumeLog {
     /// Are there parts of commits that came to nothing? A truncation frees them.
     #[must_use]
     pub fn has_leftovers(&self) -> bool {
@@ -22,7 +22,7 @@ impl Log {
     ///
     /// # Errors
     /// As [`WriteBatch::replace`].
-    pub fn truncate(&self, batch: &WriteBatch, up_to: LogSequence) -> Result<(), WriteError> {
+    pub fn truncate(&self, batch: &WriteBatch, up_to: LogSequence) -> Result<(), BatchWriteError> {
         batch.shortens_log();
         let (freed, root) = {
             let mut live = self.inner.lock_live();

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use quire_format::volume::PageId;
 
-use super::frame::Frame;
+use super::frame::PageFrame;
 
 /// The frames changed in the current epoch. They are held here, so they are not evicted.
-pub(super) struct Changes {
+pub(super) struct DirtyFrames {
     set: Mutex<ChangedSet>,
     /// That of the set; written under its lock.
     epoch: AtomicU64,
@@ -31,12 +31,12 @@ const SAMPLE_BYTES_MIN: usize = 256 << 10;
 
 #[derive(Default)]
 struct ChangedSet {
-    frames: HashMap<PageId, Arc<Frame>>,
+    frames: HashMap<PageId, Arc<PageFrame>>,
     /// Nobody will flush any more.
     is_closed: bool,
 }
 
-impl Changes {
+impl DirtyFrames {
     pub(super) fn new(limit_bytes: usize) -> Self {
         Self {
             set: Mutex::default(),
@@ -50,7 +50,7 @@ impl Changes {
     }
 
     /// Some of the frames that have changed, whenever twice as much has as the last time. Empty in between.
-    pub(super) fn sample(&self) -> Vec<Arc<Frame>> {
+    pub(super) fn sample(&self) -> Vec<Arc<PageFrame>> {
         let (changed, due) = (
             self.dirty_bytes(),
             self.sample_bytes.load(Ordering::Relaxed),
@@ -78,7 +78,7 @@ impl Changes {
     }
 
     /// Adds a frame that was as its image until now; tells the epoch.
-    pub(super) fn add(&self, frame: &Arc<Frame>) -> u64 {
+    pub(super) fn add(&self, frame: &Arc<PageFrame>) -> u64 {
         let mut set = self.lock();
         if !set.is_closed && set.frames.insert(frame.page(), Arc::clone(frame)).is_none() {
             let bytes = frame.page_bytes();
@@ -103,7 +103,7 @@ impl Changes {
     }
 
     /// Ends the epoch; the frames that were changed in it, in the order of their pages.
-    pub(super) fn end_epoch(&self) -> Vec<Arc<Frame>> {
+    pub(super) fn end_epoch(&self) -> Vec<Arc<PageFrame>> {
         let mut set = self.lock();
         self.epoch.fetch_add(1, Ordering::Release);
         let taken = std::mem::take(&mut set.frames);

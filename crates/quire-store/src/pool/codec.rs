@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, Dictionary, OpenError, open};
+use quire_codec::block::{
+    BlockCodec, BlockCodecId, BlockOptions, CodecOpenError, ZstdDictionary, open,
+};
 
 /// How the pages of one tree are compressed: none, lz4, lz4hc, zlib, zstd …, and the level. Pages that were compressed
 /// in another way stay readable. With [`Pool::by_columns`](super::Pool::by_columns) it says besides that leaves are
@@ -29,7 +31,7 @@ impl PageCodec {
     ///
     /// # Errors
     /// A level the codec does not have.
-    pub fn new(id: BlockCodecId, level: Option<i32>) -> Result<Self, OpenError> {
+    pub fn new(id: BlockCodecId, level: Option<i32>) -> Result<Self, CodecOpenError> {
         let options = BlockOptions {
             level,
             dictionary: None,
@@ -134,10 +136,13 @@ impl CodecShelf {
     pub(super) fn with<R>(
         &self,
         codec: PageCodec,
-        dictionary: Option<Dictionary>,
+        dictionary: Option<ZstdDictionary>,
         work: impl FnOnce(&mut dyn BlockCodec) -> R,
-    ) -> Result<R, OpenError> {
-        let label = (codec.plain(), dictionary.as_ref().map_or(0, Dictionary::id));
+    ) -> Result<R, CodecOpenError> {
+        let label = (
+            codec.plain(),
+            dictionary.as_ref().map_or(0, ZstdDictionary::id),
+        );
         let mut borrowed = match self.take(label) {
             Some(found) => found,
             None => {
@@ -161,9 +166,9 @@ impl CodecShelf {
     pub(super) fn with_any_level<R>(
         &self,
         id: BlockCodecId,
-        dictionary: Option<Dictionary>,
+        dictionary: Option<ZstdDictionary>,
         work: impl FnOnce(&mut dyn BlockCodec) -> R,
-    ) -> Result<R, OpenError> {
+    ) -> Result<R, CodecOpenError> {
         self.with(PageCodec::with_default_level(id), dictionary, work)
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use quire_codec::Corrupt;
 use quire_codec::block::{BlockCodec, BlockCodecId};
-use quire_format::row_page::{PageShape, PageTransform, RowPage, encode_image, encode_image_as};
+use quire_format::row_page::{PageTransform, RowPage, RowPageShape, encode_image, encode_image_as};
 
 use super::codec::PageCodec;
 
@@ -21,21 +21,21 @@ const TIE_PARTS: usize = 128;
 /// How the pages of some trees are stored by columns.
 pub(super) struct ColumnFormat {
     codec: PageCodec,
-    shape: PageShape,
+    shape: RowPageShape,
     /// None: chosen by a sample.
     wanted: Option<PageTransform>,
     chosen: OnceLock<PageTransform>,
-    sample: Mutex<Sample>,
+    sample: Mutex<TransformSample>,
 }
 
 /// Bytes of images under each transform, in the order of [`PageTransform::ALL`].
 #[derive(Default)]
-struct Sample {
+struct TransformSample {
     pages: usize,
     bytes: [usize; PageTransform::ALL.len()],
 }
 
-impl Sample {
+impl TransformSample {
     fn best(&self) -> PageTransform {
         let [rows, ..] = self.bytes;
         let least = self.bytes.into_iter().min().unwrap_or(rows);
@@ -101,7 +101,7 @@ impl ColumnFormats {
     pub(super) fn add(
         &self,
         codec: PageCodec,
-        shape: PageShape,
+        shape: RowPageShape,
         wanted: Option<PageTransform>,
     ) -> PageCodec {
         let mut formats = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use quire_format::row_page::{PageImage, PageOp, RowPage, space};
 
 use super::codec::PageCodec;
-use super::frame::Frame;
-use super::targets::{SplitWant, Target};
+use super::frame::PageFrame;
+use super::targets::{SplitWant, TransformTarget};
 
 /// Memory for operations that a frame keeps, at most: twice as much.
 const KEPT_OPS_BYTES_MAX: usize = 512;
@@ -59,7 +59,7 @@ pub(super) struct LogUse {
 }
 
 impl LogUse {
-    pub(super) fn of(image: &PageImage<'_>, target: Option<&Target>) -> Self {
+    pub(super) fn of(image: &PageImage<'_>, target: Option<&TransformTarget>) -> Self {
         let log_bytes = image.log_bytes();
         let log_bytes_max = match target.filter(|_| image.is_padded()) {
             None => image.log_bytes_max(),
@@ -138,7 +138,7 @@ impl Content {
     }
 
     /// If a flush waits for the page as it is, it gets it now.
-    pub(super) fn before_change(&mut self, frame: &Frame) {
+    pub(super) fn before_change(&mut self, frame: &PageFrame) {
         if let Some(epoch) = self.changed_in
             && epoch < frame.upkeep().changes.epoch()
         {
@@ -147,7 +147,7 @@ impl Content {
     }
 
     /// The frame has changed: the flush after this epoch must take it.
-    pub(super) fn after_change(&mut self, frame: &Arc<Frame>) {
+    pub(super) fn after_change(&mut self, frame: &Arc<PageFrame>) {
         if self.changed_in.is_none() {
             self.changed_in = Some(frame.upkeep().changes.add(frame));
         }
@@ -187,7 +187,7 @@ impl Content {
     }
 
     /// Makes the copy for the flush in progress; the frame starts anew.
-    fn hand_over(&mut self, frame: &Frame) {
+    fn hand_over(&mut self, frame: &PageFrame) {
         assert!(
             self.copy.is_none(),
             "a flush has begun before the last one was over"
@@ -201,7 +201,7 @@ impl Content {
         });
     }
 
-    fn make_copy(&mut self, frame: &Frame) -> FrameCopy {
+    fn make_copy(&mut self, frame: &PageFrame) -> FrameCopy {
         if self.is_freed {
             return FrameCopy::Freed;
         }
@@ -245,7 +245,7 @@ impl Content {
     /// For a flush: the frame as it was at its instant.
     ///
     /// Precondition: the flush has taken the frame from the set of changed ones.
-    pub(super) fn take_copy(&mut self, frame: &Frame) -> FrameCopy {
+    pub(super) fn take_copy(&mut self, frame: &PageFrame) -> FrameCopy {
         if self.copy.is_none() {
             assert!(
                 self.changed_in.is_some(),
@@ -283,7 +283,7 @@ impl Content {
     }
 
     /// A flush has come to nothing: what it took is changed still.
-    pub(super) fn take_back(&mut self, frame: &Arc<Frame>) {
+    pub(super) fn take_back(&mut self, frame: &Arc<PageFrame>) {
         self.copy = None;
         self.forget_base();
         self.after_change(frame);
@@ -291,7 +291,7 @@ impl Content {
 
     /// Whether the page should be compressed now, before its log is full. The caller does it. `has_applied` tells that an
     /// operation was just applied, so that no latch of another page is held.
-    pub(super) fn begin_compression(&mut self, frame: &Arc<Frame>, has_applied: bool) -> bool {
+    pub(super) fn begin_compression(&mut self, frame: &Arc<PageFrame>, has_applied: bool) -> bool {
         if self.is_compressing || !frame.codec().compresses() {
             return false;
         }
@@ -310,7 +310,7 @@ impl Content {
     }
 
     /// Advance split (paper 4, §V-D): a page that was just compressed and needs it again is split instead.
-    fn is_to_be_split(&self, target: &Target) -> bool {
+    fn is_to_be_split(&self, target: &TransformTarget) -> bool {
         target.splits_in_advance()
             && self.log_use().is_some_and(|log| log.is_just_compressed())
             && RowPage::trusted(&self.bytes).is_ok_and(|page| page.len() > 1)
@@ -318,7 +318,7 @@ impl Content {
 
     /// What is to be compressed. Nothing when the page has lost its base meanwhile, or its operations are in a flush. The first
     /// image of a page is made of it beforehand only if it is to have a fixed size.
-    pub(super) fn compression_job(&mut self, frame: &Frame) -> Option<CompressionJob> {
+    pub(super) fn compression_job(&mut self, frame: &PageFrame) -> Option<CompressionJob> {
         let is_first = matches!(self.base, Base::Missing)
             && !self.is_freed
             && frame.target_of(&self.bytes).is_some();

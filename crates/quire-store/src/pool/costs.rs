@@ -34,7 +34,7 @@ impl Average {
 
 /// The times of paper 4's model, and that of making an image.
 #[derive(Debug, Default)]
-pub(super) struct Costs {
+pub(super) struct PoolCosts {
     /// *T disk*: one image from the disk.
     pub(super) read: Average,
     /// *T d*: one page from its image.
@@ -43,7 +43,7 @@ pub(super) struct Costs {
     pub(super) encode: Average,
 }
 
-impl Costs {
+impl PoolCosts {
     /// Whether making an image anew costs less than reading the one to which operations could be appended.
     pub(super) fn is_compressing_cheaper(&self) -> bool {
         let (read, encode) = (self.read.ns(), self.encode.ns());

@@ -10,14 +10,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use quire_codec::Corrupt;
-use quire_codec::block::{BlockCodecId, Dictionary};
+use quire_codec::block::{BlockCodecId, ZstdDictionary};
 use quire_format::page_dictionary::{DictionaryList, decode_dictionary, encode_dictionary};
 use quire_format::volume::{DICTIONARY_LIST_PAGE, PageId, PageKind};
 
 use super::codec::PageCodec;
 use super::error::GetError;
-use super::training::Sample;
-use crate::error::WriteError;
+use super::training::TrainingSample;
+use crate::error::BatchWriteError;
 use crate::volume::{Volume, WriteBatch};
 
 /// Dictionaries of one tree. One that has so many keeps its newest.
@@ -31,7 +31,7 @@ pub(super) struct Dictionaries {
     volume: Volume,
     /// None for a tree that is gone.
     trees: RwLock<HashMap<u64, Option<Arc<TreeDictionary>>>>,
-    contents: Mutex<HashMap<PageId, Dictionary>>,
+    contents: Mutex<HashMap<PageId, ZstdDictionary>>,
     list: Mutex<ListState>,
 }
 
@@ -41,7 +41,7 @@ struct ListState {
     /// As it is in the volume; none before it was read.
     stored: Option<DictionaryList>,
     /// Trained, and not in the volume yet.
-    unwritten: Vec<(u64, PageId, Dictionary)>,
+    unwritten: Vec<(u64, PageId, ZstdDictionary)>,
     /// Trees whose pages are free as of the next instant of a flush.
     forgotten: Vec<u64>,
 }
@@ -55,16 +55,16 @@ pub(super) struct TreeDictionary {
 
 #[derive(Default)]
 struct TreeState {
-    newest: Option<Dictionary>,
+    newest: Option<ZstdDictionary>,
     /// Whether `newest` is what the volume has, or newer.
     is_known: bool,
-    sample: Sample,
+    sample: TrainingSample,
 }
 
 /// How a leaf is to be compressed.
 pub(super) struct LeafDictionary {
     pub(super) tree: Arc<TreeDictionary>,
-    pub(super) dictionary: Option<Dictionary>,
+    pub(super) dictionary: Option<ZstdDictionary>,
     /// Whether the leaf is to become part of the sample.
     pub(super) is_sampled: bool,
 }
@@ -72,7 +72,7 @@ pub(super) struct LeafDictionary {
 /// A full sample, to learn a dictionary from.
 pub(super) struct TrainingJob {
     tree: Arc<TreeDictionary>,
-    sample: Sample,
+    sample: TrainingSample,
 }
 
 /// What a flush does to the list.
@@ -144,7 +144,7 @@ impl Dictionaries {
 
     /// The newest dictionary of a tree in the volume, and how many there are. One that cannot be read is not used; who reads an
     /// image that names it is told.
-    fn newest_stored(&self, tree: u64) -> (Option<Dictionary>, usize) {
+    fn newest_stored(&self, tree: u64) -> (Option<ZstdDictionary>, usize) {
         let mut list = self.lock_list();
         // Nothing is added to a list that cannot be read.
         let Some(stored) = self.stored_list(&mut list) else {
@@ -164,7 +164,7 @@ impl Dictionaries {
     }
 
     /// The dictionary that an image names.
-    pub(super) fn named(&self, page: PageId, id: u64) -> Result<Dictionary, GetError> {
+    pub(super) fn named(&self, page: PageId, id: u64) -> Result<ZstdDictionary, GetError> {
         let dictionary = PageId::new(id).ok_or_else(|| GetError::Image {
             file: self.volume.pin().file(),
             page,
@@ -173,7 +173,7 @@ impl Dictionaries {
         self.find(dictionary)
     }
 
-    fn find(&self, page: PageId) -> Result<Dictionary, GetError> {
+    fn find(&self, page: PageId) -> Result<ZstdDictionary, GetError> {
         if let Some(found) = self.lock_contents().get(&page) {
             return Ok(found.clone());
         }
@@ -184,12 +184,12 @@ impl Dictionaries {
             source,
         };
         let content = decode_dictionary(&payload).map_err(wrong)?;
-        let dictionary = Dictionary::from_bytes(content)
+        let dictionary = ZstdDictionary::from_bytes(content)
             .map_err(|error| wrong(Corrupt::new(error.to_string(), 0)))?;
         Ok(self.keep(page, dictionary))
     }
 
-    fn keep(&self, page: PageId, dictionary: Dictionary) -> Dictionary {
+    fn keep(&self, page: PageId, dictionary: ZstdDictionary) -> ZstdDictionary {
         let dictionary = dictionary.with_id(page.get());
         let mut contents = self.lock_contents();
         if contents.len() >= CONTENTS_MAX {
@@ -277,7 +277,7 @@ impl Dictionaries {
         batch: &WriteBatch,
         forgotten: &[u64],
         named: &HashSet<u64>,
-    ) -> Result<Option<ListChange>, WriteError> {
+    ) -> Result<Option<ListChange>, BatchWriteError> {
         let mut state = self.lock_list();
         let is_there = |id: &u64| {
             PageId::new(*id).is_some_and(|page| {
@@ -335,7 +335,7 @@ impl Dictionaries {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_contents(&self) -> MutexGuard<'_, HashMap<PageId, Dictionary>> {
+    fn lock_contents(&self) -> MutexGuard<'_, HashMap<PageId, ZstdDictionary>> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use quire_codec::Corrupt;
-use quire_codec::block::OpenError;
+use quire_codec::block::CodecOpenError;
 use quire_format::row_page::ApplyError;
 use quire_format::volume::PageId;
 use thiserror::Error;
 
-use crate::error::ReadError;
+use crate::error::PageReadError;
 
 /// Why a page cannot be had.
 #[derive(Debug, Error)]
@@ -16,7 +16,7 @@ use crate::error::ReadError;
 pub enum GetError {
     /// The volume does not give its image.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] PageReadError),
     /// The image is what was written, and yet it is none of a row page.
     #[error(
         "page {page} of {file} is no row page: {source}; restore a backup, or see what else is damaged \
@@ -36,7 +36,7 @@ pub enum GetError {
         /// The page.
         page: PageId,
         /// Why.
-        source: OpenError,
+        source: CodecOpenError,
     },
 }
 
@@ -110,7 +110,7 @@ pub enum FlushError {
     Frame(#[from] FrameError),
     /// The image that changes are to be appended to cannot be read.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] PageReadError),
     /// The image of a page cannot be made.
     #[error("page {page}: {detail}; open the file again")]
     Image {

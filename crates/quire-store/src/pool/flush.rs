@@ -10,7 +10,7 @@ use quire_format::volume::{PageId, PageKind};
 use super::Pool;
 use super::content::{FrameCopy, LogUse};
 use super::error::FlushError;
-use super::frame::Frame;
+use super::frame::PageFrame;
 use super::upkeep::Upkeep;
 use crate::error::CommitError;
 use crate::volume::{Durability, WriteBatch};
@@ -18,16 +18,16 @@ use crate::volume::{Durability, WriteBatch};
 /// The changed pages of one instant, ready to be written. Dropping it leaves them changed.
 pub struct Flush {
     pool: Pool,
-    frames: Vec<Arc<Frame>>,
+    frames: Vec<Arc<PageFrame>>,
     /// In the order of `frames`.
-    images: Vec<Image>,
+    images: Vec<FlushImage>,
     /// Trees that have no pages as of the instant.
     forgotten_trees: Vec<u64>,
     is_committed: bool,
 }
 
 /// What is written of a page.
-struct Image {
+struct FlushImage {
     /// Absent for a page that is free.
     bytes: Option<Arc<[u8]>>,
     /// The operations that were appended.
@@ -213,7 +213,7 @@ impl Upkeep {
     }
 
     /// The image of a page.
-    fn make_image(&self, frame: &Frame, copy: FrameCopy) -> Result<Image, FlushError> {
+    fn make_image(&self, frame: &PageFrame, copy: FrameCopy) -> Result<FlushImage, FlushError> {
         let page = frame.page();
         let (bytes, ops) = match copy {
             FrameCopy::Freed => (None, Vec::new()),
@@ -242,7 +242,7 @@ impl Upkeep {
                 (Some(image), ops)
             }
         };
-        Ok(Image { bytes, ops })
+        Ok(FlushImage { bytes, ops })
     }
 }
 

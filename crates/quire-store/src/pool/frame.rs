@@ -10,7 +10,7 @@ use quire_format::volume::PageId;
 use super::codec::PageCodec;
 use super::content::Content;
 use super::error::{ChangeError, FrameError};
-use super::targets::{SplitWant, Target};
+use super::targets::{SplitWant, TransformTarget};
 use super::upkeep::Upkeep;
 
 /// Uses that are remembered of a frame.
@@ -20,19 +20,19 @@ const USES_MAX: u8 = 3;
 ///
 /// Reading and changing go through closures, so that no latch outlives its purpose. A closure may latch other
 /// frames; the caller's order of latching (down the tree, left to right) keeps threads from waiting in a circle.
-pub struct Frame {
+pub struct PageFrame {
     page: PageId,
     page_bytes: usize,
     codec: PageCodec,
     uses: AtomicU8,
     /// A [`SplitWant`].
     split_want: AtomicU8,
-    target: Option<Arc<Target>>,
+    target: Option<Arc<TransformTarget>>,
     upkeep: Arc<Upkeep>,
     content: RwLock<Content>,
 }
 
-impl Frame {
+impl PageFrame {
     pub(super) fn new(
         page: PageId,
         codec: PageCodec,
@@ -182,14 +182,14 @@ impl Frame {
     }
 
     /// The target, if the page is a leaf.
-    pub(super) fn target_of(&self, bytes: &[u8]) -> Option<&Target> {
+    pub(super) fn target_of(&self, bytes: &[u8]) -> Option<&TransformTarget> {
         let target = self.target.as_deref()?;
         RowPage::trusted(bytes)
             .is_ok_and(|page| page.level() == 0)
             .then_some(target)
     }
 
-    pub(super) fn target(&self) -> Option<&Target> {
+    pub(super) fn target(&self) -> Option<&TransformTarget> {
         self.target.as_deref()
     }
 
@@ -252,7 +252,7 @@ impl Frame {
 
 /// A page that its holder may change.
 pub struct FrameMut<'a> {
-    frame: &'a Arc<Frame>,
+    frame: &'a Arc<PageFrame>,
     content: &'a mut Content,
     has_applied: bool,
 }

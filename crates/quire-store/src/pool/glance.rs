@@ -3,17 +3,17 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use quire_format::row_page::{PageImage, StoredRows};
+use quire_format::row_page::{PageImage, StoredPageRows};
 use quire_format::volume::PageId;
 
 use super::error::GetError;
-use super::frame::Frame;
+use super::frame::PageFrame;
 use super::{PageCodec, Pool, PoolInner};
 
 /// What a look at a page gives.
 pub enum Glance<R> {
     /// The page is in memory, to be read there.
-    Frame(Arc<Frame>),
+    Frame(Arc<PageFrame>),
     /// The page is not, and what was looked for in its image is this.
     Seen(R),
 }
@@ -40,7 +40,7 @@ impl Pool {
         &self,
         page: PageId,
         codec: PageCodec,
-        look: impl FnOnce(&StoredRows<'_>) -> R,
+        look: impl FnOnce(&StoredPageRows<'_>) -> R,
     ) -> Result<Glance<R>, GetError> {
         if let Some(frame) = self.inner.residents.peek(page) {
             return Ok(Glance::Frame(frame));
@@ -70,7 +70,7 @@ impl PoolInner {
         &self,
         page: PageId,
         buffers: &mut Buffers,
-        look: impl FnOnce(&StoredRows<'_>) -> R,
+        look: impl FnOnce(&StoredPageRows<'_>) -> R,
     ) -> Result<Option<R>, GetError> {
         let Buffers { image, raw } = buffers;
         let upkeep = &self.upkeep;

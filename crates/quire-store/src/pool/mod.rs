@@ -57,13 +57,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use quire_format::row_page::{PageShape, PageTransform, RowPage};
+use quire_format::row_page::{PageTransform, RowPage, RowPageShape};
 use quire_format::volume::PageId;
 
 pub use codec::PageCodec;
 pub use error::{AddError, ChangeError, FlushError, FrameError, GetError};
 pub use flush::Flush;
-pub use frame::{Frame, FrameMut};
+pub use frame::{FrameMut, PageFrame};
 pub use glance::Glance;
 pub use residence::Residence;
 pub use statistics::PoolStats;
@@ -72,7 +72,7 @@ pub use targets::PageTarget;
 use crate::volume::{ReadFrom, Volume};
 use content::Content;
 use replacement::Replacement;
-use residents::{Lookup, Residents};
+use residents::{ResidentLookup, Residents};
 use tuner::{Miss, Tuner};
 use upkeep::{Upkeep, Watch};
 
@@ -175,7 +175,7 @@ impl Pool {
     pub fn by_columns(
         &self,
         codec: PageCodec,
-        shape: PageShape,
+        shape: RowPageShape,
         transform: Option<PageTransform>,
     ) -> PageCodec {
         self.inner.upkeep.formats.add(codec, shape, transform)
@@ -225,17 +225,17 @@ impl Pool {
     ///
     /// # Errors
     /// See [`GetError`].
-    pub fn get(&self, page: PageId, codec: PageCodec) -> Result<Arc<Frame>, GetError> {
+    pub fn get(&self, page: PageId, codec: PageCodec) -> Result<Arc<PageFrame>, GetError> {
         let ticket = match self.inner.residents.find(page) {
-            Lookup::Ready(frame) => return Ok(frame),
-            Lookup::Load(ticket) => ticket,
+            ResidentLookup::Ready(frame) => return Ok(frame),
+            ResidentLookup::Load(ticket) => ticket,
         };
         let upkeep = &self.inner.upkeep;
         let (image, from) = upkeep.volume.read_from(page)?;
         let target = upkeep.targets.get(codec);
         let (bytes, log) = upkeep.decode(page, &image, target.as_deref())?;
         let content = Content::stored(bytes, log);
-        let frame = Arc::new(Frame::new(page, codec, upkeep, content));
+        let frame = Arc::new(PageFrame::new(page, codec, upkeep, content));
         frame.note_overlong(&image);
         ticket.finish(&frame);
         self.inner.admit(&frame, Some(from));
@@ -246,7 +246,7 @@ impl Pool {
     ///
     /// # Errors
     /// See [`AddError`].
-    pub fn add(&self, bytes: Box<[u8]>, codec: PageCodec) -> Result<Arc<Frame>, AddError> {
+    pub fn add(&self, bytes: Box<[u8]>, codec: PageCodec) -> Result<Arc<PageFrame>, AddError> {
         RowPage::open(&bytes)?;
         let page = self.inner.upkeep.volume.allocate_page();
         self.inner
@@ -263,7 +263,7 @@ impl Pool {
         page: PageId,
         bytes: Box<[u8]>,
         codec: PageCodec,
-    ) -> Result<Arc<Frame>, AddError> {
+    ) -> Result<Arc<PageFrame>, AddError> {
         RowPage::open(&bytes)?;
         self.inner.add(page, bytes, codec)
     }
@@ -340,7 +340,7 @@ impl Pool {
 
     /// Waits for a leaf that should be split; nothing when splits have ended.
     #[must_use]
-    pub fn next_split(&self) -> Option<Arc<Frame>> {
+    pub fn next_split(&self) -> Option<Arc<PageFrame>> {
         self.inner.upkeep.splits.next()
     }
 
@@ -387,8 +387,13 @@ impl PoolInner {
         page: PageId,
         bytes: Box<[u8]>,
         codec: PageCodec,
-    ) -> Result<Arc<Frame>, AddError> {
-        let frame = Arc::new(Frame::new(page, codec, &self.upkeep, Content::fresh(bytes)));
+    ) -> Result<Arc<PageFrame>, AddError> {
+        let frame = Arc::new(PageFrame::new(
+            page,
+            codec,
+            &self.upkeep,
+            Content::fresh(bytes),
+        ));
         if !self.residents.add(&frame) {
             return Err(AddError::Exists { page });
         }
@@ -401,7 +406,7 @@ impl PoolInner {
     }
 
     /// Takes a frame in, and lets others go. Counts where its image came from, if it had one.
-    fn admit(&self, frame: &Arc<Frame>, from: Option<ReadFrom>) {
+    fn admit(&self, frame: &Arc<PageFrame>, from: Option<ReadFrom>) {
         let mut hot = self.lock();
         let gone_bytes = hot.replacement.insert(Arc::clone(frame));
         if let Some(from) = from {

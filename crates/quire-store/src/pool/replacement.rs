@@ -12,7 +12,7 @@ use std::sync::Arc;
 use quire_format::row_page::PAGE_BYTES_ALLOWED;
 use quire_format::volume::PageId;
 
-use super::frame::Frame;
+use super::frame::PageFrame;
 use super::residents::{Removal, Residents};
 use crate::ghosts::Ghosts;
 
@@ -40,30 +40,30 @@ pub(super) struct Replacement {
 
 #[derive(Default)]
 struct Fifo {
-    frames: VecDeque<Arc<Frame>>,
+    frames: VecDeque<Arc<PageFrame>>,
     bytes: usize,
 }
 
 impl Fifo {
-    fn push(&mut self, frame: Arc<Frame>) {
+    fn push(&mut self, frame: Arc<PageFrame>) {
         self.bytes += cost_bytes(&frame);
         self.frames.push_back(frame);
     }
 
-    fn pop(&mut self) -> Option<Arc<Frame>> {
+    fn pop(&mut self) -> Option<Arc<PageFrame>> {
         let frame = self.frames.pop_front()?;
         self.bytes -= cost_bytes(&frame);
         Some(frame)
     }
 }
 
-pub(super) fn cost_bytes(frame: &Frame) -> usize {
+pub(super) fn cost_bytes(frame: &PageFrame) -> usize {
     frame.page_bytes() + FRAME_BYTES
 }
 
 impl Replacement {
     /// Takes a frame in. How many bytes have gone since the page went, if it did not long ago.
-    pub(super) fn insert(&mut self, frame: Arc<Frame>) -> Option<u64> {
+    pub(super) fn insert(&mut self, frame: Arc<PageFrame>) -> Option<u64> {
         let gone_bytes = self.ghosts.take(frame.page().get());
         match gone_bytes {
             Some(_) => self.main.push(frame),
@@ -147,7 +147,7 @@ impl Replacement {
     }
 
     /// Lets the frame go, or puts it into the main queue if somebody uses it. Did it go?
-    fn evict(&mut self, frame: Arc<Frame>, residents: &Residents, limit_bytes: usize) -> bool {
+    fn evict(&mut self, frame: Arc<PageFrame>, residents: &Residents, limit_bytes: usize) -> bool {
         match residents.remove_unused(&frame) {
             Removal::Removed => {
                 let name = frame.page().get();

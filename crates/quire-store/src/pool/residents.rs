@@ -9,23 +9,23 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLoc
 
 use quire_format::volume::PageId;
 
-use super::frame::Frame;
+use super::frame::PageFrame;
 
 const SHARDS: usize = 64;
 
 /// Pages by number. Reading one takes a shared lock of its shard.
 pub(super) struct Residents {
-    shards: Vec<Shard>,
+    shards: Vec<ResidentShard>,
 }
 
 #[derive(Default)]
-struct Shard {
-    slots: RwLock<HashMap<PageId, Slot, BuildHasherDefault<PageHasher>>>,
+struct ResidentShard {
+    slots: RwLock<HashMap<PageId, ResidentSlot, BuildHasherDefault<PageHasher>>>,
     hits: AtomicU64,
 }
 
-enum Slot {
-    Ready(Arc<Frame>),
+enum ResidentSlot {
+    Ready(Arc<PageFrame>),
     Loading(Arc<Loading>),
 }
 
@@ -37,9 +37,9 @@ struct Loading {
 }
 
 /// What a look-up finds.
-pub(super) enum Lookup<'a> {
+pub(super) enum ResidentLookup<'a> {
     /// The frame.
-    Ready(Arc<Frame>),
+    Ready(Arc<PageFrame>),
     /// Nothing: the caller loads the page.
     Load(LoadTicket<'a>),
 }
@@ -66,20 +66,20 @@ pub(super) enum Removal {
 impl Residents {
     pub(super) fn new() -> Self {
         Self {
-            shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+            shards: (0..SHARDS).map(|_| ResidentShard::default()).collect(),
         }
     }
 
     /// The frame of a page, or the task of loading it. Waits while another thread loads it.
-    pub(super) fn find(&self, page: PageId) -> Lookup<'_> {
+    pub(super) fn find(&self, page: PageId) -> ResidentLookup<'_> {
         loop {
             if let Some(frame) = self.peek(page) {
-                return Lookup::Ready(frame);
+                return ResidentLookup::Ready(frame);
             }
             if let hash_map::Entry::Vacant(vacant) = self.shard(page).write().entry(page) {
                 let loading = Arc::new(Loading::default());
-                vacant.insert(Slot::Loading(Arc::clone(&loading)));
-                return Lookup::Load(LoadTicket {
+                vacant.insert(ResidentSlot::Loading(Arc::clone(&loading)));
+                return ResidentLookup::Load(LoadTicket {
                     residents: self,
                     page,
                     loading,
@@ -91,31 +91,34 @@ impl Residents {
 
     /// Whether a page has a frame, without counting that as a use.
     pub(super) fn has(&self, page: PageId) -> bool {
-        matches!(self.shard(page).read().get(&page), Some(Slot::Ready(_)))
+        matches!(
+            self.shard(page).read().get(&page),
+            Some(ResidentSlot::Ready(_))
+        )
     }
 
     /// The frame of a page, if it is here. Waits while another thread loads it.
-    pub(super) fn peek(&self, page: PageId) -> Option<Arc<Frame>> {
+    pub(super) fn peek(&self, page: PageId) -> Option<Arc<PageFrame>> {
         loop {
             let shard = self.shard(page);
             let loading = match shard.read().get(&page)? {
-                Slot::Ready(frame) => {
+                ResidentSlot::Ready(frame) => {
                     shard.hits.fetch_add(1, Ordering::Relaxed);
                     frame.note_use();
                     return Some(Arc::clone(frame));
                 }
-                Slot::Loading(loading) => Arc::clone(loading),
+                ResidentSlot::Loading(loading) => Arc::clone(loading),
             };
             loading.wait();
         }
     }
 
     /// Adds the frame of a page that nobody knows yet; false when somebody does.
-    pub(super) fn add(&self, frame: &Arc<Frame>) -> bool {
+    pub(super) fn add(&self, frame: &Arc<PageFrame>) -> bool {
         let mut slots = self.shard(frame.page()).write();
         match slots.entry(frame.page()) {
             hash_map::Entry::Vacant(vacant) => {
-                vacant.insert(Slot::Ready(Arc::clone(frame)));
+                vacant.insert(ResidentSlot::Ready(Arc::clone(frame)));
                 true
             }
             hash_map::Entry::Occupied(_) => false,
@@ -123,7 +126,7 @@ impl Residents {
     }
 
     /// Removes a frame that only the caller and this table hold: then nobody can come to hold it meanwhile.
-    pub(super) fn remove_unused(&self, frame: &Arc<Frame>) -> Removal {
+    pub(super) fn remove_unused(&self, frame: &Arc<PageFrame>) -> Removal {
         let mut slots = self.shard(frame.page()).write();
         if !is_frame(slots.get(&frame.page()), frame) {
             return Removal::Gone;
@@ -136,7 +139,7 @@ impl Residents {
     }
 
     /// Removes a frame whose page is free.
-    pub(super) fn remove(&self, frame: &Arc<Frame>) {
+    pub(super) fn remove(&self, frame: &Arc<PageFrame>) {
         let mut slots = self.shard(frame.page()).write();
         if is_frame(slots.get(&frame.page()), frame) {
             slots.remove(&frame.page());
@@ -145,23 +148,23 @@ impl Residents {
 
     /// Look-ups that found a frame.
     pub(super) fn hits(&self) -> u64 {
-        let hits = |shard: &Shard| shard.hits.load(Ordering::Relaxed);
+        let hits = |shard: &ResidentShard| shard.hits.load(Ordering::Relaxed);
         self.shards.iter().map(hits).sum()
     }
 
-    fn shard(&self, page: PageId) -> &Shard {
+    fn shard(&self, page: PageId) -> &ResidentShard {
         let mixed = page.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
         &self.shards[mixed as usize % SHARDS]
     }
 }
 
-fn is_frame(slot: Option<&Slot>, frame: &Arc<Frame>) -> bool {
-    matches!(slot, Some(Slot::Ready(found)) if Arc::ptr_eq(found, frame))
+fn is_frame(slot: Option<&ResidentSlot>, frame: &Arc<PageFrame>) -> bool {
+    matches!(slot, Some(ResidentSlot::Ready(found)) if Arc::ptr_eq(found, frame))
 }
 
-type Slots = HashMap<PageId, Slot, BuildHasherDefault<PageHasher>>;
+type Slots = HashMap<PageId, ResidentSlot, BuildHasherDefault<PageHasher>>;
 
-impl Shard {
+impl ResidentShard {
     fn read(&self) -> RwLockReadGuard<'_, Slots> {
         self.slots.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -186,9 +189,9 @@ impl Loading {
 
 impl LoadTicket<'_> {
     /// The page is loaded.
-    pub(super) fn finish(mut self, frame: &Arc<Frame>) {
+    pub(super) fn finish(mut self, frame: &Arc<PageFrame>) {
         self.is_finished = true;
-        let slot = Slot::Ready(Arc::clone(frame));
+        let slot = ResidentSlot::Ready(Arc::clone(frame));
         let mut slots = self.residents.shard(self.page).write();
         slots.insert(self.page, slot);
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::frame::Frame;
+use super::frame::PageFrame;
 
 /// Leaves that may wait. When more would, whoever changes a leaf splits it.
 const WAITING_MAX: usize = 256;
@@ -11,20 +11,20 @@ const WAITING_MAX: usize = 256;
 /// The leaves that wait.
 #[derive(Default)]
 pub(super) struct Splits {
-    queue: Mutex<Queue>,
+    queue: Mutex<SplitQueue>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Queue {
-    leaves: VecDeque<Arc<Frame>>,
+struct SplitQueue {
+    leaves: VecDeque<Arc<PageFrame>>,
     /// Somebody takes them.
     is_served: bool,
 }
 
 impl Splits {
     /// Has a leaf split in the background; false when nobody does.
-    pub(super) fn add(&self, leaf: &Arc<Frame>) -> bool {
+    pub(super) fn add(&self, leaf: &Arc<PageFrame>) -> bool {
         let mut queue = self.lock();
         if !queue.is_served || queue.leaves.len() >= WAITING_MAX {
             return false;
@@ -55,7 +55,7 @@ impl Splits {
     }
 
     /// Waits for a leaf; nothing when nobody takes any.
-    pub(super) fn next(&self) -> Option<Arc<Frame>> {
+    pub(super) fn next(&self) -> Option<Arc<PageFrame>> {
         let waited = self.changed.wait_while(self.lock(), |queue| {
             queue.is_served && queue.leaves.is_empty()
         });
@@ -63,7 +63,7 @@ impl Splits {
         queue.leaves.pop_front()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, SplitQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

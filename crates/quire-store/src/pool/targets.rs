@@ -76,12 +76,12 @@ pub(super) struct TargetCounters {
 /// The targets of a pool, by the numbers of the trees.
 #[derive(Default)]
 pub(super) struct Targets {
-    trees: RwLock<HashMap<u64, Arc<Target>>>,
+    trees: RwLock<HashMap<u64, Arc<TransformTarget>>>,
     pub(super) counters: Arc<TargetCounters>,
 }
 
 /// The target of a tree, and what was learnt about it.
-pub(super) struct Target {
+pub(super) struct TransformTarget {
     tree: u64,
     options: PageTarget,
     counters: Arc<TargetCounters>,
@@ -103,7 +103,7 @@ impl Targets {
         let mut trees = self.trees.write().unwrap_or_else(PoisonError::into_inner);
         let is_known = (trees.get(&tree)).is_some_and(|known| known.options == options);
         if !is_known {
-            let target = Target {
+            let target = TransformTarget {
                 tree,
                 options,
                 counters: Arc::clone(&self.counters),
@@ -116,7 +116,7 @@ impl Targets {
         codec.with_target(tree)
     }
 
-    pub(super) fn get(&self, codec: PageCodec) -> Option<Arc<Target>> {
+    pub(super) fn get(&self, codec: PageCodec) -> Option<Arc<TransformTarget>> {
         let tree = codec.target()?;
         let trees = self.trees.read().unwrap_or_else(PoisonError::into_inner);
         trees.get(&tree).cloned()
@@ -138,7 +138,7 @@ impl Targets {
     }
 }
 
-impl Target {
+impl TransformTarget {
     pub(super) fn tree(&self) -> u64 {
         self.tree
     }

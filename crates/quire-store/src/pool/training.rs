@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, Dictionary, open};
+use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, ZstdDictionary, open};
 
 use super::codec::PageCodec;
 
@@ -37,7 +37,7 @@ const GAIN_DICTIONARIES: u64 = 2;
 
 /// What has been seen of the leaves of a tree since the last training.
 #[derive(Default)]
-pub(super) struct Sample {
+pub(super) struct TrainingSample {
     is_wanted: bool,
     seen_leaves: u64,
     /// Leaves at which the sample is complete.
@@ -55,7 +55,7 @@ struct SampledLeaf {
     other_bytes: usize,
 }
 
-impl Sample {
+impl TrainingSample {
     /// Begins, if dictionaries are wanted at all. One that is there already is judged when there are more leaves.
     pub(super) fn begin(&mut self, is_wanted: bool, has_dictionary: bool) {
         self.is_wanted = is_wanted;
@@ -108,7 +108,11 @@ impl Sample {
     }
 
     /// The dictionary that is better than the one before, if it is by enough.
-    pub(super) fn train(&self, codec: PageCodec, before: Option<Dictionary>) -> Option<Dictionary> {
+    pub(super) fn train(
+        &self,
+        codec: PageCodec,
+        before: Option<ZstdDictionary>,
+    ) -> Option<ZstdDictionary> {
         let (mut learnt, mut judged) = (Vec::new(), Vec::new());
         for (number, leaf) in self.leaves.iter().enumerate() {
             match number % JUDGED {
@@ -118,7 +122,7 @@ impl Sample {
         }
         let bytes = DICTIONARY_BYTES.min(DICTIONARY_LEAF_BYTES * self.seen_leaves) as usize;
         let bytes = bytes.min(self.raw_bytes / DICTIONARY_PARTS);
-        let dictionary = Dictionary::train(&learnt, bytes)?;
+        let dictionary = ZstdDictionary::train(&learnt, bytes)?;
         let gain_parts = match before {
             None => GAIN_PARTS,
             Some(_) => NEWER_GAIN_PARTS,
@@ -137,7 +141,7 @@ impl Sample {
 fn image_bytes(
     leaves: &[&SampledLeaf],
     codec: PageCodec,
-    dictionary: Option<Dictionary>,
+    dictionary: Option<ZstdDictionary>,
 ) -> Option<usize> {
     let options = BlockOptions {
         level: Some(codec.level()),

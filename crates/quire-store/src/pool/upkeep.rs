@@ -6,19 +6,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use quire_codec::Corrupt;
-use quire_codec::block::{BlockCodec, Dictionary};
-use quire_format::row_page::{PageImage, RowPage, StoredRows, pad_image};
+use quire_codec::block::{BlockCodec, ZstdDictionary};
+use quire_format::row_page::{PageImage, RowPage, StoredPageRows, pad_image};
 
-use super::changes::Changes;
+use super::changes::DirtyFrames;
 use super::codec::{CodecShelf, PageCodec};
 use super::columns::ColumnFormats;
 use super::content::LogUse;
-use super::costs::Costs;
+use super::costs::PoolCosts;
 use super::dictionaries::{Dictionaries, TrainingJob};
 use super::error::GetError;
-use super::frame::Frame;
+use super::frame::PageFrame;
 use super::splits::Splits;
-use super::targets::{SplitWant, Target, Targets};
+use super::targets::{SplitWant, Targets, TransformTarget};
 use super::training::Recorder;
 use crate::volume::Volume;
 use quire_format::volume::{IMAGE_HEADER_BYTES, PageId};
@@ -29,9 +29,9 @@ const QUEUE_PAGES_PER_THREAD: usize = 4;
 
 pub(super) struct Upkeep {
     pub(super) volume: Volume,
-    pub(super) changes: Changes,
-    pub(super) costs: Costs,
-    pub(super) counters: Counters,
+    pub(super) changes: DirtyFrames,
+    pub(super) costs: PoolCosts,
+    pub(super) counters: PoolCounters,
     pub(super) formats: ColumnFormats,
     pub(super) dictionaries: Dictionaries,
     pub(super) targets: Targets,
@@ -39,14 +39,14 @@ pub(super) struct Upkeep {
     codecs: CodecShelf,
     /// A thread has panicked in the middle of a change: what it has changed may not reach the disk.
     is_interrupted: AtomicBool,
-    queue: Mutex<Queue>,
+    queue: Mutex<UpkeepQueue>,
     queued: Condvar,
     queue_pages_max: usize,
 }
 
 /// Events since the pool was made.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct PoolCounters {
     pub(super) warm_hits: AtomicU64,
     pub(super) misses: AtomicU64,
     pub(super) evictions: AtomicU64,
@@ -58,8 +58,8 @@ pub(super) struct Counters {
 
 /// Pages whose modification log is almost full, and dictionaries to be trained.
 #[derive(Default)]
-struct Queue {
-    frames: VecDeque<Arc<Frame>>,
+struct UpkeepQueue {
+    frames: VecDeque<Arc<PageFrame>>,
     trainings: VecDeque<TrainingJob>,
     is_closed: bool,
 }
@@ -80,9 +80,9 @@ impl Upkeep {
         Self {
             dictionaries: Dictionaries::new(volume.clone()),
             volume,
-            changes: Changes::new(dirty_limit_bytes),
-            costs: Costs::default(),
-            counters: Counters::default(),
+            changes: DirtyFrames::new(dirty_limit_bytes),
+            costs: PoolCosts::default(),
+            counters: PoolCounters::default(),
             formats: ColumnFormats::default(),
             targets: Targets::default(),
             splits: Splits::default(),
@@ -108,7 +108,7 @@ impl Upkeep {
         &self,
         page: PageId,
         image: &[u8],
-        target: Option<&Target>,
+        target: Option<&TransformTarget>,
     ) -> Result<(Box<[u8]>, LogUse), GetError> {
         let start = Instant::now();
         let opened = PageImage::open(image).map_err(self.not_a_page(page))?;
@@ -124,7 +124,7 @@ impl Upkeep {
         page: PageId,
         image: &PageImage<'_>,
         scratch: &mut Vec<u8>,
-        look: impl FnOnce(&StoredRows<'_>) -> R,
+        look: impl FnOnce(&StoredPageRows<'_>) -> R,
     ) -> Result<Option<R>, GetError> {
         self.with_codec_of(page, image, |codec| {
             let rows = image.rows(codec, scratch)?;
@@ -177,7 +177,7 @@ impl Upkeep {
         &self,
         page: &RowPage<'_>,
         codec: PageCodec,
-        dictionary: Option<Dictionary>,
+        dictionary: Option<ZstdDictionary>,
     ) -> Result<Vec<u8>, String> {
         let image = self.codecs.with(codec, dictionary, |shelved| {
             self.formats.encode(codec, page, shelved)
@@ -233,7 +233,7 @@ impl Upkeep {
 
     /// Has a page compressed whose modification log is almost full: by a thread, or, when there is none or all are busy,
     /// at once.
-    pub(super) fn compress(&self, frame: &Arc<Frame>) {
+    pub(super) fn compress(&self, frame: &Arc<PageFrame>) {
         let mut queue = self.lock();
         if !queue.is_closed && queue.frames.len() < self.queue_pages_max {
             queue.frames.push_back(Arc::clone(frame));
@@ -273,7 +273,7 @@ impl Upkeep {
     }
 
     /// A page that cannot be compressed is left as it is: the flush says why.
-    fn compress_now(&self, frame: &Arc<Frame>, counter: &AtomicU64) {
+    fn compress_now(&self, frame: &Arc<PageFrame>, counter: &AtomicU64) {
         let job = frame
             .latch()
             .ok()
@@ -297,7 +297,7 @@ impl Upkeep {
 
     /// A page has a new image: if that is larger than it should be, or has no room for another change, the page should be split. The
     /// caller holds no latch.
-    pub(super) fn judge(&self, frame: &Arc<Frame>, image: &[u8]) {
+    pub(super) fn judge(&self, frame: &Arc<PageFrame>, image: &[u8]) {
         let Some(target) = frame.target() else {
             return;
         };
@@ -336,7 +336,7 @@ impl Upkeep {
         self.queued.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, UpkeepQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,29 +9,29 @@ use quire_format::volume::{
     checksum,
 };
 
-use super::batch_runs::{BatchRuns, Place};
+use super::batch_runs::{BatchRuns, FlushedImage};
 use super::checkpoint::Ending;
 use super::floors::{CHECKPOINT_BLOCKS, cleaning_run_bytes};
-use super::inner::{Inner, Turn, Volume};
+use super::inner::{Volume, VolumeInner, WriterTurn};
 use super::map_changes::SHORT_CHUNK_ITEMS;
 use super::page_map::image_bytes;
 use super::placement::Space;
-use super::version::Version;
-use crate::error::{ReadError, WriteError};
+use super::version::PinnedVersion;
+use crate::error::{BatchWriteError, PageReadError};
 
 /// A batch of writes. Dropping it without [`WriteBatch::commit`] leaves nothing of it.
 ///
 /// Several threads may write to one batch at the same time.
 pub struct WriteBatch {
-    pub(super) inner: Arc<Inner>,
-    pub(super) base: Arc<Version>,
+    pub(super) inner: Arc<VolumeInner>,
+    pub(super) base: Arc<PinnedVersion>,
     pub(super) runs: Mutex<BatchRuns>,
     /// Signalled when a thread has finished writing a run.
     pub(super) drained: Condvar,
     freed: Mutex<Freed>,
     /// Copies only.
     pub(super) is_cleaning: bool,
-    purpose: Mutex<Purpose>,
+    purpose: Mutex<BatchPurpose>,
     /// Bytes of redo records in it, if it leaves room for their pages.
     redo_bytes: AtomicU64,
     /// Nothing is left to undo.
@@ -39,12 +39,12 @@ pub struct WriteBatch {
     /// What may follow the commit is left to the caller.
     pub(super) is_tidied_later: bool,
     /// Held until everything else is done.
-    _turn: Turn,
+    _turn: WriterTurn,
 }
 
 /// What a batch is for, which decides how much of the reserve it may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
+enum BatchPurpose {
     /// Anything. If it frees more than it writes, it makes room.
     Any,
     /// The log of a deletion.
@@ -65,7 +65,10 @@ struct Freed {
 }
 
 impl WriteBatch {
-    pub(super) fn begin(inner: Arc<Inner>, turn: Turn) -> Result<Self, WriteError> {
+    pub(super) fn begin(
+        inner: Arc<VolumeInner>,
+        turn: WriterTurn,
+    ) -> Result<Self, BatchWriteError> {
         inner.may_write()?;
         let bytes_wanted = inner.options.run_bytes_wanted();
         let (sequence, after_commit, end) = {
@@ -83,7 +86,7 @@ impl WriteBatch {
             drained: Condvar::new(),
             freed: Mutex::default(),
             is_cleaning: false,
-            purpose: Mutex::new(Purpose::Any),
+            purpose: Mutex::new(BatchPurpose::Any),
             redo_bytes: AtomicU64::new(0),
             finished: false,
             is_tidied_later: false,
@@ -97,9 +100,12 @@ impl WriteBatch {
     /// # Errors
     /// [`WriteError::TooLarge`] over [`MAX_PAYLOAD_BYTES`]; [`WriteError::Full`], after which the
     /// batch can only be dropped; [`WriteError::Io`], which also poisons the volume.
-    pub fn write(&self, kind: PageKind, payload: &[u8]) -> Result<PageId, WriteError> {
+    pub fn write(&self, kind: PageKind, payload: &[u8]) -> Result<PageId, BatchWriteError> {
         check_length(payload)?;
-        let page = self.inner.allocate_page().ok_or(WriteError::BatchFailed)?;
+        let page = self
+            .inner
+            .allocate_page()
+            .ok_or(BatchWriteError::BatchFailed)?;
         self.append(page, kind, payload)?;
         Ok(page)
     }
@@ -110,7 +116,7 @@ impl WriteBatch {
     /// # Errors
     /// [`WriteError::NotFound`] for a page that was not allocated, or that this batch frees; otherwise as
     /// [`WriteBatch::write`].
-    pub fn put(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
+    pub fn put(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), BatchWriteError> {
         check_length(payload)?;
         {
             let mut freed = self.lock_freed();
@@ -130,7 +136,12 @@ impl WriteBatch {
     ///
     /// # Errors
     /// [`WriteError::NotFound`]; otherwise as [`WriteBatch::write`].
-    pub fn replace(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
+    pub fn replace(
+        &self,
+        page: PageId,
+        kind: PageKind,
+        payload: &[u8],
+    ) -> Result<(), BatchWriteError> {
         check_length(payload)?;
         {
             let mut freed = self.lock_freed();
@@ -147,7 +158,7 @@ impl WriteBatch {
     ///
     /// # Errors
     /// [`WriteError::NotFound`].
-    pub fn free(&self, page: PageId) -> Result<(), WriteError> {
+    pub fn free(&self, page: PageId) -> Result<(), BatchWriteError> {
         let mut freed = self.lock_freed();
         if freed.pages.get(&page).copied().unwrap_or(false) || !self.exists(page) {
             return Err(self.not_found(page));
@@ -160,9 +171,9 @@ impl WriteBatch {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, ReadError> {
+    pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, PageReadError> {
         if self.lock_freed().pages.get(&page).copied().unwrap_or(false) {
-            return Err(ReadError::NotFound {
+            return Err(PageReadError::NotFound {
                 file: Arc::clone(&self.inner.file),
                 page,
             });
@@ -170,10 +181,10 @@ impl WriteBatch {
         let runs = self.wait_until_drained(self.lock_runs());
         match runs.places.get(&page) {
             None => self.inner.read(&self.base, page),
-            Some(Place::Buffered { position, header }) => {
+            Some(FlushedImage::Buffered { position, header }) => {
                 Ok(runs.buffered_payload(*position, header).into())
             }
-            Some(Place::Placed(entry)) => self.inner.read_payload(entry),
+            Some(FlushedImage::Placed(entry)) => self.inner.read_payload(entry),
         }
     }
 
@@ -194,7 +205,7 @@ impl WriteBatch {
     /// The batch is the log of a deletion, or another that will make room, if not by itself: on a full disk it may use the
     /// part of the reserve that is there for it.
     pub fn use_reserve(&self) {
-        self.set_purpose(Purpose::Deletion);
+        self.set_purpose(BatchPurpose::Deletion);
     }
 
     /// The commit is not followed by a checkpoint or cleaning that may be due: the caller has others wait who need not wait for that, and
@@ -205,13 +216,13 @@ impl WriteBatch {
 
     /// The batch shortens the log of row transactions, which deletions wait for.
     pub(crate) fn shortens_log(&self) {
-        self.set_purpose(Purpose::Flush);
+        self.set_purpose(BatchPurpose::Flush);
     }
 
     /// The batch copies only.
     pub(super) fn only_cleans(&mut self) {
         self.is_cleaning = true;
-        self.set_purpose(Purpose::Cleaning);
+        self.set_purpose(BatchPurpose::Cleaning);
         if self.inner.is_full() {
             let end = self.inner.lock_writer().space.free.end();
             self.lock_runs().want_runs_of(cleaning_run_bytes(end));
@@ -223,11 +234,11 @@ impl WriteBatch {
         self.redo_bytes.store(redo_bytes, Ordering::Relaxed);
     }
 
-    fn set_purpose(&self, purpose: Purpose) {
+    fn set_purpose(&self, purpose: BatchPurpose) {
         *self.lock_purpose() = purpose;
     }
 
-    fn lock_purpose(&self) -> MutexGuard<'_, Purpose> {
+    fn lock_purpose(&self) -> MutexGuard<'_, BatchPurpose> {
         self.purpose.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -237,13 +248,13 @@ impl WriteBatch {
         let purpose = *self.lock_purpose();
         match purpose {
             // Other free blocks serve the checkpoint after it as well.
-            Purpose::Cleaning => {
+            BatchPurpose::Cleaning => {
                 Some(left_by_cleaning(runs).saturating_sub(space.free.free_count()))
             }
-            Purpose::Flush => Some(floors.left_by_flushes()),
+            BatchPurpose::Flush => Some(floors.left_by_flushes()),
             _ if self.frees_more(runs) => Some(CHECKPOINT_BLOCKS),
-            Purpose::Deletion => Some(floors.left_by_deletions() + self.page_blocks(space)),
-            Purpose::Any => None,
+            BatchPurpose::Deletion => Some(floors.left_by_deletions() + self.page_blocks(space)),
+            BatchPurpose::Any => None,
         }
     }
 
@@ -264,19 +275,19 @@ impl WriteBatch {
             // They are estimated when they have been changed.
             _ if !space.is_full => self.inner.image_bytes_of(redo_bytes),
             // Short keys one behind the other.
-            Purpose::Deletion => redo_bytes,
+            BatchPurpose::Deletion => redo_bytes,
             // Rows take more in their pages than in the log, for these are not full.
             _ => 2 * redo_bytes,
         };
         page_bytes.div_ceil(BLOCK_BYTES)
     }
 
-    fn append(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
+    fn append(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), BatchWriteError> {
         self.inner.may_write()?;
         let payload_checksum = checksum(payload);
         let mut runs = self.lock_runs();
         if runs.failed {
-            return Err(WriteError::BatchFailed);
+            return Err(BatchWriteError::BatchFailed);
         }
         let header = ImageHeader {
             kind: ImageKind::Page(page, kind),
@@ -290,7 +301,9 @@ impl WriteBatch {
         }
         runs.append(&header, payload);
         match runs.is_full() {
-            true if is_full || *self.lock_purpose() != Purpose::Any => self.flush_alone(&mut runs),
+            true if is_full || *self.lock_purpose() != BatchPurpose::Any => {
+                self.flush_alone(&mut runs)
+            }
             true => self.flush_shared(runs),
             false => Ok(()),
         }
@@ -307,8 +320,8 @@ impl WriteBatch {
         }
     }
 
-    fn not_found(&self, page: PageId) -> WriteError {
-        WriteError::NotFound {
+    fn not_found(&self, page: PageId) -> BatchWriteError {
+        BatchWriteError::NotFound {
             file: Arc::clone(&self.inner.file),
             page,
         }
@@ -354,7 +367,7 @@ impl WriteBatch {
 
     /// May the batch make do with what is in the file? Then the file is not made longer in advance.
     pub(super) fn makes_room(&self, runs: &BatchRuns) -> bool {
-        *self.lock_purpose() != Purpose::Any || self.frees_more(runs)
+        *self.lock_purpose() != BatchPurpose::Any || self.frees_more(runs)
     }
 
     /// Lowest page not given out by anybody.
@@ -396,10 +409,10 @@ impl Drop for WriteBatch {
     }
 }
 
-fn check_length(payload: &[u8]) -> Result<(), WriteError> {
+fn check_length(payload: &[u8]) -> Result<(), BatchWriteError> {
     let (bytes, limit_bytes) = (payload.len(), MAX_PAYLOAD_BYTES);
     if bytes > limit_bytes {
-        return Err(WriteError::TooLarge { bytes, limit_bytes });
+        return Err(BatchWriteError::TooLarge { bytes, limit_bytes });
     }
     Ok(())
 }

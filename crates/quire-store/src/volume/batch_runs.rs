@@ -10,13 +10,13 @@ use quire_format::volume::{
 };
 
 use super::floors::run_bytes_max;
-use super::inner::Inner;
-use super::placement::Placement;
-use super::writer::Writer;
+use super::inner::VolumeInner;
+use super::placement::RunPlacement;
+use super::writer::VolumeWriterState;
 
 /// Where the newest image of a page is that the batch wrote.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum FlushedImage {
     /// At this position of the buffer.
     Buffered {
         position: usize,
@@ -40,8 +40,8 @@ pub(super) struct BatchRuns {
     /// Starts with room for the header of the run.
     pub(super) buffer: Vec<u8>,
     buffered: Vec<(PageId, usize, ImageHeader)>,
-    pub(super) places: HashMap<PageId, Place>,
-    pub(super) placements: Vec<Placement>,
+    pub(super) places: HashMap<PageId, FlushedImage>,
+    pub(super) placements: Vec<RunPlacement>,
     pub(super) run_count: u32,
     pub(super) image_count: u64,
     pub(super) batch_checksum: u32,
@@ -102,7 +102,7 @@ impl BatchRuns {
             self.buffered.push((page, position, *header));
             self.places.insert(
                 page,
-                Place::Buffered {
+                FlushedImage::Buffered {
                     position,
                     header: *header,
                 },
@@ -124,7 +124,11 @@ impl BatchRuns {
     }
 
     /// Makes the buffer a run at that place. The buffer is empty afterwards.
-    pub(super) fn seal(&mut self, placement: Placement, writer: &Writer) -> SealedRun {
+    pub(super) fn seal(
+        &mut self,
+        placement: RunPlacement,
+        writer: &VolumeWriterState,
+    ) -> SealedRun {
         let salt = writer.superblock.salt;
         self.durable_commit = writer.durable_commit;
         let bytes_max = run_bytes_max(writer.space.free.end()) as usize;
@@ -154,7 +158,7 @@ impl BatchRuns {
                 payload_bytes: header.payload_bytes,
                 payload_checksum: header.payload_checksum,
             };
-            self.places.insert(*page, Place::Placed(entry));
+            self.places.insert(*page, FlushedImage::Placed(entry));
         }
         self.written_bytes += placement.extent.count * BLOCK_BYTES;
         self.placements.push(placement);
@@ -184,7 +188,7 @@ impl BatchRuns {
         bytes.truncate(image_end);
         self.buffer = bytes;
         for (page, position, header) in &pages {
-            let place = Place::Buffered {
+            let place = FlushedImage::Buffered {
                 position: *position,
                 header: *header,
             };
@@ -232,7 +236,7 @@ pub(super) struct SealedRun {
     /// Where the padding begins.
     image_end: usize,
     pages: Vec<(PageId, usize, ImageHeader)>,
-    placement: Placement,
+    placement: RunPlacement,
     /// Bytes behind the run that must be made to exist: the next tail and what follows it.
     grown: Option<Range<u64>>,
 }
@@ -240,7 +244,7 @@ pub(super) struct SealedRun {
 impl SealedRun {
     /// Makes the next tail exist. The next run goes there: nobody may be able to place it before this returns,
     /// or the empty block could overwrite its beginning.
-    pub(super) fn make_tail(&mut self, inner: &Inner) -> io::Result<()> {
+    pub(super) fn make_tail(&mut self, inner: &VolumeInner) -> io::Result<()> {
         match self.grown.take() {
             Some(bytes) => write_zeros(inner, &bytes),
             None => Ok(()),
@@ -255,7 +259,7 @@ impl SealedRun {
         }
     }
 
-    pub(super) fn write(&self, inner: &Inner) -> io::Result<()> {
+    pub(super) fn write(&self, inner: &VolumeInner) -> io::Result<()> {
         let mut block = [0; BLOCK_BYTES as usize];
         if let Some(new) = &self.grown {
             write_zeros(inner, new)?;
@@ -269,7 +273,7 @@ impl SealedRun {
     }
 }
 
-fn write_zeros(inner: &Inner, bytes: &Range<u64>) -> io::Result<()> {
+fn write_zeros(inner: &VolumeInner, bytes: &Range<u64>) -> io::Result<()> {
     let zeros = vec![0; (bytes.end - bytes.start) as usize];
     inner.disk.write_at(&zeros, bytes.start)
 }

@@ -19,7 +19,7 @@ const ENTRY_BYTES: usize = 96;
 /// Payloads by the byte at which their image starts. That is a name for as long as the image's
 /// run is in use; `forget` must be called before the space is used again.
 pub(super) struct Cache {
-    shards: Vec<Mutex<Shard>>,
+    shards: Vec<Mutex<PageCacheShard>>,
     shard_bytes_max: AtomicUsize,
     /// Names of payloads are remembered until this much has left after them; 0: nobody asks.
     shard_ghost_bytes: AtomicUsize,
@@ -28,8 +28,8 @@ pub(super) struct Cache {
 }
 
 #[derive(Default)]
-struct Shard {
-    entries: HashMap<u64, Entry>,
+struct PageCacheShard {
+    entries: HashMap<u64, PageCacheEntry>,
     /// The offsets of all entries.
     queue: VecDeque<u64>,
     bytes: usize,
@@ -37,7 +37,7 @@ struct Shard {
 }
 
 /// What a look-up finds.
-pub(super) enum Found {
+pub(super) enum PageCacheLookup {
     /// The payload.
     Payload(Arc<[u8]>),
     /// Nothing, but it was here not long ago, or went by.
@@ -49,7 +49,7 @@ pub(super) enum Found {
     Nothing,
 }
 
-struct Entry {
+struct PageCacheEntry {
     payload: Arc<[u8]>,
     marked: bool,
 }
@@ -83,22 +83,22 @@ impl Cache {
     }
 
     /// Looks for the payload of the image at `offset`.
-    pub(super) fn get(&self, offset: u64) -> Found {
+    pub(super) fn get(&self, offset: u64) -> PageCacheLookup {
         let mut shard = self.shard(offset);
         let recent_bytes = self.shard_ghost_bytes.load(Ordering::Relaxed) as u64;
         let found = match shard.get(offset) {
-            Some(payload) => Found::Payload(payload),
+            Some(payload) => PageCacheLookup::Payload(payload),
             None => match shard.ghosts.take(offset) {
-                Some(gone_bytes) => Found::Ghost {
+                Some(gone_bytes) => PageCacheLookup::Ghost {
                     is_recent: gone_bytes <= recent_bytes,
                 },
-                None => Found::Nothing,
+                None => PageCacheLookup::Nothing,
             },
         };
         drop(shard);
         let counter = match found {
-            Found::Payload(_) => &self.hits,
-            Found::Ghost { .. } | Found::Nothing => &self.misses,
+            PageCacheLookup::Payload(_) => &self.hits,
+            PageCacheLookup::Ghost { .. } | PageCacheLookup::Nothing => &self.misses,
         };
         counter.fetch_add(1, Ordering::Relaxed);
         found
@@ -127,7 +127,7 @@ impl Cache {
         }
         let ghost_bytes = self.shard_ghost_bytes.load(Ordering::Relaxed);
         shard.evict_until(limit_bytes - cost_bytes, ghost_bytes);
-        let entry = Entry {
+        let entry = PageCacheEntry {
             payload: Arc::clone(payload),
             marked: false,
         };
@@ -167,7 +167,7 @@ impl Cache {
 
     /// Bytes held now.
     pub(super) fn bytes(&self) -> u64 {
-        let shard_bytes = |shard: &Mutex<Shard>| {
+        let shard_bytes = |shard: &Mutex<PageCacheShard>| {
             shard.lock().unwrap_or_else(PoisonError::into_inner).bytes as u64
         };
         self.shards.iter().map(shard_bytes).sum()
@@ -181,14 +181,14 @@ impl Cache {
         )
     }
 
-    fn shard(&self, offset: u64) -> MutexGuard<'_, Shard> {
+    fn shard(&self, offset: u64) -> MutexGuard<'_, PageCacheShard> {
         let mixed = offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let shard = &self.shards[mixed as usize % self.shards.len()];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shard {
+impl PageCacheShard {
     fn get(&mut self, offset: u64) -> Option<Arc<[u8]>> {
         let entry = self.entries.get_mut(&offset)?;
         entry.marked = true;
@@ -220,7 +220,7 @@ impl Shard {
     }
 }
 
-impl Entry {
+impl PageCacheEntry {
     fn cost_bytes(&self) -> usize {
         self.payload.len() + ENTRY_BYTES
     }
@@ -267,9 +267,9 @@ mod tests {
         cache.set_budget(400, 500);
         assert!(cache.bytes() <= 400);
         let found = |offset| match cache.get(offset) {
-            Found::Payload(_) => "payload",
-            Found::Ghost { .. } => "ghost",
-            Found::Nothing => "nothing",
+            PageCacheLookup::Payload(_) => "payload",
+            PageCacheLookup::Ghost { .. } => "ghost",
+            PageCacheLookup::Nothing => "nothing",
         };
         let all: Vec<_> = (0..6).map(found).collect();
         assert_eq!(all.iter().filter(|found| **found == "payload").count(), 2);
@@ -285,11 +285,17 @@ mod tests {
         assert!(!cache.pass_by(7, 400), "there is room");
         (0..2).for_each(|offset| cache.insert(offset, &payload));
         assert!(cache.pass_by(7, 100) && cache.pass_by(8, 100));
-        assert!(matches!(cache.get(8), Found::Ghost { is_recent: true }));
+        assert!(matches!(
+            cache.get(8),
+            PageCacheLookup::Ghost { is_recent: true }
+        ));
         assert!(cache.pass_by(8, 100) && cache.pass_by(9, 100));
-        assert!(matches!(cache.get(7), Found::Ghost { is_recent: false }));
+        assert!(matches!(
+            cache.get(7),
+            PageCacheLookup::Ghost { is_recent: false }
+        ));
         (10..20).for_each(|offset| assert!(cache.pass_by(offset, 100)));
-        assert!(matches!(cache.get(9), Found::Nothing));
+        assert!(matches!(cache.get(9), PageCacheLookup::Nothing));
         assert!(cache.peek(0).is_some() && cache.peek(1).is_some());
     }
 

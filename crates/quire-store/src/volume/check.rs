@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use quire_format::volume::{BLOCK_BYTES, FIRST_RUN_OFFSET, PageEntry};
 
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
-use super::inner::{Inner, Turn, Volume};
+use super::inner::{Volume, VolumeInner, WriterTurn};
 use super::log::{LogPosition, read_batch};
-use super::map_chain::{self, MapError};
+use super::map_chain::{self, StoredMapError};
 use super::page_map::image_bytes;
 use super::report::{CheckReport, Finding, VolumeStats};
 use super::run_images::RunImages;
 use super::superblocks::Superblocks;
-use super::writer::Writer;
+use super::writer::VolumeWriterState;
 
 const RESTORE: &str = "restore the page from a backup";
 const REBUILD: &str = "copy the file, then run `quire check --rebuild` on it";
@@ -26,9 +26,9 @@ impl Volume {
     /// progress. Writes nothing.
     #[must_use]
     pub fn check(&self) -> CheckReport {
-        let _turn = Turn::wait(&self.inner);
+        let _turn = WriterTurn::wait(&self.inner);
         let writer = self.inner.lock_writer();
-        let mut check = Check {
+        let mut check = VolumeCheck {
             inner: &self.inner,
             writer: &writer,
             findings: Vec::new(),
@@ -60,8 +60,8 @@ impl Volume {
     }
 }
 
-impl Inner {
-    fn stats(&self, writer: &Writer) -> VolumeStats {
+impl VolumeInner {
+    fn stats(&self, writer: &VolumeWriterState) -> VolumeStats {
         let pages = &writer.contents.pages;
         let (run_blocks, dead_blocks) = writer.contents.runs.block_counts();
         let map_blocks: u64 = writer.chunks.iter().map(|(extent, _)| extent.count).sum();
@@ -83,13 +83,13 @@ impl Inner {
     }
 }
 
-struct Check<'a> {
-    inner: &'a Inner,
-    writer: &'a Writer,
+struct VolumeCheck<'a> {
+    inner: &'a VolumeInner,
+    writer: &'a VolumeWriterState,
     findings: Vec<Finding>,
 }
 
-impl Check<'_> {
+impl VolumeCheck<'_> {
     fn report(
         &mut self,
         invariant: &'static str,
@@ -159,8 +159,8 @@ impl Check<'_> {
         }
         match map_chain::load(&*self.inner.disk, &self.writer.superblock) {
             Ok(_) => {}
-            Err(MapError::Io(error)) => self.report(NAME, None, error, REBUILD),
-            Err(MapError::Corrupt { offset, detail }) => {
+            Err(StoredMapError::Io(error)) => self.report(NAME, None, error, REBUILD),
+            Err(StoredMapError::Corrupt { offset, detail }) => {
                 self.report(NAME, Some(offset), detail, REBUILD);
             }
         }

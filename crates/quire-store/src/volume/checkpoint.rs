@@ -19,11 +19,11 @@ use quire_format::volume::{
 use std::sync::Arc;
 
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
-use super::inner::Inner;
+use super::inner::VolumeInner;
 use super::placement::Need;
-use super::writer::Writer;
+use super::writer::VolumeWriterState;
 use crate::disk::is_full;
-use crate::error::WriteError;
+use crate::error::BatchWriteError;
 
 /// A checkpoint may use all of the reserve: it chooses another.
 const ANYWHERE: Need = Need::MakesRoom { left: 0 };
@@ -44,9 +44,12 @@ struct NewChunks {
     replaces_all: bool,
 }
 
-impl Inner {
+impl VolumeInner {
     /// Starts a session if none is open: from then on there is a tail and a fresh salt.
-    pub(super) fn begin_session(&self, writer: &mut Writer) -> Result<(), WriteError> {
+    pub(super) fn begin_session(
+        &self,
+        writer: &mut VolumeWriterState,
+    ) -> Result<(), BatchWriteError> {
         if writer.space.tail.is_some() {
             return Ok(());
         }
@@ -55,7 +58,11 @@ impl Inner {
     }
 
     /// Stores the page map. A full disk leaves everything as it was; other failures poison.
-    pub(super) fn checkpoint(&self, writer: &mut Writer, ending: Ending) -> Result<(), WriteError> {
+    pub(super) fn checkpoint(
+        &self,
+        writer: &mut VolumeWriterState,
+        ending: Ending,
+    ) -> Result<(), BatchWriteError> {
         // Before any of these blocks can be allocated.
         self.erase(std::mem::take(&mut writer.leftovers))?;
         self.write_again(writer)?;
@@ -69,7 +76,7 @@ impl Inner {
         let whole = writer.must_write_whole_map(ending);
         let written = match self.write_map(writer, ending, whole) {
             // Then the chain becomes longer.
-            Err(WriteError::Full { .. }) if whole && writer.may_append_to_map() => {
+            Err(BatchWriteError::Full { .. }) if whole && writer.may_append_to_map() => {
                 self.write_map(writer, ending, false)
             }
             written => written,
@@ -85,7 +92,10 @@ impl Inner {
     }
 
     /// Syncs, unless every commit is durable.
-    pub(super) fn make_durable(&self, writer: &mut Writer) -> Result<(), WriteError> {
+    pub(super) fn make_durable(
+        &self,
+        writer: &mut VolumeWriterState,
+    ) -> Result<(), BatchWriteError> {
         if writer.durable_commit < writer.contents.commit_sequence {
             self.disk
                 .sync()
@@ -97,7 +107,7 @@ impl Inner {
 
     /// Writes what recovery found in the log once more, byte for byte, so that the next sync
     /// covers it.
-    fn write_again(&self, writer: &mut Writer) -> Result<(), WriteError> {
+    fn write_again(&self, writer: &mut VolumeWriterState) -> Result<(), BatchWriteError> {
         for extent in std::mem::take(&mut writer.unproven) {
             let mut bytes = vec![0; (extent.count * BLOCK_BYTES) as usize];
             let offset = extent.start * BLOCK_BYTES;
@@ -112,10 +122,10 @@ impl Inner {
     /// Steps 1 and 2. After a failure all space is as before.
     fn write_map(
         &self,
-        writer: &mut Writer,
+        writer: &mut VolumeWriterState,
         ending: Ending,
         replaces_all: bool,
-    ) -> Result<(NewChunks, Option<u64>), WriteError> {
+    ) -> Result<(NewChunks, Option<u64>), BatchWriteError> {
         let end_before = writer.space.free.end();
         let reserve_before = writer.space.reserve;
         let written = self.write_chunks(writer, replaces_all).and_then(|chunks| {
@@ -139,9 +149,9 @@ impl Inner {
     /// Step 1.
     fn write_chunks(
         &self,
-        writer: &mut Writer,
+        writer: &mut VolumeWriterState,
         replaces_all: bool,
-    ) -> Result<NewChunks, WriteError> {
+    ) -> Result<NewChunks, BatchWriteError> {
         let end_before = writer.space.free.end();
         let base = if replaces_all {
             None
@@ -173,9 +183,9 @@ impl Inner {
 
     fn write_chunk(
         &self,
-        writer: &mut Writer,
+        writer: &mut VolumeWriterState,
         chunk: &MapChunk,
-    ) -> Result<(Extent, ChunkPointer, u64), WriteError> {
+    ) -> Result<(Extent, ChunkPointer, u64), BatchWriteError> {
         let payload = chunk.encode();
         let body_bytes = IMAGE_HEADER_BYTES + payload.len();
         let count = ((RUN_HEADER_BYTES + body_bytes) as u64).div_ceil(BLOCK_BYTES);
@@ -184,7 +194,7 @@ impl Inner {
             let end_before = writer.space.free.end();
             let Some(extent) = writer.space.allocate(count, need) else {
                 let file = Arc::clone(&self.file);
-                return Err(WriteError::Full {
+                return Err(BatchWriteError::Full {
                     file,
                     needed_bytes: count * BLOCK_BYTES,
                 });
@@ -214,7 +224,7 @@ impl Inner {
     }
 
     /// Step 2: a block inside the file at which the log will go on.
-    fn new_tail(&self, writer: &mut Writer) -> Result<u64, WriteError> {
+    fn new_tail(&self, writer: &mut VolumeWriterState) -> Result<u64, BatchWriteError> {
         for need in [Need::Ordinary, ANYWHERE] {
             let end_before = writer.space.free.end();
             let Some(extent) = writer.space.allocate_first_tail(need) else {
@@ -234,7 +244,7 @@ impl Inner {
             }
         }
         let file = Arc::clone(&self.file);
-        Err(WriteError::Full {
+        Err(BatchWriteError::Full {
             file,
             needed_bytes: BLOCK_BYTES,
         })
@@ -242,7 +252,7 @@ impl Inner {
 
     fn next_superblock(
         &self,
-        writer: &Writer,
+        writer: &VolumeWriterState,
         chunks: &NewChunks,
         tail: Option<u64>,
     ) -> Superblock {
@@ -285,11 +295,11 @@ impl Inner {
     /// Step 5.
     fn adopt(
         &self,
-        writer: &mut Writer,
+        writer: &mut VolumeWriterState,
         superblock: Superblock,
         chunks: NewChunks,
         tail: Option<u64>,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), BatchWriteError> {
         let mut released = Vec::new();
         if chunks.replaces_all {
             released.extend(writer.chunks.drain(..).map(|(extent, _)| extent));
@@ -309,14 +319,14 @@ impl Inner {
     }
 }
 
-fn give_back_chunks(writer: &mut Writer, extents: &[(Extent, u64)], end_before: u64) {
+fn give_back_chunks(writer: &mut VolumeWriterState, extents: &[(Extent, u64)], end_before: u64) {
     for (extent, _) in extents {
         writer.space.free.put(*extent);
     }
     writer.space.free.cut_tail(end_before);
 }
 
-fn encode_chunk_run(writer: &Writer, offset: u64, payload: &[u8]) -> Vec<u8> {
+fn encode_chunk_run(writer: &VolumeWriterState, offset: u64, payload: &[u8]) -> Vec<u8> {
     let generation = writer.superblock.generation + 1;
     let run = RunHeader {
         kind: RunKind::Map,

@@ -12,12 +12,12 @@ use quire_format::volume::BLOCK_BYTES;
 use super::checkpoint::Ending;
 use super::copies::copy;
 use super::free_space::{Extent, FIRST_RUN_BLOCK, USEFUL_HOLE};
-use super::inner::{Inner, Turn, Volume};
+use super::inner::{Volume, VolumeInner, WriterTurn};
 use super::placement::Seat;
 use super::report::CleanReport;
-use super::stretch::{self, Way};
-use super::writer::Writer;
-use crate::error::{CleanError, CommitError, WriteError};
+use super::stretch::{self, RunSelection};
+use super::writer::VolumeWriterState;
+use crate::error::{BatchWriteError, CleanError, CommitError};
 
 /// Bytes copied between two checkpoints: what cleaning needs in addition at any moment.
 const STEP_BYTES: u64 = 8 << 20;
@@ -62,7 +62,7 @@ impl Volume {
 
     fn clean_and_cut(&self, told: Option<Told<'_>>) -> Result<CleanReport, CleanError> {
         let mut report = clean(&self.inner, u64::MAX, told)?;
-        let _turn = Turn::wait(&self.inner);
+        let _turn = WriterTurn::wait(&self.inner);
         self.inner.cut_end(&mut self.inner.lock_writer(), 0)?;
         report.file_bytes_after = file_bytes(&self.inner);
         Ok(report)
@@ -71,7 +71,7 @@ impl Volume {
 
 /// The session is about to end: what is set aside for it is not kept meanwhile.
 /// Returns how many bytes were moved.
-pub(super) fn clean_before_end(inner: &Arc<Inner>) -> u64 {
+pub(super) fn clean_before_end(inner: &Arc<VolumeInner>) -> u64 {
     inner.lock_writer().is_closing = true;
     let moved_bytes = clean_if_worthwhile(inner, Ending::Closes);
     inner.lock_writer().is_closing = false;
@@ -81,7 +81,7 @@ pub(super) fn clean_before_end(inner: &Arc<Inner>) -> u64 {
 /// Cleans a little when much of the file is dead or free. Failures are left for the next writer.
 /// As long as the session goes on, room for the log is not counted as waste.
 /// Returns how many bytes were moved.
-pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) -> u64 {
+pub(super) fn clean_if_worthwhile(inner: &Arc<VolumeInner>, ending: Ending) -> u64 {
     let percent = u64::from(inner.options.clean_dead_percent);
     if percent == 100 {
         return 0;
@@ -118,7 +118,7 @@ pub(super) fn clean_if_worthwhile(inner: &Arc<Inner>, ending: Ending) -> u64 {
 type Told<'t> = &'t mut dyn FnMut(u64, u64) -> bool;
 
 fn clean(
-    inner: &Arc<Inner>,
+    inner: &Arc<VolumeInner>,
     budget_bytes: u64,
     mut told: Option<Told<'_>>,
 ) -> Result<CleanReport, CleanError> {
@@ -146,7 +146,7 @@ fn clean(
         report.moved_bytes += bytes;
         goes_on = tell(inner, &copies, report.moved_bytes, &mut told);
     }
-    let turn = Turn::wait(inner);
+    let turn = WriterTurn::wait(inner);
     store_map(inner)?;
     move_map(inner)?;
     drop(turn);
@@ -156,8 +156,8 @@ fn clean(
 }
 
 /// Where it was, there is a hole for what is alive.
-fn reserve_at_end(inner: &Arc<Inner>) -> Result<(), WriteError> {
-    let _turn = Turn::wait(inner);
+fn reserve_at_end(inner: &Arc<VolumeInner>) -> Result<(), BatchWriteError> {
+    let _turn = WriterTurn::wait(inner);
     inner.may_write()?;
     let mut writer = inner.lock_writer();
     match writer.space.tail {
@@ -168,18 +168,18 @@ fn reserve_at_end(inner: &Arc<Inner>) -> Result<(), WriteError> {
 
 /// Copies what is alive out of some runs. Returns pages and bytes; nothing when that would be of no use.
 fn step(
-    inner: &Arc<Inner>,
+    inner: &Arc<VolumeInner>,
     copies: &mut Copies,
     budget_bytes: u64,
 ) -> Result<Option<(u64, u64)>, CleanError> {
-    let turn = Turn::wait(inner);
+    let turn = WriterTurn::wait(inner);
     let space_comes_back = store_map(inner)?;
     let (moves, reason) = choose(&inner.lock_writer(), copies, STEP_BYTES.min(budget_bytes));
     if moves.is_empty() || !space_comes_back {
         return Ok(None);
     }
     go_on_in_first_hole(inner, reason)?;
-    let copied = match copy(inner, turn, &moves, Way::Hollow) {
+    let copied = match copy(inner, turn, &moves, RunSelection::Hollow) {
         // Found only now.
         Err(error) if is_full(&error) => return step_on_full_disk(inner),
         copied => copied?,
@@ -192,23 +192,23 @@ fn step(
 }
 
 /// What is far goes where the log goes on: that is the first hole, and not one behind it that was the first one before.
-fn go_on_in_first_hole(inner: &Inner, reason: Reason) -> Result<(), WriteError> {
+fn go_on_in_first_hole(inner: &VolumeInner, reason: CleanReason) -> Result<(), BatchWriteError> {
     let mut writer = inner.lock_writer();
     let first = writer.space.free.first_fit(USEFUL_HOLE);
     let is_behind = first.is_some_and(|first| writer.space.tail > Some(first));
     match reason {
-        Reason::Far if is_behind => inner.checkpoint(&mut writer, Ending::GoesOn),
+        CleanReason::Far if is_behind => inner.checkpoint(&mut writer, Ending::GoesOn),
         _ => Ok(()),
     }
 }
 
 /// The same on a full disk: tries ways to choose runs until there is one with some progress.
-fn step_on_full_disk(inner: &Arc<Inner>) -> Result<Option<(u64, u64)>, CleanError> {
+fn step_on_full_disk(inner: &Arc<VolumeInner>) -> Result<Option<(u64, u64)>, CleanError> {
     const DIVISORS: [u64; 4] = [1, 2, 4, 8];
     let mut tried = BTreeSet::new();
     for divisor in DIVISORS {
         for way in stretch::WAYS {
-            let turn = Turn::wait(inner);
+            let turn = WriterTurn::wait(inner);
             if !store_map(inner)? {
                 return Ok(None);
             }
@@ -231,17 +231,17 @@ fn is_full(error: &CleanError) -> bool {
     use CommitError::Write;
     matches!(
         error,
-        CleanError::Write(WriteError::Full { .. })
-            | CleanError::Commit(Write(WriteError::Full { .. }))
+        CleanError::Write(BatchWriteError::Full { .. })
+            | CleanError::Commit(Write(BatchWriteError::Full { .. }))
     )
 }
 
-fn file_bytes(inner: &Inner) -> u64 {
+fn file_bytes(inner: &VolumeInner) -> u64 {
     inner.lock_writer().space.free.end() * BLOCK_BYTES
 }
 
 /// Checkpoints, so that dead space can be used. False when a pin keeps some of it.
-fn store_map(inner: &Inner) -> Result<bool, WriteError> {
+fn store_map(inner: &VolumeInner) -> Result<bool, BatchWriteError> {
     inner.may_write()?;
     let mut writer = inner.lock_writer();
     if writer.is_checkpointed() && writer.space.tail.is_some() {
@@ -255,7 +255,7 @@ fn store_map(inner: &Inner) -> Result<bool, WriteError> {
 
 /// Why a run is emptied.
 #[derive(Clone, Copy)]
-enum Reason {
+enum CleanReason {
     Hollow,
     Far,
 }
@@ -269,29 +269,36 @@ struct Copies {
 }
 
 impl Copies {
-    fn of(&mut self, reason: Reason) -> &mut BTreeSet<u64> {
+    fn of(&mut self, reason: CleanReason) -> &mut BTreeSet<u64> {
         match reason {
-            Reason::Hollow => &mut self.from_hollow,
-            Reason::Far => &mut self.from_far,
+            CleanReason::Hollow => &mut self.from_hollow,
+            CleanReason::Far => &mut self.from_far,
         }
     }
 }
 
 /// The runs to empty: those that are mostly dead; then those behind the place where the file
 /// could end, as far as there are holes for them.
-fn choose(writer: &Writer, copies: &Copies, step_bytes: u64) -> (BTreeSet<u64>, Reason) {
+fn choose(
+    writer: &VolumeWriterState,
+    copies: &Copies,
+    step_bytes: u64,
+) -> (BTreeSet<u64>, CleanReason) {
     let starts = |runs: Vec<(u64, Extent)>| runs.into_iter().map(|(_, run)| run.start).collect();
     let hollow = hollow_runs(writer, copies, step_bytes);
     let live_bytes: u64 = hollow.iter().map(|(live_bytes, _)| live_bytes).sum();
     let run_blocks: u64 = hollow.iter().map(|(_, extent)| extent.count).sum();
     if (live_bytes + BATCH_BYTES).div_ceil(BLOCK_BYTES) < run_blocks {
-        return (starts(hollow), Reason::Hollow);
+        return (starts(hollow), CleanReason::Hollow);
     }
-    (starts(far_runs(writer, copies, step_bytes)), Reason::Far)
+    (
+        starts(far_runs(writer, copies, step_bytes)),
+        CleanReason::Far,
+    )
 }
 
 /// The runs with the fewest live bytes.
-fn hollow_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, Extent)> {
+fn hollow_runs(writer: &VolumeWriterState, copies: &Copies, step_bytes: u64) -> Vec<(u64, Extent)> {
     let is_copy = |start| copies.from_hollow.contains(&start) || copies.from_far.contains(&start);
     let runs = writer.contents.runs.iter();
     let mut hollow: Vec<_> = runs
@@ -303,7 +310,7 @@ fn hollow_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, E
 }
 
 /// The last runs of the file, no more than fit into the holes before them: those in which a log goes on, so that the copies get there.
-fn far_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, Extent)> {
+fn far_runs(writer: &VolumeWriterState, copies: &Copies, step_bytes: u64) -> Vec<(u64, Extent)> {
     let packed_end = packed_end(writer);
     let runs = writer.contents.runs.iter();
     let runs = runs.filter(|(extent, _)| extent.start >= packed_end);
@@ -319,7 +326,12 @@ fn far_runs(writer: &Writer, copies: &Copies, step_bytes: u64) -> Vec<(u64, Exte
     )
 }
 
-fn tell(inner: &Inner, copies: &Copies, moved_bytes: u64, told: &mut Option<Told<'_>>) -> bool {
+fn tell(
+    inner: &VolumeInner,
+    copies: &Copies,
+    moved_bytes: u64,
+    told: &mut Option<Told<'_>>,
+) -> bool {
     match told {
         None => true,
         Some(told) => {
@@ -330,7 +342,7 @@ fn tell(inner: &Inner, copies: &Copies, moved_bytes: u64, told: &mut Option<Told
 }
 
 /// About how much will be copied: what is alive in hollow runs, and behind the place where the file will end.
-fn bytes_to_move(writer: &Writer, copies: &Copies) -> u64 {
+fn bytes_to_move(writer: &VolumeWriterState, copies: &Copies) -> u64 {
     let hollow = hollow_runs(writer, copies, u64::MAX);
     let hollow_bytes: u64 = hollow.iter().map(|(live_bytes, _)| live_bytes).sum();
     let hollow_blocks: u64 = hollow.iter().map(|(_, run)| run.count).sum();
@@ -358,7 +370,7 @@ fn within(runs: impl Iterator<Item = (u64, Extent)>, limit_bytes: u64) -> Vec<(u
 }
 
 /// Writes the whole map anew when a chunk of it is all that keeps the file from being shorter.
-fn move_map(inner: &Inner) -> Result<(), WriteError> {
+fn move_map(inner: &VolumeInner) -> Result<(), BatchWriteError> {
     {
         let mut writer = inner.lock_writer();
         let runs_end = writer.contents.runs.iter().map(|(run, _)| run.end()).last();
@@ -370,14 +382,14 @@ fn move_map(inner: &Inner) -> Result<(), WriteError> {
     }
     match store_map(inner) {
         // Then it stays where it is.
-        Err(WriteError::Full { .. }) => inner.lock_writer().needs_snapshot = false,
+        Err(BatchWriteError::Full { .. }) => inner.lock_writer().needs_snapshot = false,
         other => drop(other?),
     }
     Ok(())
 }
 
 /// The block at which the file would end if it were packed.
-fn packed_end(writer: &Writer) -> u64 {
+fn packed_end(writer: &VolumeWriterState) -> u64 {
     let live_bytes = writer.contents.pages.live_bytes();
     let map_blocks: u64 = writer.chunks.iter().map(|(extent, _)| extent.count).sum();
     let run_blocks = (live_bytes + live_bytes / 64).div_ceil(BLOCK_BYTES);

@@ -9,15 +9,15 @@ use quire_format::volume::{
 
 use super::Volume;
 use super::batch::WriteBatch;
-use super::batch_runs::{BatchRuns, Place};
+use super::batch_runs::{BatchRuns, FlushedImage};
 use super::checkpoint::Ending;
 use super::clean;
 use super::contents::BatchEffect;
-use super::inner::Inner;
+use super::inner::VolumeInner;
 use super::options::Durability;
-use super::version::Version;
-use super::writer::Writer;
-use crate::error::{CommitError, WriteError};
+use super::version::PinnedVersion;
+use super::writer::VolumeWriterState;
+use crate::error::{BatchWriteError, CommitError};
 
 /// A commit record is no longer than this.
 const RECORD_BYTES_MAX: usize = 64;
@@ -68,7 +68,7 @@ impl WriteBatch {
         let entries = {
             let mut runs = self.wait_until_drained(self.lock_runs());
             if runs.failed {
-                return Err(WriteError::BatchFailed.into());
+                return Err(BatchWriteError::BatchFailed.into());
             }
             self.inner.may_write()?;
             if runs.image_count == 0 && freed.is_empty() {
@@ -98,7 +98,11 @@ impl WriteBatch {
         Ok(self.publish(&entries, &freed, durability))
     }
 
-    fn append_freed(&self, runs: &mut BatchRuns, freed: &[PageRange]) -> Result<(), WriteError> {
+    fn append_freed(
+        &self,
+        runs: &mut BatchRuns,
+        freed: &[PageRange],
+    ) -> Result<(), BatchWriteError> {
         for ranges in freed.chunks(CHUNK_ITEMS_MAX) {
             let payload = FreedPages {
                 ranges: ranges.to_vec(),
@@ -172,17 +176,17 @@ impl Volume {
 impl BatchRuns {
     /// The newest image of every page of the batch.
     fn entries(&self) -> Vec<PageEntry> {
-        let placed = |place: &Place| match place {
-            Place::Placed(entry) => Some(*entry),
-            Place::Buffered { .. } => None,
+        let placed = |place: &FlushedImage| match place {
+            FlushedImage::Placed(entry) => Some(*entry),
+            FlushedImage::Buffered { .. } => None,
         };
         self.places.values().filter_map(placed).collect()
     }
 }
 
-impl Inner {
-    fn set_current(&self, writer: &mut Writer) {
-        let new = Version::of(&writer.contents);
+impl VolumeInner {
+    fn set_current(&self, writer: &mut VolumeWriterState) {
+        let new = PinnedVersion::of(&writer.contents);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let old = std::mem::replace(&mut *current, new);
         drop(current);
@@ -190,11 +194,11 @@ impl Inner {
     }
 
     /// Checkpoints when the log has become long, or when the reserve had to be used.
-    pub(super) fn checkpoint_when_due(&self, writer: &mut Writer) -> bool {
+    pub(super) fn checkpoint_when_due(&self, writer: &mut VolumeWriterState) -> bool {
         self.is_checkpoint_due(writer) && self.checkpoint(writer, Ending::GoesOn).is_ok()
     }
 
-    fn is_checkpoint_due(&self, writer: &Writer) -> bool {
+    fn is_checkpoint_due(&self, writer: &VolumeWriterState) -> bool {
         let live_bytes = writer.contents.pages.live_bytes();
         let limit_bytes = self.options.log_limit_bytes(live_bytes);
         writer.log_blocks * BLOCK_BYTES > limit_bytes || self.is_short(writer)

@@ -6,13 +6,13 @@ use quire_format::volume::{PageEntry, PageId, PageRange};
 
 use super::free_space::Extent;
 use super::page_map::PageMap;
-use super::runs::Runs;
+use super::runs::LogRuns;
 
 /// The state after the newest commit, and what changed since the newest checkpoint.
 #[derive(Default)]
-pub(super) struct Contents {
+pub(super) struct VolumeContents {
     pub(super) pages: PageMap,
-    pub(super) runs: Runs,
+    pub(super) runs: LogRuns,
     pub(super) commit_sequence: u64,
     /// Lowest sequence that no batch has used.
     pub(super) next_sequence: u64,
@@ -33,7 +33,7 @@ pub(super) struct BatchEffect<'a> {
     pub(super) freed: &'a [PageRange],
 }
 
-impl Contents {
+impl VolumeContents {
     /// Applies a committed batch.
     ///
     /// # Errors

@@ -9,20 +9,20 @@ use quire_format::volume::{
 
 use super::batch::WriteBatch;
 use super::free_space::Extent;
-use super::inner::{Inner, Turn};
+use super::inner::{VolumeInner, WriterTurn};
 use super::options::Durability;
 use super::page_map::image_bytes;
 use super::run_images::RunImages;
-use super::stretch::{Progress, Way};
-use super::writer::Writer;
-use crate::error::{CleanError, WriteError};
+use super::stretch::{CleanProgress, RunSelection};
+use super::writer::VolumeWriterState;
+use crate::error::{BatchWriteError, CleanError};
 
 /// Holes shorter than this are not filled on purpose.
 const HOLE_BYTES_MIN: u64 = 64 << 10;
 
 /// What a batch has copied.
 #[derive(Default)]
-pub(super) struct Copied {
+pub(super) struct CopiedSize {
     pub(super) page_count: u64,
     pub(super) bytes: u64,
     /// The runs with the copies.
@@ -31,14 +31,14 @@ pub(super) struct Copied {
 
 /// Copies the live images of those runs in one batch. On a full disk nothing has happened unless that is progress.
 pub(super) fn copy(
-    inner: &Arc<Inner>,
-    turn: Turn,
+    inner: &Arc<VolumeInner>,
+    turn: WriterTurn,
     moves: &BTreeSet<u64>,
-    way: Way,
-) -> Result<Option<Copied>, CleanError> {
+    way: RunSelection,
+) -> Result<Option<CopiedSize>, CleanError> {
     let mut batch = WriteBatch::begin(Arc::clone(inner), turn)?;
     batch.only_cleans();
-    let mut copied = Copied::default();
+    let mut copied = CopiedSize::default();
     let mut emptied = Vec::new();
     let (by_run, longest_before) = {
         let writer = inner.lock_writer();
@@ -76,7 +76,7 @@ pub(super) fn copy(
 
 /// The live images of the runs, by the run's first block.
 fn live_entries(
-    writer: &Writer,
+    writer: &VolumeWriterState,
     moves: &BTreeSet<u64>,
 ) -> BTreeMap<u64, HashMap<PageId, PageEntry>> {
     let mut found: BTreeMap<u64, HashMap<PageId, PageEntry>> = BTreeMap::new();
@@ -96,8 +96,8 @@ impl WriteBatch {
         &self,
         emptied: &[Extent],
         longest_before: u64,
-        way: Way,
-    ) -> Result<bool, WriteError> {
+        way: RunSelection,
+    ) -> Result<bool, BatchWriteError> {
         let mut runs = self.lock_runs();
         if !runs.buffer.is_empty() {
             self.flush_alone(&mut runs)?;
@@ -107,7 +107,7 @@ impl WriteBatch {
         let taken: Vec<_> = placements().map(|placement| placement.extent).collect();
         let links = placements().flat_map(|placement| placement.link());
         let writer = self.inner.lock_writer();
-        let progress = Progress {
+        let progress = CleanProgress {
             gained_blocks: blocks(emptied) - blocks(&taken),
             longest_before,
             longest_after: writer
@@ -119,7 +119,12 @@ impl WriteBatch {
     }
 
     /// Appends a copy of an image, and ends the run where the hole ends that it is going into.
-    fn copy_image(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), WriteError> {
+    fn copy_image(
+        &self,
+        page: PageId,
+        kind: PageKind,
+        payload: &[u8],
+    ) -> Result<(), BatchWriteError> {
         let mut runs = self.lock_runs();
         let room_bytes = self.inner.lock_writer().space.room_bytes();
         let image_bytes = (IMAGE_HEADER_BYTES + payload.len()) as u64;

@@ -7,12 +7,12 @@ use quire_format::volume::{
     FIRST_FREE_PAGE, IMAGE_HEADER_BYTES, ImageHeader, ImageKind, PageEntry, PageKind,
 };
 
-use super::inner::{Inner, Volume};
+use super::inner::{Volume, VolumeInner};
 use super::options::VolumeOptions;
 use super::page_map::image_bytes;
 use super::pin::Pin;
 use crate::disk::Disk;
-use crate::error::{DuplicateError, ReadError};
+use crate::error::{DuplicateError, PageReadError};
 
 impl Pin {
     /// Writes the pages of this snapshot to a disk that holds nothing: a closed volume with the same pages by the same numbers and no
@@ -70,9 +70,9 @@ impl Pin {
     }
 }
 
-impl Inner {
+impl VolumeInner {
     /// Kind and payload of a page, past the cache.
-    fn read_image(&self, entry: &PageEntry) -> Result<(PageKind, Vec<u8>), ReadError> {
+    fn read_image(&self, entry: &PageEntry) -> Result<(PageKind, Vec<u8>), PageReadError> {
         let mut head = [0; IMAGE_HEADER_BYTES];
         self.disk
             .read_at(&mut head, entry.offset)
@@ -88,7 +88,7 @@ impl Inner {
         &self,
         entry: &PageEntry,
         head: &[u8; IMAGE_HEADER_BYTES],
-    ) -> Result<PageKind, ReadError> {
+    ) -> Result<PageKind, PageReadError> {
         let header = ImageHeader::decode(head);
         let header = header.map_err(|error| self.corrupt(entry, error.to_string()))?;
         match header.kind {

@@ -6,17 +6,17 @@ use quire_format::volume::IMAGE_HEADER_BYTES;
 
 use super::batch::WriteBatch;
 use super::batch_runs::BatchRuns;
-use super::placement::{Need, Placement};
-use super::writer::Writer;
+use super::placement::{Need, RunPlacement};
+use super::writer::VolumeWriterState;
 use crate::disk::is_full;
-use crate::error::WriteError;
+use crate::error::BatchWriteError;
 
 impl WriteBatch {
     /// Writes the buffer while other threads go on filling a new one.
     pub(super) fn flush_shared<'a>(
         &'a self,
         mut runs: MutexGuard<'a, BatchRuns>,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), BatchWriteError> {
         let needed_bytes = runs.buffer.len() as u64;
         let mut sealed = {
             let mut writer = self.inner.lock_writer();
@@ -58,7 +58,7 @@ impl WriteBatch {
     }
 
     /// Writes the buffer when nobody else uses the batch; may fall back to the reserve.
-    pub(super) fn flush_alone(&self, runs: &mut BatchRuns) -> Result<(), WriteError> {
+    pub(super) fn flush_alone(&self, runs: &mut BatchRuns) -> Result<(), BatchWriteError> {
         let mut writer = self.inner.lock_writer();
         let result = self.inner.begin_session(&mut writer);
         let result = result.and_then(|()| {
@@ -73,7 +73,11 @@ impl WriteBatch {
         result
     }
 
-    fn write_alone(&self, writer: &mut Writer, runs: &mut BatchRuns) -> Result<(), WriteError> {
+    fn write_alone(
+        &self,
+        writer: &mut VolumeWriterState,
+        runs: &mut BatchRuns,
+    ) -> Result<(), BatchWriteError> {
         let needed_bytes = runs.buffer.len() as u64;
         let left = self.left_of_reserve(runs, &writer.space);
         // What is copied to make the file shorter goes into its holes, if it can.
@@ -118,7 +122,11 @@ impl WriteBatch {
     }
 
     /// On a full disk every batch leaves what those need that make more room than it does.
-    fn may_take(&self, writer: &mut Writer, runs: &BatchRuns) -> Result<bool, WriteError> {
+    fn may_take(
+        &self,
+        writer: &mut VolumeWriterState,
+        runs: &BatchRuns,
+    ) -> Result<bool, BatchWriteError> {
         if !writer.space.is_full {
             return Ok(true);
         }
@@ -133,7 +141,11 @@ impl WriteBatch {
 
     /// A run has been placed. As long as the disk is not full the file is made longer until it has what the batch has to leave; false
     /// when that is not possible.
-    fn leaves_enough(&self, writer: &mut Writer, runs: &BatchRuns) -> Result<bool, WriteError> {
+    fn leaves_enough(
+        &self,
+        writer: &mut VolumeWriterState,
+        runs: &BatchRuns,
+    ) -> Result<bool, BatchWriteError> {
         if writer.space.is_full {
             return Ok(true);
         }
@@ -147,7 +159,7 @@ impl WriteBatch {
         &self,
         runs: &mut BatchRuns,
         payload_bytes: usize,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), BatchWriteError> {
         let room_bytes = {
             let writer = self.inner.lock_writer();
             let left = self.left_of_reserve(runs, &writer.space);
@@ -161,14 +173,14 @@ impl WriteBatch {
         }
     }
 
-    fn full(&self, needed_bytes: u64) -> WriteError {
-        WriteError::Full {
+    fn full(&self, needed_bytes: u64) -> BatchWriteError {
+        BatchWriteError::Full {
             file: Arc::clone(&self.inner.file),
             needed_bytes,
         }
     }
 }
 
-fn place(writer: &mut Writer, runs: &BatchRuns, need: Need) -> Option<Placement> {
+fn place(writer: &mut VolumeWriterState, runs: &BatchRuns, need: Need) -> Option<RunPlacement> {
     writer.space.place(runs.block_count(), need)
 }

@@ -9,26 +9,26 @@ use quire_format::volume::{BLOCK_BYTES, LAST_PAGE, PageId};
 use super::cache::Cache;
 use super::gate::Gate;
 use super::options::VolumeOptions;
-use super::version::Version;
-use super::writer::Writer;
+use super::version::PinnedVersion;
+use super::writer::VolumeWriterState;
 use crate::disk::{Disk, OpenMode, is_full};
-use crate::error::WriteError;
+use crate::error::BatchWriteError;
 
 /// One file of pages. A cheap handle: clones are the same volume.
 #[derive(Clone)]
 pub struct Volume {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<VolumeInner>,
 }
 
-pub(super) struct Inner {
+pub(super) struct VolumeInner {
     pub(super) disk: Arc<dyn Disk>,
     /// Name of the disk, for messages.
     pub(super) file: Arc<str>,
     pub(super) mode: OpenMode,
     pub(super) options: VolumeOptions,
-    pub(super) current: RwLock<Arc<Version>>,
+    pub(super) current: RwLock<Arc<PinnedVersion>>,
     pub(super) gate: Gate,
-    pub(super) writer: Mutex<Writer>,
+    pub(super) writer: Mutex<VolumeWriterState>,
     /// The first failure, after which nothing is written.
     pub(super) poison: OnceLock<String>,
     pub(super) cache: Cache,
@@ -46,13 +46,13 @@ pub(super) struct Inner {
 }
 
 /// The turn; dropping it lets the next writer in.
-pub(super) struct Turn {
-    inner: Arc<Inner>,
+pub(super) struct WriterTurn {
+    inner: Arc<VolumeInner>,
 }
 
-impl Turn {
+impl WriterTurn {
     /// Waits for the turn.
-    pub(super) fn wait(inner: &Arc<Inner>) -> Self {
+    pub(super) fn wait(inner: &Arc<VolumeInner>) -> Self {
         inner.gate.wait();
         Self {
             inner: Arc::clone(inner),
@@ -60,13 +60,13 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for WriterTurn {
     fn drop(&mut self) {
         self.inner.gate.give_back();
     }
 }
 
-impl Inner {
+impl VolumeInner {
     pub(super) fn allocate_page(&self) -> Option<PageId> {
         PageId::new(self.next_page.fetch_add(1, Ordering::Relaxed))
     }
@@ -75,22 +75,22 @@ impl Inner {
         self.next_page.load(Ordering::Relaxed).min(LAST_PAGE + 1)
     }
 
-    pub(super) fn version(&self) -> Arc<Version> {
+    pub(super) fn version(&self) -> Arc<PinnedVersion> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn lock_writer(&self) -> MutexGuard<'_, Writer> {
+    pub(super) fn lock_writer(&self) -> MutexGuard<'_, VolumeWriterState> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Refuses on a read-only or poisoned volume.
-    pub(super) fn may_write(&self) -> Result<(), WriteError> {
+    pub(super) fn may_write(&self) -> Result<(), BatchWriteError> {
         let file = || Arc::clone(&self.file);
         if self.mode == OpenMode::ReadOnly {
-            return Err(WriteError::ReadOnly { file: file() });
+            return Err(BatchWriteError::ReadOnly { file: file() });
         }
         match self.poison.get() {
-            Some(reason) => Err(WriteError::Poisoned {
+            Some(reason) => Err(BatchWriteError::Poisoned {
                 file: file(),
                 reason: reason.clone(),
             }),
@@ -106,18 +106,18 @@ impl Inner {
     }
 
     /// Turns a failed write into an error. A full disk is survivable, everything else poisons.
-    pub(super) fn write_failed(&self, error: io::Error, needed_bytes: u64) -> WriteError {
+    pub(super) fn write_failed(&self, error: io::Error, needed_bytes: u64) -> BatchWriteError {
         let file = Arc::clone(&self.file);
         if is_full(&error) {
-            return WriteError::Full { file, needed_bytes };
+            return BatchWriteError::Full { file, needed_bytes };
         }
         self.failed("write to", error)
     }
 
     /// Poisons the volume.
-    pub(super) fn failed(&self, operation: &'static str, source: io::Error) -> WriteError {
+    pub(super) fn failed(&self, operation: &'static str, source: io::Error) -> BatchWriteError {
         self.poison(operation, &source);
-        WriteError::Io {
+        BatchWriteError::Io {
             file: Arc::clone(&self.file),
             operation,
             source,
@@ -126,7 +126,10 @@ impl Inner {
 
     /// Overwrites the headers of runs that are free, so that no scan takes them for live ones. Headers in adjoining
     /// blocks are overwritten at once.
-    pub(super) fn erase(&self, blocks: impl IntoIterator<Item = u64>) -> Result<(), WriteError> {
+    pub(super) fn erase(
+        &self,
+        blocks: impl IntoIterator<Item = u64>,
+    ) -> Result<(), BatchWriteError> {
         const BLOCKS_AT_ONCE: usize = 64;
         let mut blocks: Vec<u64> = blocks.into_iter().collect();
         blocks.sort_unstable();

@@ -8,7 +8,7 @@ use quire_format::volume::{
 };
 
 use super::free_space::Extent;
-use super::run_images::{Image, RunImages};
+use super::run_images::{RunImage, RunImages};
 use crate::disk::Disk;
 
 /// Where the next batch must start for it to be the successor of what was read so far.
@@ -48,14 +48,14 @@ pub(super) fn read_batch(disk: &dyn Disk, position: LogPosition) -> io::Result<O
             return Ok(None);
         };
         match reader.take(&run) {
-            Step::More => {}
-            Step::Whole => return Ok(Some(reader.batch)),
-            Step::Broken => return Ok(None),
+            LogStep::More => {}
+            LogStep::Whole => return Ok(Some(reader.batch)),
+            LogStep::Broken => return Ok(None),
         }
     }
 }
 
-enum Step {
+enum LogStep {
     More,
     Whole,
     Broken,
@@ -87,7 +87,7 @@ impl BatchReader {
         }
     }
 
-    fn take(&mut self, run: &RunImages) -> Step {
+    fn take(&mut self, run: &RunImages) -> LogStep {
         let header = &run.header;
         if self.batch.runs.is_empty() {
             self.batch.sequence = header.sequence;
@@ -99,7 +99,7 @@ impl BatchReader {
             && header.sequence >= self.position.sequence_min
             && header.ordinal as usize == self.batch.runs.len();
         if !fits || run.damage.is_some() {
-            return Step::Broken;
+            return LogStep::Broken;
         }
         let start = header.offset / BLOCK_BYTES;
         self.batch.runs.push(Extent {
@@ -112,19 +112,19 @@ impl BatchReader {
             if image.header.kind == ImageKind::Commit {
                 let is_last = index + 1 == run.images.len();
                 return if is_last && self.ends_with(run, image) {
-                    Step::Whole
+                    LogStep::Whole
                 } else {
-                    Step::Broken
+                    LogStep::Broken
                 };
             }
             if !self.take_image(run, image) {
-                return Step::Broken;
+                return LogStep::Broken;
             }
         }
-        Step::More
+        LogStep::More
     }
 
-    fn take_image(&mut self, run: &RunImages, image: &Image) -> bool {
+    fn take_image(&mut self, run: &RunImages, image: &RunImage) -> bool {
         self.image_count += 1;
         self.batch_checksum = checksum_append(self.batch_checksum, run.header_bytes(image));
         match image.header.kind {
@@ -145,7 +145,7 @@ impl BatchReader {
         }
     }
 
-    fn ends_with(&mut self, run: &RunImages, image: &Image) -> bool {
+    fn ends_with(&mut self, run: &RunImages, image: &RunImage) -> bool {
         let Ok(record) = CommitRecord::decode(run.payload(image)) else {
             return false;
         };

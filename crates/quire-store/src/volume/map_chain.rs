@@ -11,41 +11,41 @@ use quire_format::volume::{
 
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
 use super::page_map::PageMap;
-use super::runs::{Runs, to_extent};
+use super::runs::{LogRuns, to_extent};
 use crate::disk::Disk;
 
 /// The page map of a checkpoint.
 #[derive(Default)]
 pub(super) struct StoredMap {
     pub(super) pages: PageMap,
-    pub(super) runs: Runs,
+    pub(super) runs: LogRuns,
     /// The runs in which the chunks are, oldest first, and their payload bytes.
     pub(super) chunks: Vec<(Extent, u64)>,
 }
 
 /// Why the stored map cannot be used.
-pub(super) enum MapError {
+pub(super) enum StoredMapError {
     /// The device failed.
     Io(io::Error),
     /// The bytes are wrong: where, and how.
     Corrupt { offset: u64, detail: String },
 }
 
-impl From<io::Error> for MapError {
+impl From<io::Error> for StoredMapError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-fn corrupt(offset: u64, detail: impl ToString) -> MapError {
-    MapError::Corrupt {
+fn corrupt(offset: u64, detail: impl ToString) -> StoredMapError {
+    StoredMapError::Corrupt {
         offset,
         detail: detail.to_string(),
     }
 }
 
 /// Loads the map that `superblock` names, and proves that it is the one it was written with.
-pub(super) fn load(disk: &dyn Disk, superblock: &Superblock) -> Result<StoredMap, MapError> {
+pub(super) fn load(disk: &dyn Disk, superblock: &Superblock) -> Result<StoredMap, StoredMapError> {
     let mut stored = StoredMap::default();
     let Some((head, chunk_count)) = superblock.map else {
         prove(&stored.pages, superblock, 0)?;
@@ -76,7 +76,10 @@ pub(super) fn load(disk: &dyn Disk, superblock: &Superblock) -> Result<StoredMap
     Ok(stored)
 }
 
-fn read_chunk(disk: &dyn Disk, pointer: ChunkPointer) -> Result<(MapChunk, Extent, u64), MapError> {
+fn read_chunk(
+    disk: &dyn Disk,
+    pointer: ChunkPointer,
+) -> Result<(MapChunk, Extent, u64), StoredMapError> {
     let offset = pointer.offset;
     let mut head = [0; RUN_HEADER_BYTES + IMAGE_HEADER_BYTES];
     read(disk, &mut head, offset)?;
@@ -105,15 +108,15 @@ fn read_chunk(disk: &dyn Disk, pointer: ChunkPointer) -> Result<(MapChunk, Exten
     Ok((chunk, extent, payload.len() as u64))
 }
 
-fn read(disk: &dyn Disk, buffer: &mut [u8], offset: u64) -> Result<(), MapError> {
+fn read(disk: &dyn Disk, buffer: &mut [u8], offset: u64) -> Result<(), StoredMapError> {
     disk.read_at(buffer, offset)
         .map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => corrupt(offset, "the file ends here"),
-            _ => MapError::Io(error),
+            _ => StoredMapError::Io(error),
         })
 }
 
-fn apply(stored: &mut StoredMap, chunk: &MapChunk, offset: u64) -> Result<(), MapError> {
+fn apply(stored: &mut StoredMap, chunk: &MapChunk, offset: u64) -> Result<(), StoredMapError> {
     for removed in &chunk.removed_runs {
         if !stored.runs.remove(removed / BLOCK_BYTES) {
             return Err(corrupt(
@@ -140,7 +143,7 @@ fn apply(stored: &mut StoredMap, chunk: &MapChunk, offset: u64) -> Result<(), Ma
 }
 
 /// Counts the images of every run, and proves that no two of them overlap.
-fn count_images(stored: &mut StoredMap, offset: u64) -> Result<(), MapError> {
+fn count_images(stored: &mut StoredMap, offset: u64) -> Result<(), StoredMapError> {
     let mut places = Vec::with_capacity(stored.pages.page_count() as usize);
     stored.pages.for_each(&mut |entry| places.push(entry));
     places.sort_unstable_by_key(|entry| entry.offset);
@@ -167,7 +170,7 @@ fn count_images(stored: &mut StoredMap, offset: u64) -> Result<(), MapError> {
 
 /// Proves that runs and chunks are inside the disk and do not overlap. Returns them, ascending.
 pub(super) fn used_extents(
-    runs: &Runs,
+    runs: &LogRuns,
     chunks: &[(Extent, u64)],
     disk_bytes: u64,
 ) -> Result<Vec<Extent>, (u64, &'static str)> {
@@ -193,7 +196,7 @@ pub(super) fn used_extents(
     Ok(used)
 }
 
-fn prove(pages: &PageMap, superblock: &Superblock, offset: u64) -> Result<(), MapError> {
+fn prove(pages: &PageMap, superblock: &Superblock, offset: u64) -> Result<(), StoredMapError> {
     let found = (pages.page_count(), pages.live_bytes(), pages.digest());
     let expected = (
         superblock.page_count,

@@ -5,7 +5,7 @@ use quire_format::volume::{BLOCK_BYTES, CHUNK_ITEMS_MAX, MapChunk, PageId, PageR
 use super::checkpoint::Ending;
 use super::free_space::Extent;
 use super::runs::to_run_extent;
-use super::writer::Writer;
+use super::writer::VolumeWriterState;
 
 /// What an entry and a run of a stored map take, about.
 const ENTRY_BYTES: u64 = 9;
@@ -20,7 +20,7 @@ pub(super) const SHORT_CHUNK_ITEMS: u64 = 320;
 /// What a chunk costs whoever reads the chain, besides its bytes.
 const CHUNK_COST_BYTES: u64 = 64;
 
-impl Writer {
+impl VolumeWriterState {
     /// The whole map is written when there is none to build upon, or when the chain has become
     /// more than twice as long as the map.
     pub(super) fn must_write_whole_map(&self, ending: Ending) -> bool {

@@ -51,13 +51,13 @@ pub(crate) use pin::ReadFrom;
 pub use report::{CheckReport, CleanReport, Finding, RebuildReport, VolumeStats};
 
 use crate::disk::{Disk, OpenMode};
-use crate::error::{CheckpointError, OpenError, ReadError, WriteError};
+use crate::error::{BatchWriteError, CheckpointError, PageReadError, VolumeOpenError};
 use cache::Cache;
 use checkpoint::Ending;
 use gate::Gate;
-use inner::{Inner, Turn};
-use version::Version;
-use writer::Writer;
+use inner::{VolumeInner, WriterTurn};
+use version::PinnedVersion;
+use writer::VolumeWriterState;
 
 impl Volume {
     /// Makes an empty volume on a disk that holds nothing.
@@ -65,7 +65,7 @@ impl Volume {
     /// # Errors
     /// [`OpenError::NotEmpty`] when the disk holds something else than what a creation leaves
     /// that was killed; [`OpenError::Io`].
-    pub fn create(disk: Arc<dyn Disk>, options: VolumeOptions) -> Result<Self, OpenError> {
+    pub fn create(disk: Arc<dyn Disk>, options: VolumeOptions) -> Result<Self, VolumeOpenError> {
         recovery::create(&*disk, &options)?;
         Self::open_with(disk, OpenMode::ReadWrite, options)
     }
@@ -74,7 +74,7 @@ impl Volume {
     ///
     /// # Errors
     /// See [`OpenError`].
-    pub fn open(disk: Arc<dyn Disk>, mode: OpenMode) -> Result<Self, OpenError> {
+    pub fn open(disk: Arc<dyn Disk>, mode: OpenMode) -> Result<Self, VolumeOpenError> {
         Self::open_with(disk, mode, VolumeOptions::default())
     }
 
@@ -87,7 +87,7 @@ impl Volume {
         disk: Arc<dyn Disk>,
         mode: OpenMode,
         options: VolumeOptions,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, VolumeOpenError> {
         let (writer, notices) = recovery::recover(&*disk)?;
         Ok(Self::from_writer(disk, mode, options, writer, notices))
     }
@@ -97,7 +97,10 @@ impl Volume {
     ///
     /// # Errors
     /// See [`OpenError`].
-    pub fn open_or_create(disk: Arc<dyn Disk>, options: VolumeOptions) -> Result<Self, OpenError> {
+    pub fn open_or_create(
+        disk: Arc<dyn Disk>,
+        options: VolumeOptions,
+    ) -> Result<Self, VolumeOpenError> {
         if recovery::is_blank(&*disk)? {
             recovery::create(&*disk, &options)?;
         }
@@ -113,10 +116,10 @@ impl Volume {
     pub fn rebuild(
         disk: Arc<dyn Disk>,
         options: VolumeOptions,
-    ) -> Result<(Self, RebuildReport), OpenError> {
+    ) -> Result<(Self, RebuildReport), VolumeOpenError> {
         let (writer, report) = rebuild::rebuild(&*disk, &options)?;
         let volume = Self::from_writer(disk, OpenMode::ReadWrite, options, writer, Vec::new());
-        volume.checkpoint().map_err(|error| OpenError::Io {
+        volume.checkpoint().map_err(|error| VolumeOpenError::Io {
             file: volume.inner.file.to_string(),
             operation: "write the rebuilt page map of",
             source: std::io::Error::other(error.to_string()),
@@ -128,12 +131,12 @@ impl Volume {
         disk: Arc<dyn Disk>,
         mode: OpenMode,
         options: VolumeOptions,
-        writer: Writer,
+        writer: VolumeWriterState,
         notices: Vec<String>,
     ) -> Self {
-        let current = Version::of(&writer.contents);
+        let current = PinnedVersion::of(&writer.contents);
         let next_page = writer.contents.next_page;
-        let inner = Inner {
+        let inner = VolumeInner {
             file: disk.name().into(),
             disk,
             mode,
@@ -187,7 +190,7 @@ impl Volume {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, ReadError> {
+    pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, PageReadError> {
         self.inner.read(&self.inner.version(), page)
     }
 
@@ -214,7 +217,7 @@ impl Volume {
     ///
     /// # Errors
     /// [`WriteError::ReadOnly`], [`WriteError::Poisoned`].
-    pub fn check_writable(&self) -> Result<(), WriteError> {
+    pub fn check_writable(&self) -> Result<(), BatchWriteError> {
         self.inner.may_write()
     }
 
@@ -224,8 +227,8 @@ impl Volume {
     /// # Errors
     /// [`WriteError::ReadOnly`], [`WriteError::Poisoned`]; [`WriteError::Io`] when space that
     /// became free could not be taken back.
-    pub fn begin(&self) -> Result<WriteBatch, WriteError> {
-        let turn = Turn::wait(&self.inner);
+    pub fn begin(&self) -> Result<WriteBatch, BatchWriteError> {
+        let turn = WriterTurn::wait(&self.inner);
         WriteBatch::begin(Arc::clone(&self.inner), turn)
     }
 
@@ -235,7 +238,7 @@ impl Volume {
     /// # Errors
     /// See [`CheckpointError`].
     pub fn checkpoint(&self) -> Result<(), CheckpointError> {
-        let _turn = Turn::wait(&self.inner);
+        let _turn = WriterTurn::wait(&self.inner);
         self.inner.may_write()?;
         let mut writer = self.inner.lock_writer();
         if writer.is_checkpointed() {
@@ -271,15 +274,15 @@ impl Volume {
             return Ok(());
         }
         clean::clean_before_end(&self.inner);
-        let _turn = Turn::wait(&self.inner);
+        let _turn = WriterTurn::wait(&self.inner);
         self.inner.may_write()?;
         Ok(self.inner.end_session(&mut self.inner.lock_writer())?)
     }
 }
 
-impl Inner {
+impl VolumeInner {
     /// Checkpoints for the last time, unless the file is complete already.
-    fn end_session(&self, writer: &mut Writer) -> Result<(), WriteError> {
+    fn end_session(&self, writer: &mut VolumeWriterState) -> Result<(), BatchWriteError> {
         if writer.space.tail.is_none() && writer.is_checkpointed() {
             return Ok(());
         }
@@ -287,7 +290,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for VolumeInner {
     fn drop(&mut self) {
         if self.may_write().is_ok() {
             let mut writer = self.lock_writer();

@@ -12,22 +12,22 @@ const FANOUT: usize = 1 << FANOUT_BITS;
 
 /// A slot of a leaf; offset 0 means that there is no such page.
 #[derive(Clone, Copy, Default)]
-struct Slot {
+struct PageMapSlot {
     offset: u64,
     payload_bytes: u32,
     payload_checksum: u32,
 }
 
 #[derive(Clone)]
-enum Node {
-    Leaf(Box<[Slot; FANOUT]>),
-    Inner(Box<[Option<Arc<Node>>; FANOUT]>),
+enum PageMapNode {
+    Leaf(Box<[PageMapSlot; FANOUT]>),
+    Inner(Box<[Option<Arc<PageMapNode>>; FANOUT]>),
 }
 
 /// The page map of one commit.
 #[derive(Clone, Default)]
 pub(crate) struct PageMap {
-    root: Option<Arc<Node>>,
+    root: Option<Arc<PageMapNode>>,
     /// Levels of inner nodes above the leaves.
     height: u32,
     page_count: u64,
@@ -61,8 +61,8 @@ impl PageMap {
         let mut level = self.height;
         loop {
             match node {
-                Node::Leaf(slots) => return entry(page, slots[child(number, 0)]),
-                Node::Inner(children) => {
+                PageMapNode::Leaf(slots) => return entry(page, slots[child(number, 0)]),
+                PageMapNode::Inner(children) => {
                     node = children[child(number, level)].as_deref()?;
                     level -= 1;
                 }
@@ -79,7 +79,7 @@ impl PageMap {
             .get_or_insert_with(|| Arc::new(empty_node(self.height)));
         let slot = slot_for_writing(root, self.height, new.page.get());
         let old = entry(new.page, *slot);
-        *slot = Slot {
+        *slot = PageMapSlot {
             offset: new.offset,
             payload_bytes: new.payload_bytes,
             payload_checksum: new.payload_checksum,
@@ -92,7 +92,7 @@ impl PageMap {
     pub(crate) fn remove(&mut self, page: PageId) -> Option<PageEntry> {
         let old = self.get(page)?;
         if let Some(root) = &mut self.root {
-            *slot_for_writing(root, self.height, page.get()) = Slot::default();
+            *slot_for_writing(root, self.height, page.get()) = PageMapSlot::default();
         }
         self.account(Some(old), None);
         Some(old)
@@ -138,7 +138,7 @@ impl PageMap {
             if let Some(root) = self.root.take() {
                 let mut children = no_children();
                 children[0] = Some(root);
-                self.root = Some(Arc::new(Node::Inner(children)));
+                self.root = Some(Arc::new(PageMapNode::Inner(children)));
             }
         }
     }
@@ -149,7 +149,7 @@ pub(crate) fn image_bytes(entry: &PageEntry) -> u64 {
     IMAGE_HEADER_BYTES as u64 + u64::from(entry.payload_bytes)
 }
 
-fn entry(page: PageId, slot: Slot) -> Option<PageEntry> {
+fn entry(page: PageId, slot: PageMapSlot) -> Option<PageEntry> {
     (slot.offset != 0).then_some(PageEntry {
         page,
         offset: slot.offset,
@@ -162,22 +162,22 @@ fn child(number: u64, level: u32) -> usize {
     (number >> (FANOUT_BITS * level)) as usize % FANOUT
 }
 
-fn no_children() -> Box<[Option<Arc<Node>>; FANOUT]> {
+fn no_children() -> Box<[Option<Arc<PageMapNode>>; FANOUT]> {
     Box::new([const { None }; FANOUT])
 }
 
-fn empty_node(level: u32) -> Node {
+fn empty_node(level: u32) -> PageMapNode {
     if level == 0 {
-        Node::Leaf(Box::new([Slot::default(); FANOUT]))
+        PageMapNode::Leaf(Box::new([PageMapSlot::default(); FANOUT]))
     } else {
-        Node::Inner(no_children())
+        PageMapNode::Inner(no_children())
     }
 }
 
-fn slot_for_writing(node: &mut Arc<Node>, level: u32, number: u64) -> &mut Slot {
+fn slot_for_writing(node: &mut Arc<PageMapNode>, level: u32, number: u64) -> &mut PageMapSlot {
     match Arc::make_mut(node) {
-        Node::Leaf(slots) => &mut slots[child(number, 0)],
-        Node::Inner(children) => {
+        PageMapNode::Leaf(slots) => &mut slots[child(number, 0)],
+        PageMapNode::Inner(children) => {
             let below = level - 1;
             let next =
                 children[child(number, level)].get_or_insert_with(|| Arc::new(empty_node(below)));
@@ -187,7 +187,7 @@ fn slot_for_writing(node: &mut Arc<Node>, level: u32, number: u64) -> &mut Slot 
 }
 
 fn visit(
-    node: &Node,
+    node: &PageMapNode,
     level: u32,
     base: u64,
     range: std::ops::Range<u64>,
@@ -200,12 +200,12 @@ fn visit(
             continue;
         }
         match node {
-            Node::Leaf(slots) => {
+            PageMapNode::Leaf(slots) => {
                 if let Some(found) = PageId::new(first).and_then(|page| entry(page, slots[index])) {
                     visitor(found);
                 }
             }
-            Node::Inner(children) => {
+            PageMapNode::Inner(children) => {
                 if let Some(below) = &children[index] {
                     visit(below, level - 1, first, range.clone(), visitor);
                 }

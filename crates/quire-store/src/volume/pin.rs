@@ -8,10 +8,10 @@ use quire_format::volume::{
     IMAGE_HEADER_BYTES, LAST_PAGE, PageEntry, PageId, PageKind, PageRange, checksum,
 };
 
-use super::cache::Found;
-use super::inner::{Inner, Volume};
-use super::version::Version;
-use crate::error::ReadError;
+use super::cache::PageCacheLookup;
+use super::inner::{Volume, VolumeInner};
+use super::version::PinnedVersion;
+use crate::error::PageReadError;
 
 /// Where a payload came from.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +29,8 @@ pub(crate) enum ReadFrom {
 /// A snapshot of a volume: its pages stay readable, and their space unused, until it is dropped.
 #[derive(Clone)]
 pub struct Pin {
-    pub(super) version: Arc<Version>,
-    pub(super) inner: Arc<Inner>,
+    pub(super) version: Arc<PinnedVersion>,
+    pub(super) inner: Arc<VolumeInner>,
 }
 
 impl Pin {
@@ -38,7 +38,7 @@ impl Pin {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, ReadError> {
+    pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, PageReadError> {
         self.inner.read(&self.version, page)
     }
 
@@ -91,7 +91,7 @@ impl Pin {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn kind(&self, page: PageId) -> Result<PageKind, ReadError> {
+    pub fn kind(&self, page: PageId) -> Result<PageKind, PageReadError> {
         self.inner.read_kind(&self.version, page)
     }
 
@@ -104,7 +104,7 @@ impl Pin {
 
 /// For the pool, which has one budget for its frames and this cache.
 impl Volume {
-    pub(crate) fn read_from(&self, page: PageId) -> Result<(Arc<[u8]>, ReadFrom), ReadError> {
+    pub(crate) fn read_from(&self, page: PageId) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
         self.inner.read_from(&self.inner.version(), page)
     }
 
@@ -115,7 +115,7 @@ impl Volume {
         page: PageId,
         buffer: &mut Vec<u8>,
         visit: impl FnOnce(&[u8]) -> R,
-    ) -> Result<(R, ReadFrom), ReadError> {
+    ) -> Result<(R, ReadFrom), PageReadError> {
         let version = self.inner.version();
         self.inner.read_in_passing(&version, page, buffer, visit)
     }
@@ -154,10 +154,14 @@ impl Volume {
     }
 }
 
-impl Inner {
+impl VolumeInner {
     /// Reads through the cache. The caller holds the version, so the space cannot be reused
     /// before this returns.
-    pub(super) fn read(&self, version: &Version, page: PageId) -> Result<Arc<[u8]>, ReadError> {
+    pub(super) fn read(
+        &self,
+        version: &PinnedVersion,
+        page: PageId,
+    ) -> Result<Arc<[u8]>, PageReadError> {
         let (payload, _) = self.read_from(version, page)?;
         Ok(payload)
     }
@@ -165,14 +169,14 @@ impl Inner {
     /// The same, and where the payload came from.
     fn read_from(
         &self,
-        version: &Version,
+        version: &PinnedVersion,
         page: PageId,
-    ) -> Result<(Arc<[u8]>, ReadFrom), ReadError> {
+    ) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
         let entry = self.entry(version, page)?;
         let was_warm = match self.cache.get(entry.offset) {
-            Found::Payload(payload) => return Ok((payload, ReadFrom::Cache)),
-            Found::Ghost { is_recent } => is_recent,
-            Found::Nothing => false,
+            PageCacheLookup::Payload(payload) => return Ok((payload, ReadFrom::Cache)),
+            PageCacheLookup::Ghost { is_recent } => is_recent,
+            PageCacheLookup::Nothing => false,
         };
         self.read_and_keep(&entry, was_warm)
     }
@@ -181,7 +185,7 @@ impl Inner {
         &self,
         entry: &PageEntry,
         was_warm: bool,
-    ) -> Result<(Arc<[u8]>, ReadFrom), ReadError> {
+    ) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
         let start = Instant::now();
         let payload = self.read_payload(entry)?;
         let duration = start.elapsed();
@@ -191,18 +195,18 @@ impl Inner {
 
     fn read_in_passing<R>(
         &self,
-        version: &Version,
+        version: &PinnedVersion,
         page: PageId,
         buffer: &mut Vec<u8>,
         visit: impl FnOnce(&[u8]) -> R,
-    ) -> Result<(R, ReadFrom), ReadError> {
+    ) -> Result<(R, ReadFrom), PageReadError> {
         let entry = self.entry(version, page)?;
         let payload_bytes = entry.payload_bytes as usize;
         let was_warm = match self.cache.get(entry.offset) {
-            Found::Payload(payload) => return Ok((visit(&payload), ReadFrom::Cache)),
-            Found::Ghost { is_recent } => Some(is_recent),
-            Found::Nothing if self.cache.pass_by(entry.offset, payload_bytes) => None,
-            Found::Nothing => Some(false),
+            PageCacheLookup::Payload(payload) => return Ok((visit(&payload), ReadFrom::Cache)),
+            PageCacheLookup::Ghost { is_recent } => Some(is_recent),
+            PageCacheLookup::Nothing if self.cache.pass_by(entry.offset, payload_bytes) => None,
+            PageCacheLookup::Nothing => Some(false),
         };
         if let Some(was_warm) = was_warm {
             let (payload, from) = self.read_and_keep(&entry, was_warm)?;
@@ -220,15 +224,18 @@ impl Inner {
         Ok((visit(payload), from))
     }
 
-    fn entry(&self, version: &Version, page: PageId) -> Result<PageEntry, ReadError> {
-        version.pages.get(page).ok_or_else(|| ReadError::NotFound {
-            file: Arc::clone(&self.file),
-            page,
-        })
+    fn entry(&self, version: &PinnedVersion, page: PageId) -> Result<PageEntry, PageReadError> {
+        version
+            .pages
+            .get(page)
+            .ok_or_else(|| PageReadError::NotFound {
+                file: Arc::clone(&self.file),
+                page,
+            })
     }
 
     /// Reads the kind from the header of the image, which must be that of the entry.
-    fn read_kind(&self, version: &Version, page: PageId) -> Result<PageKind, ReadError> {
+    fn read_kind(&self, version: &PinnedVersion, page: PageId) -> Result<PageKind, PageReadError> {
         let entry = self.entry(version, page)?;
         let mut head = [0; IMAGE_HEADER_BYTES];
         self.disk
@@ -238,7 +245,7 @@ impl Inner {
     }
 
     /// Reads a payload from disk.
-    pub(super) fn read_payload(&self, entry: &PageEntry) -> Result<Arc<[u8]>, ReadError> {
+    pub(super) fn read_payload(&self, entry: &PageEntry) -> Result<Arc<[u8]>, PageReadError> {
         let mut payload: Arc<[u8]> = std::iter::repeat_n(0, entry.payload_bytes as usize).collect();
         match Arc::get_mut(&mut payload) {
             Some(buffer) => self.read_into(entry, buffer)?,
@@ -252,7 +259,11 @@ impl Inner {
 
     /// Fills `payload` from disk and compares its checksum with the one in the map, which also finds writes that were lost
     /// or went elsewhere.
-    pub(super) fn read_into(&self, entry: &PageEntry, payload: &mut [u8]) -> Result<(), ReadError> {
+    pub(super) fn read_into(
+        &self,
+        entry: &PageEntry,
+        payload: &mut [u8],
+    ) -> Result<(), PageReadError> {
         let offset = entry.offset + IMAGE_HEADER_BYTES as u64;
         let read = self.disk.read_at(payload, offset);
         read.map_err(|source| self.read_failed(entry, source))?;
@@ -263,11 +274,11 @@ impl Inner {
         Err(self.corrupt(entry, what.to_owned()))
     }
 
-    pub(super) fn read_failed(&self, entry: &PageEntry, source: io::Error) -> ReadError {
+    pub(super) fn read_failed(&self, entry: &PageEntry, source: io::Error) -> PageReadError {
         if source.kind() == io::ErrorKind::UnexpectedEof {
             return self.corrupt(entry, "the file ends before the image does".to_owned());
         }
-        ReadError::Io {
+        PageReadError::Io {
             file: Arc::clone(&self.file),
             page: entry.page,
             offset: entry.offset,
@@ -275,8 +286,8 @@ impl Inner {
         }
     }
 
-    pub(super) fn corrupt(&self, entry: &PageEntry, detail: String) -> ReadError {
-        ReadError::Corrupt {
+    pub(super) fn corrupt(&self, entry: &PageEntry, detail: String) -> PageReadError {
+        PageReadError::Corrupt {
             file: Arc::clone(&self.file),
             page: entry.page,
             offset: entry.offset,

@@ -54,7 +54,7 @@ pub(super) enum Seat {
 
 /// Where a run of the log goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placement {
+pub(super) struct RunPlacement {
     /// The tail before. A link is needed there unless the run starts there.
     pub(super) tail_before: u64,
     pub(super) extent: Extent,
@@ -69,7 +69,7 @@ pub(super) struct Placement {
     reserve_before: Extent,
 }
 
-impl Placement {
+impl RunPlacement {
     /// True when a link must lead from the old tail to the run.
     pub(super) fn needs_link(&self) -> bool {
         self.extent.start != self.tail_before
@@ -93,7 +93,7 @@ impl Space {
     /// Places a run of `count` blocks; `None` when there is no room.
     ///
     /// Precondition: there is a tail.
-    pub(super) fn place(&mut self, count: u64, need: Need) -> Option<Placement> {
+    pub(super) fn place(&mut self, count: u64, need: Need) -> Option<RunPlacement> {
         let tail = self.tail?;
         let may_grow = need == Need::Ordinary;
         let end_before = self.free.end();
@@ -133,7 +133,7 @@ impl Space {
             };
             self.free.take(self.reserve);
         }
-        Some(Placement {
+        Some(RunPlacement {
             tail_before: tail,
             extent,
             next,
@@ -245,7 +245,7 @@ impl Space {
     }
 
     /// Undoes the newest placement.
-    pub(super) fn undo(&mut self, placement: &Placement) {
+    pub(super) fn undo(&mut self, placement: &RunPlacement) {
         self.free.put(Extent {
             start: placement.next,
             count: 1,

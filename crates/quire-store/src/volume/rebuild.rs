@@ -5,7 +5,7 @@ use std::io;
 
 use quire_format::volume::{BLOCK_BYTES, FIRST_FREE_PAGE, FIRST_RUN_OFFSET, Superblock};
 
-use super::contents::Contents;
+use super::contents::VolumeContents;
 use super::floors::Floors;
 use super::free_space::{Extent, FreeSpace};
 use super::map_chain::{StoredMap, used_extents};
@@ -13,19 +13,19 @@ use super::options::VolumeOptions;
 use super::page_map::PageMap;
 use super::placement::Space;
 use super::report::{Finding, RebuildReport};
-use super::runs::Runs;
-use super::scan::{FoundRun, Scan};
+use super::runs::LogRuns;
+use super::scan::{FoundRun, LogScan};
 use super::superblocks::Superblocks;
-use super::writer::{OLDER_VERSIONS_MIN, Writer};
+use super::writer::{OLDER_VERSIONS_MIN, VolumeWriterState};
 use crate::disk::{Disk, open_failed};
-use crate::error::OpenError;
+use crate::error::VolumeOpenError;
 
 /// The map of the checkpoint that `superblock` describes, if a scan finds exactly it.
 pub(super) fn same_map_from_scan(
     disk: &dyn Disk,
     superblock: &Superblock,
 ) -> io::Result<Option<StoredMap>> {
-    let mut scan = Scan::read(disk)?;
+    let mut scan = LogScan::read(disk)?;
     scan.prove(superblock.commit_sequence);
     scan.runs
         .retain(|run| run.sequence <= superblock.commit_sequence);
@@ -44,15 +44,15 @@ pub(super) fn same_map_from_scan(
 pub(super) fn rebuild(
     disk: &dyn Disk,
     options: &VolumeOptions,
-) -> Result<(Writer, RebuildReport), OpenError> {
+) -> Result<(VolumeWriterState, RebuildReport), VolumeOpenError> {
     let io_failed = |source| open_failed(disk, "read", source);
     let superblocks = Superblocks::read(disk).map_err(io_failed)?;
     let disk_bytes = disk.len().map_err(io_failed)?;
-    let mut scan = Scan::read(disk).map_err(io_failed)?;
+    let mut scan = LogScan::read(disk).map_err(io_failed)?;
     let newest = superblocks.newest();
     if scan.batches.is_empty() && newest.is_none() {
         let found = "no page image".to_owned();
-        return Err(OpenError::NotQuire {
+        return Err(VolumeOpenError::NotQuire {
             file: disk.name(),
             found,
         });
@@ -65,7 +65,7 @@ pub(super) fn rebuild(
         commit_sequence: contents.commit_sequence,
     };
     let used = used_extents(&contents.runs, &[], disk_bytes).map_err(|(offset, what)| {
-        OpenError::CorruptMap {
+        VolumeOpenError::CorruptMap {
             file: disk.name(),
             offset,
             detail: what.to_owned(),
@@ -77,7 +77,7 @@ pub(super) fn rebuild(
         .filter(|start| free.room_at(*start, false) > 0)
         .collect();
     let generation = scan.generation.max(superblock.generation);
-    let writer = Writer {
+    let writer = VolumeWriterState {
         contents,
         space: Space {
             free,
@@ -106,7 +106,7 @@ pub(super) fn rebuild(
     Ok((writer, report))
 }
 
-fn contents(scan: &mut Scan, superblock: &Superblock) -> Contents {
+fn contents(scan: &mut LogScan, superblock: &Superblock) -> VolumeContents {
     scan.prove(superblock.commit_sequence);
     let committed = |sequence: &&u64| scan.is_committed(**sequence);
     let newest_commit = scan
@@ -119,13 +119,13 @@ fn contents(scan: &mut Scan, superblock: &Superblock) -> Contents {
     let last_sequence = scan.batches.keys().last().copied().unwrap_or(0);
     let commit_sequence = newest_commit.max(scan.proven_commit);
     let (pages, runs) = resolve(scan, u64::MAX);
-    Contents {
+    VolumeContents {
         pages,
         runs,
         commit_sequence,
         next_sequence: last_sequence.max(commit_sequence) + 1,
         next_page: scan.next_page.max(superblock.next_page),
-        ..Contents::default()
+        ..VolumeContents::default()
     }
 }
 
@@ -150,8 +150,8 @@ fn lost_superblock(options: &VolumeOptions) -> Superblock {
 
 /// Applies the committed batches up to `limit` in order. Where damaged runs overlap newer ones,
 /// the newer ones count.
-fn resolve(scan: &mut Scan, limit: u64) -> (PageMap, Runs) {
-    let mut runs = Runs::default();
+fn resolve(scan: &mut LogScan, limit: u64) -> (PageMap, LogRuns) {
+    let mut runs = LogRuns::default();
     scan.runs
         .sort_by_key(|run| (std::cmp::Reverse(run.sequence), run.damage.is_some()));
     let counted = |run: &FoundRun| run.sequence <= limit && scan.is_committed(run.sequence);
@@ -182,7 +182,7 @@ fn resolve(scan: &mut Scan, limit: u64) -> (PageMap, Runs) {
     (pages, runs)
 }
 
-fn findings(scan: &Scan, pages: &PageMap) -> Vec<Finding> {
+fn findings(scan: &LogScan, pages: &PageMap) -> Vec<Finding> {
     let mut findings = Vec::new();
     for run in &scan.runs {
         let is_live = run

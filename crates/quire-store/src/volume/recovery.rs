@@ -7,27 +7,27 @@ use quire_format::volume::{
     SUPERBLOCK_OFFSETS, Superblock,
 };
 
-use super::contents::{BatchEffect, Contents};
+use super::contents::{BatchEffect, VolumeContents};
 use super::floors::Floors;
 use super::free_space::{Extent, FreeSpace};
 use super::log::{LogPosition, read_batch};
-use super::map_chain::{self, MapError, StoredMap, used_extents};
+use super::map_chain::{self, StoredMap, StoredMapError, used_extents};
 use super::options::VolumeOptions;
 use super::placement::Space;
 use super::rebuild;
 use super::scan::BlockWindow;
 use super::superblocks::Superblocks;
-use super::writer::{OLDER_VERSIONS_MIN, Writer};
+use super::writer::{OLDER_VERSIONS_MIN, VolumeWriterState};
 use crate::disk::{Disk, open_failed};
-use crate::error::OpenError;
+use crate::error::VolumeOpenError;
 
 /// Writes the two superblocks of an empty volume.
 ///
 /// A process killed in the middle leaves at most 8192 bytes of which neither half is a
 /// superblock: that is a blank disk, and creation can start again.
-pub(super) fn create(disk: &dyn Disk, options: &VolumeOptions) -> Result<(), OpenError> {
+pub(super) fn create(disk: &dyn Disk, options: &VolumeOptions) -> Result<(), VolumeOpenError> {
     if !is_blank(disk)? {
-        return Err(OpenError::NotEmpty { file: disk.name() });
+        return Err(VolumeOpenError::NotEmpty { file: disk.name() });
     }
     let superblock = Superblock {
         generation: 1,
@@ -55,7 +55,7 @@ pub(super) fn create(disk: &dyn Disk, options: &VolumeOptions) -> Result<(), Ope
 }
 
 /// True when the disk never held a volume.
-pub(super) fn is_blank(disk: &dyn Disk) -> Result<bool, OpenError> {
+pub(super) fn is_blank(disk: &dyn Disk) -> Result<bool, VolumeOpenError> {
     let superblocks =
         Superblocks::read(disk).map_err(|source| open_failed(disk, "read", source))?;
     let disk_bytes = length(disk)?;
@@ -63,7 +63,9 @@ pub(super) fn is_blank(disk: &dyn Disk) -> Result<bool, OpenError> {
 }
 
 /// Reads the volume into memory. Writes nothing. Also returns what the user should know.
-pub(super) fn recover(disk: &dyn Disk) -> Result<(Writer, Vec<String>), OpenError> {
+pub(super) fn recover(
+    disk: &dyn Disk,
+) -> Result<(VolumeWriterState, Vec<String>), VolumeOpenError> {
     let mut notices = Vec::new();
     let superblocks =
         Superblocks::read(disk).map_err(|source| open_failed(disk, "read", source))?;
@@ -76,7 +78,7 @@ pub(super) fn recover(disk: &dyn Disk) -> Result<(Writer, Vec<String>), OpenErro
     }
     // A creation that was killed may leave a valid A and no B: there is nothing to be lost yet.
     if disk_bytes < superblock.data_end && superblock.data_end > FIRST_RUN_OFFSET {
-        return Err(OpenError::Truncated {
+        return Err(VolumeOpenError::Truncated {
             file: disk.name(),
             expected_bytes: superblock.data_end,
             actual_bytes: disk_bytes,
@@ -103,11 +105,11 @@ fn load_map(
     superblock: &Superblock,
     disk_bytes: u64,
     notices: &mut Vec<String>,
-) -> Result<StoredMap, OpenError> {
+) -> Result<StoredMap, VolumeOpenError> {
     let loaded = map_chain::load(disk, superblock).and_then(|stored| {
         match used_extents(&stored.runs, &stored.chunks, disk_bytes) {
             Ok(_) => Ok(stored),
-            Err((offset, what)) => Err(MapError::Corrupt {
+            Err((offset, what)) => Err(StoredMapError::Corrupt {
                 offset,
                 detail: what.to_owned(),
             }),
@@ -115,8 +117,8 @@ fn load_map(
     });
     let (offset, detail) = match loaded {
         Ok(stored) => return Ok(stored),
-        Err(MapError::Io(source)) => return Err(open_failed(disk, "read", source)),
-        Err(MapError::Corrupt { offset, detail }) => (offset, detail),
+        Err(StoredMapError::Io(source)) => return Err(open_failed(disk, "read", source)),
+        Err(StoredMapError::Corrupt { offset, detail }) => (offset, detail),
     };
     let scanned = rebuild::same_map_from_scan(disk, superblock);
     match scanned.map_err(|source| open_failed(disk, "read", source))? {
@@ -127,7 +129,7 @@ fn load_map(
             ));
             Ok(stored)
         }
-        None => Err(OpenError::CorruptMap {
+        None => Err(VolumeOpenError::CorruptMap {
             file: disk.name(),
             offset,
             detail,
@@ -138,7 +140,7 @@ fn load_map(
 struct Recovery<'a> {
     disk: &'a dyn Disk,
     superblock: Superblock,
-    contents: Contents,
+    contents: VolumeContents,
     chunks: Vec<(Extent, u64)>,
     log_blocks: u64,
     leftovers: Vec<u64>,
@@ -155,13 +157,13 @@ impl<'a> Recovery<'a> {
         stored: StoredMap,
         needs_snapshot: bool,
     ) -> Self {
-        let contents = Contents {
+        let contents = VolumeContents {
             pages: stored.pages,
             runs: stored.runs,
             commit_sequence: superblock.commit_sequence,
             next_sequence: superblock.next_sequence,
             next_page: superblock.next_page,
-            ..Contents::default()
+            ..VolumeContents::default()
         };
         let chunks = stored.chunks;
         let (log_blocks, leftovers, unproven) = (0, Vec::new(), Vec::new());
@@ -180,7 +182,7 @@ impl<'a> Recovery<'a> {
 
     /// Applies what was committed after the checkpoint, and makes sure that nothing that was
     /// acknowledged is missing.
-    fn replay(&mut self) -> Result<(), OpenError> {
+    fn replay(&mut self) -> Result<(), VolumeOpenError> {
         let mut offset = self.superblock.log_start;
         loop {
             let position = LogPosition {
@@ -221,7 +223,7 @@ impl<'a> Recovery<'a> {
     /// The log ends at `log_end`. Was it longer once? A run says which commit was durable before it:
     /// when that is one that we do not have, something that was promised is lost. Runs of batches that
     /// were never finished, or lie behind a commit that was lost before it was durable, are remembered.
-    fn search_free_space(&mut self, log_end: u64) -> Result<(), OpenError> {
+    fn search_free_space(&mut self, log_end: u64) -> Result<(), VolumeOpenError> {
         let disk_bytes = length(self.disk)?;
         let free = self.free_space(disk_bytes)?;
         let mut window = BlockWindow::new(self.disk, disk_bytes);
@@ -252,23 +254,27 @@ impl<'a> Recovery<'a> {
         run.salt == self.superblock.salt && run.durable_commit > self.contents.commit_sequence
     }
 
-    fn free_space(&self, disk_bytes: u64) -> Result<FreeSpace, OpenError> {
+    fn free_space(&self, disk_bytes: u64) -> Result<FreeSpace, VolumeOpenError> {
         let used = used_extents(&self.contents.runs, &self.chunks, disk_bytes);
         let used = used.map_err(|(offset, what)| self.corrupt_log(offset, what))?;
         Ok(FreeSpace::complement(used, disk_bytes / BLOCK_BYTES))
     }
 
-    fn corrupt_log(&self, offset: u64, detail: &str) -> OpenError {
-        OpenError::CorruptLog {
+    fn corrupt_log(&self, offset: u64, detail: &str) -> VolumeOpenError {
+        VolumeOpenError::CorruptLog {
             file: self.disk.name(),
             offset,
             detail: detail.to_owned(),
         }
     }
 
-    fn finish(self, generations: [Option<u64>; 2], disk_bytes: u64) -> Result<Writer, OpenError> {
+    fn finish(
+        self,
+        generations: [Option<u64>; 2],
+        disk_bytes: u64,
+    ) -> Result<VolumeWriterState, VolumeOpenError> {
         let free = self.free_space(disk_bytes)?;
-        Ok(Writer {
+        Ok(VolumeWriterState {
             contents: self.contents,
             space: Space {
                 free,
@@ -293,7 +299,7 @@ impl<'a> Recovery<'a> {
     }
 }
 
-fn length(disk: &dyn Disk) -> Result<u64, OpenError> {
+fn length(disk: &dyn Disk) -> Result<u64, VolumeOpenError> {
     disk.len()
         .map_err(|source| open_failed(disk, "read the length of", source))
 }

@@ -6,11 +6,11 @@ use quire_format::volume::BLOCK_BYTES;
 
 use super::floors::{FloorBasis, Floors, closed_reserve_blocks};
 use super::free_space::{Extent, USEFUL_HOLE};
-use super::inner::{Inner, Turn, Volume};
+use super::inner::{Volume, VolumeInner, WriterTurn};
 use super::placement::Seat;
-use super::writer::Writer;
+use super::writer::VolumeWriterState;
 use crate::disk::is_full;
-use crate::error::WriteError;
+use crate::error::BatchWriteError;
 
 /// This much more than the log may become stays free at the end of the file, unless the session ends: small commits
 /// then go on where the log was before last.
@@ -45,11 +45,11 @@ impl Volume {
     ///
     /// # Errors
     /// [`WriteError::ReadOnly`], [`WriteError::Poisoned`], [`WriteError::Io`].
-    pub fn keep_flush_room(&self, bytes: u64) -> Result<(), WriteError> {
+    pub fn keep_flush_room(&self, bytes: u64) -> Result<(), BatchWriteError> {
         if self.inner.flush_room_bytes.load(Ordering::Relaxed) == bytes {
             return Ok(());
         }
-        let _turn = Turn::wait(&self.inner);
+        let _turn = WriterTurn::wait(&self.inner);
         self.inner.may_write()?;
         let before = self.inner.flush_room_bytes.swap(bytes, Ordering::Relaxed);
         let mut writer = self.inner.lock_writer();
@@ -80,7 +80,7 @@ impl Volume {
     }
 }
 
-impl Writer {
+impl VolumeWriterState {
     /// Does most of the reserve go when the session ends? On a full disk it is all there is.
     pub(super) fn lets_reserve_go(&self) -> bool {
         (self.space.tail.is_none() || self.is_closing) && !self.space.is_full
@@ -101,13 +101,16 @@ impl Writer {
     }
 }
 
-impl Inner {
+impl VolumeInner {
     /// Gives back the dead runs that nobody can need any more.
     ///
     /// Their headers are erased: a scan for a lost page map then finds the live runs only. The
     /// erasures need no sync of their own, for the next commit brings one before the space can
     /// be mistaken for anything.
-    pub(super) fn release_dead(&self, writer: &mut Writer) -> Result<(), WriteError> {
+    pub(super) fn release_dead(
+        &self,
+        writer: &mut VolumeWriterState,
+    ) -> Result<(), BatchWriteError> {
         let limit = writer
             .superblock
             .commit_sequence
@@ -125,7 +128,7 @@ impl Inner {
 
     /// Chooses the reserve anew and cuts a long free tail off the file. Called when the space
     /// changed for good: after a checkpoint.
-    pub(super) fn tidy_end(&self, writer: &mut Writer) -> Result<(), WriteError> {
+    pub(super) fn tidy_end(&self, writer: &mut VolumeWriterState) -> Result<(), BatchWriteError> {
         let is_closed = writer.space.tail.is_none();
         let seat = if is_closed { Seat::Lowest } else { Seat::Stays };
         self.renew_reserve(writer, seat)?;
@@ -142,7 +145,11 @@ impl Inner {
     }
 
     /// Chooses the reserve anew, as long as it should be, or as it can be on a full disk.
-    pub(super) fn renew_reserve(&self, writer: &mut Writer, seat: Seat) -> Result<(), WriteError> {
+    pub(super) fn renew_reserve(
+        &self,
+        writer: &mut VolumeWriterState,
+        seat: Seat,
+    ) -> Result<(), BatchWriteError> {
         let end_before = writer.space.free.end();
         writer.space.floors = self.floors(writer);
         let wanted = self.wanted_reserve(writer);
@@ -167,7 +174,7 @@ impl Inner {
         Ok(())
     }
 
-    fn wanted_reserve(&self, writer: &Writer) -> u64 {
+    fn wanted_reserve(&self, writer: &VolumeWriterState) -> u64 {
         match writer.lets_reserve_go() {
             true => closed_reserve_blocks(writer.contents.pages.live_bytes()),
             false if writer.space.is_full => self.floors(writer).left_by_others(),
@@ -175,7 +182,7 @@ impl Inner {
         }
     }
 
-    fn floors(&self, writer: &Writer) -> Floors {
+    fn floors(&self, writer: &VolumeWriterState) -> Floors {
         let asked = self.flush_room_bytes.load(Ordering::Relaxed);
         let kept = if writer.space.is_full && asked > 0 {
             asked.max(writer.contents.pages.live_bytes() / FLUSHES_OF_LIVE)
@@ -187,7 +194,7 @@ impl Inner {
     }
 
     /// Has the reserve been used, or has the file outgrown it?
-    pub(super) fn is_short(&self, writer: &Writer) -> bool {
+    pub(super) fn is_short(&self, writer: &VolumeWriterState) -> bool {
         writer.space.is_short(self.wanted_reserve(writer))
     }
 
@@ -201,13 +208,17 @@ impl Inner {
     }
 
     /// Whether the disk could make the file longer just now.
-    pub(super) fn note_full(&self, writer: &mut Writer, is_full: bool) {
+    pub(super) fn note_full(&self, writer: &mut VolumeWriterState, is_full: bool) {
         writer.space.is_full = is_full;
         self.is_full.store(is_full, Ordering::Relaxed);
     }
 
     /// Cuts the free tail off the file but for `keeps_bytes`.
-    pub(super) fn cut_end(&self, writer: &mut Writer, keeps_bytes: u64) -> Result<(), WriteError> {
+    pub(super) fn cut_end(
+        &self,
+        writer: &mut VolumeWriterState,
+        keeps_bytes: u64,
+    ) -> Result<(), BatchWriteError> {
         if let Some(tail) = writer.space.free.tail() {
             let kept_end = tail.start + keeps_bytes / BLOCK_BYTES;
             writer.space.free.cut_tail(kept_end);
@@ -219,9 +230,9 @@ impl Inner {
     /// length. On a full disk the run has to find its place alone.
     pub(super) fn grow_ahead(
         &self,
-        writer: &mut Writer,
+        writer: &mut VolumeWriterState,
         run_blocks: u64,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), BatchWriteError> {
         let count = self.blocks_ahead(writer, run_blocks);
         if count == 0 || !writer.space.must_grow(run_blocks) {
             return Ok(());
@@ -233,10 +244,10 @@ impl Inner {
     /// Makes the file longer until so many blocks can be had in it, and then by `ahead` blocks at least. False when the disk is full.
     pub(super) fn make_room(
         &self,
-        writer: &mut Writer,
+        writer: &mut VolumeWriterState,
         blocks: u64,
         ahead: u64,
-    ) -> Result<bool, WriteError> {
+    ) -> Result<bool, BatchWriteError> {
         match writer.space.lacking(blocks) {
             0 => Ok(true),
             lacking => self.grow_by(writer, lacking.max(ahead).max(USEFUL_HOLE)),
@@ -244,7 +255,7 @@ impl Inner {
     }
 
     /// By how much the file becomes longer for a small run; about so much that in a short file the reserve is part of it.
-    pub(super) fn blocks_ahead(&self, writer: &Writer, run_blocks: u64) -> u64 {
+    pub(super) fn blocks_ahead(&self, writer: &VolumeWriterState, run_blocks: u64) -> u64 {
         let count = self.options.growth_blocks();
         if run_blocks > count / 4 {
             0
@@ -255,7 +266,11 @@ impl Inner {
 
     /// The disk was full: makes the file longer by so many blocks if that is possible now. When there is much more room than that the
     /// disk is full no longer.
-    pub(super) fn grow_again(&self, writer: &mut Writer, count: u64) -> Result<(), WriteError> {
+    pub(super) fn grow_again(
+        &self,
+        writer: &mut VolumeWriterState,
+        count: u64,
+    ) -> Result<(), BatchWriteError> {
         let reserve = writer.space.floors.left_by_others();
         if self.grow_by(writer, count + reserve)? {
             self.note_full(writer, false);
@@ -266,7 +281,7 @@ impl Inner {
     }
 
     /// Makes the file longer, unless the disk is full.
-    fn grow_by(&self, writer: &mut Writer, count: u64) -> Result<bool, WriteError> {
+    fn grow_by(&self, writer: &mut VolumeWriterState, count: u64) -> Result<bool, BatchWriteError> {
         let zeros = vec![0; (count * BLOCK_BYTES) as usize];
         let end_bytes = writer.space.free.end() * BLOCK_BYTES;
         match self.disk.write_at(&zeros, end_bytes) {
@@ -284,7 +299,7 @@ impl Inner {
     }
 
     /// Cuts off what lies behind the last block that counts.
-    pub(super) fn cut_file(&self, writer: &Writer) -> Result<(), WriteError> {
+    pub(super) fn cut_file(&self, writer: &VolumeWriterState) -> Result<(), BatchWriteError> {
         let end_bytes = writer.space.free.end() * BLOCK_BYTES;
         let disk_bytes = self
             .disk

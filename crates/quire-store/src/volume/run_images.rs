@@ -14,7 +14,7 @@ use crate::disk::Disk;
 pub(super) struct RunImages {
     pub(super) header: RunHeader,
     /// The images up to the first that is damaged.
-    pub(super) images: Vec<Image>,
+    pub(super) images: Vec<RunImage>,
     /// Where the first damaged image starts, and what is wrong with it.
     pub(super) damage: Option<(u64, String)>,
     bytes: Vec<u8>,
@@ -22,7 +22,7 @@ pub(super) struct RunImages {
 
 /// One image of a run.
 #[derive(Clone, Copy)]
-pub(super) struct Image {
+pub(super) struct RunImage {
     pub(super) header: ImageHeader,
     /// Byte of its header, from the start of the file.
     pub(super) offset: u64,
@@ -30,7 +30,7 @@ pub(super) struct Image {
     position: usize,
 }
 
-impl Image {
+impl RunImage {
     /// The entry that makes this image the newest of its page; `None` for the volume's own images.
     pub(super) fn entry(&self) -> Option<(PageEntry, PageKind)> {
         let ImageKind::Page(page, kind) = self.header.kind else {
@@ -79,12 +79,12 @@ impl RunImages {
     }
 
     /// The payload of one of its images.
-    pub(super) fn payload(&self, image: &Image) -> &[u8] {
+    pub(super) fn payload(&self, image: &RunImage) -> &[u8] {
         &self.bytes[image.position + IMAGE_HEADER_BYTES..][..image.header.payload_bytes as usize]
     }
 
     /// The header of one of its images, as stored.
-    pub(super) fn header_bytes(&self, image: &Image) -> &[u8] {
+    pub(super) fn header_bytes(&self, image: &RunImage) -> &[u8] {
         &self.bytes[image.position..][..IMAGE_HEADER_BYTES]
     }
 
@@ -125,7 +125,7 @@ impl RunImages {
         }
     }
 
-    fn parse_one(&self, position: usize) -> Result<Image, String> {
+    fn parse_one(&self, position: usize) -> Result<RunImage, String> {
         let rest = &self.bytes[position..];
         let header = ImageHeader::decode(rest).map_err(|error| error.to_string())?;
         if header.sequence != self.header.sequence {
@@ -136,7 +136,7 @@ impl RunImages {
         if checksum(payload) != header.payload_checksum {
             return Err("the checksum of the payload does not match".to_owned());
         }
-        Ok(Image {
+        Ok(RunImage {
             header,
             offset: self.header.offset + position as u64,
             position,

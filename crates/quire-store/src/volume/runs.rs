@@ -9,7 +9,7 @@ use super::page_map::image_bytes;
 
 /// A run of the log that has not been given back.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Run {
+pub(super) struct LogRun {
     pub(super) block_count: u64,
     /// Images in it that the page map names, and their bytes.
     pub(super) live_images: u32,
@@ -28,8 +28,8 @@ pub(super) struct DeadRun {
 
 /// The runs by their first block.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Runs {
-    table: BTreeMap<u64, Run>,
+pub(super) struct LogRuns {
+    table: BTreeMap<u64, LogRun>,
     /// Of the runs in the table.
     block_count: u64,
     dead: BTreeMap<u64, DeadRun>,
@@ -37,12 +37,12 @@ pub(super) struct Runs {
     dead_order: BTreeSet<(u64, u64)>,
 }
 
-impl Runs {
-    pub(super) fn get(&self, start: u64) -> Option<&Run> {
+impl LogRuns {
+    pub(super) fn get(&self, start: u64) -> Option<&LogRun> {
         self.table.get(&start)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Extent, &Run)> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Extent, &LogRun)> + '_ {
         self.table.iter().map(|(&start, run)| {
             (
                 Extent {
@@ -59,7 +59,7 @@ impl Runs {
     }
 
     /// First block and record of the run in which the byte `offset` lies.
-    pub(super) fn containing(&self, offset: u64) -> Option<(u64, &Run)> {
+    pub(super) fn containing(&self, offset: u64) -> Option<(u64, &LogRun)> {
         let block = offset / BLOCK_BYTES;
         let (&start, run) = self.table.range(..=block).next_back()?;
         (block < start + run.block_count).then_some((start, run))
@@ -70,10 +70,10 @@ impl Runs {
         if self.overlaps(extent) {
             return false;
         }
-        let run = Run {
+        let run = LogRun {
             block_count: extent.count,
             in_checkpoint,
-            ..Run::default()
+            ..LogRun::default()
         };
         self.table.insert(extent.start, run);
         self.block_count += extent.count;
@@ -85,7 +85,7 @@ impl Runs {
         self.take_out(start).is_some()
     }
 
-    fn take_out(&mut self, start: u64) -> Option<Run> {
+    fn take_out(&mut self, start: u64) -> Option<LogRun> {
         let run = self.table.remove(&start)?;
         self.block_count -= run.block_count;
         Some(run)

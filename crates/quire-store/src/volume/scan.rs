@@ -81,7 +81,7 @@ impl FoundBatch {
 
 /// Everything a scan found.
 #[derive(Default)]
-pub(super) struct Scan {
+pub(super) struct LogScan {
     pub(super) runs: Vec<FoundRun>,
     pub(super) batches: BTreeMap<u64, FoundBatch>,
     pub(super) next_page: u64,
@@ -93,7 +93,7 @@ pub(super) struct Scan {
     chained: BTreeSet<u64>,
 }
 
-impl Scan {
+impl LogScan {
     /// Reads the disk from the first run to the end.
     pub(super) fn read(disk: &dyn Disk) -> io::Result<Self> {
         let disk_bytes = disk.len()?;

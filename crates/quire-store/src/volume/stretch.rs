@@ -10,14 +10,14 @@ use quire_format::volume::BLOCK_BYTES;
 
 use super::floors::{CHECKPOINT_BLOCKS, cleaning_run_bytes, run_bytes_max};
 use super::free_space::Extent;
-use super::writer::Writer;
+use super::writer::VolumeWriterState;
 
 /// What a batch takes besides its images.
 const BATCH_BYTES: u64 = 256;
 
 /// What a step of cleaning does. Each step makes the blocks in use fewer, and leaves one piece that the next step can use; or it leaves
 /// them as many, and makes that piece longer as long as it is too short. So cleaning ends.
-pub(super) struct Progress {
+pub(super) struct CleanProgress {
     pub(super) gained_blocks: i64,
     /// The longest series of free blocks.
     pub(super) longest_before: u64,
@@ -25,7 +25,7 @@ pub(super) struct Progress {
     pub(super) longest_wanted: u64,
 }
 
-impl Progress {
+impl CleanProgress {
     pub(super) fn is_some(&self) -> bool {
         let (before, wanted) = (self.longest_before, self.longest_wanted);
         self.gained_blocks > 0 && self.longest_after >= before.min(wanted)
@@ -35,7 +35,7 @@ impl Progress {
 
 /// Neighbouring runs, and the free blocks between and beside them.
 #[derive(Clone, Copy, Default)]
-struct Stretch {
+struct LogStretch {
     first: usize,
     last: usize,
     /// From the first free block to the last.
@@ -48,46 +48,46 @@ struct Stretch {
 
 /// How runs are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum RunSelection {
     /// Neighbours, which go into the reserve and holes of so many blocks.
     Neighbours { hole_blocks_min: u64 },
     /// Wherever they are, those first of which the largest share is dead.
     Hollow,
 }
 
-impl Way {
+impl RunSelection {
     /// So many blocks in one piece are not given up for others that are gained.
-    pub(super) fn longest_wanted(self, writer: &Writer) -> u64 {
+    pub(super) fn longest_wanted(self, writer: &VolumeWriterState) -> u64 {
         let space = &writer.space;
         match self {
-            Way::Neighbours { .. } => space.floors.left_by_flushes(),
-            Way::Hollow => run_bytes_max(space.free.end()) / BLOCK_BYTES + 1,
+            RunSelection::Neighbours { .. } => space.floors.left_by_flushes(),
+            RunSelection::Hollow => run_bytes_max(space.free.end()) / BLOCK_BYTES + 1,
         }
     }
 }
 
 /// The ways, best first.
-pub(super) const WAYS: [Way; 3] = [
-    Way::Neighbours { hole_blocks_min: 8 },
-    Way::Neighbours { hole_blocks_min: 2 },
-    Way::Hollow,
+pub(super) const WAYS: [RunSelection; 3] = [
+    RunSelection::Neighbours { hole_blocks_min: 8 },
+    RunSelection::Neighbours { hole_blocks_min: 2 },
+    RunSelection::Hollow,
 ];
 
 /// The starts of the runs that should be emptied next, into a part of the room there is: one in `divisor`. Nothing when nothing is to be
 /// gained.
-pub(super) fn choose(writer: &Writer, way: Way, divisor: u64) -> BTreeSet<u64> {
+pub(super) fn choose(writer: &VolumeWriterState, way: RunSelection, divisor: u64) -> BTreeSet<u64> {
     let runs = writer.contents.runs.iter();
     let runs: Vec<_> = runs.map(|(extent, run)| (extent, run.live_bytes)).collect();
     let room_blocks = |hole_blocks_min| room_blocks(writer, hole_blocks_min) / divisor;
     match way {
-        Way::Neighbours { hole_blocks_min } => {
+        RunSelection::Neighbours { hole_blocks_min } => {
             best_stretch(writer, &runs, room_blocks(hole_blocks_min))
         }
-        Way::Hollow => hollow(writer, &runs, room_blocks(1)),
+        RunSelection::Hollow => hollow(writer, &runs, room_blocks(1)),
     }
 }
 
-fn hollow(writer: &Writer, runs: &[(Extent, u64)], room_blocks: u64) -> BTreeSet<u64> {
+fn hollow(writer: &VolumeWriterState, runs: &[(Extent, u64)], room_blocks: u64) -> BTreeSet<u64> {
     let mut hollow: Vec<_> = runs.iter().collect();
     hollow.sort_unstable_by_key(|(run, live_bytes)| (live_bytes / run.count, run.start));
     let (mut chosen, mut best) = (Vec::new(), (0, 0));
@@ -109,10 +109,14 @@ fn hollow(writer: &Writer, runs: &[(Extent, u64)], room_blocks: u64) -> BTreeSet
     chosen.into_iter().collect()
 }
 
-fn best_stretch(writer: &Writer, runs: &[(Extent, u64)], room_blocks: u64) -> BTreeSet<u64> {
-    let mut best: Option<Stretch> = None;
+fn best_stretch(
+    writer: &VolumeWriterState,
+    runs: &[(Extent, u64)],
+    room_blocks: u64,
+) -> BTreeSet<u64> {
+    let mut best: Option<LogStretch> = None;
     for first in 0..runs.len() {
-        let mut stretch = Stretch::default();
+        let mut stretch = LogStretch::default();
         let mut live_bytes = 0;
         let reserve = writer.space.reserve;
         let before = first.checked_sub(1).map(|before| runs[before].0);
@@ -126,7 +130,7 @@ fn best_stretch(writer: &Writer, runs: &[(Extent, u64)], room_blocks: u64) -> BT
                 break;
             }
             let free_after = writer.space.free.room_at(run.end(), false);
-            stretch = Stretch {
+            stretch = LogStretch {
                 first,
                 last,
                 span_blocks: free_before + run.end() + free_after - runs[first].0.start,
@@ -147,12 +151,12 @@ fn best_stretch(writer: &Writer, runs: &[(Extent, u64)], room_blocks: u64) -> BT
     })
 }
 
-impl Stretch {
-    fn is_worthwhile(&self, writer: &Writer) -> bool {
+impl LogStretch {
+    fn is_worthwhile(&self, writer: &VolumeWriterState) -> bool {
         let space = &writer.space;
         let before = space.reserve.count;
         let taken_before = self.run_blocks;
-        Progress {
+        CleanProgress {
             gained_blocks: taken_before as i64 - self.copy_blocks as i64,
             longest_before: before,
             longest_after: self.longest_after(before),
@@ -180,7 +184,7 @@ impl Stretch {
 
 /// What copies may take: the reserve, but for what the checkpoint after it needs, and holes of so many blocks; each hole but for its
 /// end.
-fn room_blocks(writer: &Writer, hole_blocks_min: u64) -> u64 {
+fn room_blocks(writer: &VolumeWriterState, hole_blocks_min: u64) -> u64 {
     let holes = writer.space.free.extents().map(|hole| hole.count);
     let holes = holes.filter(|count| *count >= hole_blocks_min);
     let in_holes: u64 = holes.map(|count| count - 1).sum();
@@ -190,18 +194,18 @@ fn room_blocks(writer: &Writer, hole_blocks_min: u64) -> u64 {
 }
 
 /// With the end of each run, and that of the batch.
-fn copy_blocks(writer: &Writer, live_bytes: u64) -> u64 {
+fn copy_blocks(writer: &VolumeWriterState, live_bytes: u64) -> u64 {
     let runs = live_bytes / cleaning_run_bytes(writer.space.free.end());
     (live_bytes + BATCH_BYTES).div_ceil(BLOCK_BYTES) + runs / 2
 }
 
 /// Is everything free between two runs?
-fn adjoin(writer: &Writer, run: Extent, next: Extent) -> bool {
+fn adjoin(writer: &VolumeWriterState, run: Extent, next: Extent) -> bool {
     writer.space.free.room_at(run.end(), false) >= next.start - run.end()
 }
 
 /// The free blocks right before the second of two runs.
-fn free_gap(writer: &Writer, run: Extent, next: Extent) -> u64 {
+fn free_gap(writer: &VolumeWriterState, run: Extent, next: Extent) -> u64 {
     if run.end() <= next.start && adjoin(writer, run, next) {
         next.start - run.end()
     } else {

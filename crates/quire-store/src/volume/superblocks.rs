@@ -8,7 +8,7 @@ use quire_format::volume::{
 };
 
 use crate::disk::Disk;
-use crate::error::OpenError;
+use crate::error::VolumeOpenError;
 
 /// Names of the copies, for messages.
 pub(super) const COPY_NAMES: [&str; 2] = ["A", "B"];
@@ -82,19 +82,23 @@ impl Superblocks {
     }
 
     /// The newest valid copy, or why there is none.
-    pub(super) fn require(&self, file: &str, disk_bytes: u64) -> Result<Superblock, OpenError> {
+    pub(super) fn require(
+        &self,
+        file: &str,
+        disk_bytes: u64,
+    ) -> Result<Superblock, VolumeOpenError> {
         let file = || file.to_owned();
         // Another program may have left one copy that this one can read: its rules count.
         for copy in &self.copies {
             if let Err(SuperblockError::Version(found)) = copy {
                 return Err(if *found < FORMAT_VERSION_MIN {
-                    OpenError::OlderVersion {
+                    VolumeOpenError::OlderVersion {
                         file: file(),
                         found: *found,
                         oldest: FORMAT_VERSION_MIN,
                     }
                 } else {
-                    OpenError::NewerVersion {
+                    VolumeOpenError::NewerVersion {
                         file: file(),
                         found: *found,
                         supported: FORMAT_VERSION,
@@ -106,7 +110,7 @@ impl Superblocks {
             return Ok(newest);
         }
         if self.is_blank(disk_bytes) {
-            return Err(OpenError::Unfinished { file: file() });
+            return Err(VolumeOpenError::Unfinished { file: file() });
         }
         let looks_like_quire = SUPERBLOCK_OFFSETS.into_iter().any(|offset| {
             self.start
@@ -116,7 +120,7 @@ impl Superblocks {
         if !looks_like_quire {
             let head = &self.start[..self.start.len().min(16)];
             let found = format!("\"{}\"", head.escape_ascii());
-            return Err(OpenError::NotQuire {
+            return Err(VolumeOpenError::NotQuire {
                 file: file(),
                 found,
             });
@@ -126,7 +130,7 @@ impl Superblocks {
             .into_iter()
             .map(|(name, _, what)| format!("{name}: {what}"));
         let detail = detail.collect::<Vec<_>>().join("; ");
-        Err(OpenError::CorruptSuperblocks {
+        Err(VolumeOpenError::CorruptSuperblocks {
             file: file(),
             detail,
         })

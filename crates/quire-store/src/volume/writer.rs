@@ -5,14 +5,14 @@ use std::sync::{Arc, Weak};
 
 use quire_format::volume::Superblock;
 
-use super::contents::Contents;
+use super::contents::VolumeContents;
 use super::free_space::{Extent, FIRST_RUN_BLOCK};
 use super::placement::Space;
-use super::version::Version;
+use super::version::PinnedVersion;
 
 /// Everything that only the holder of the turn changes.
-pub(super) struct Writer {
-    pub(super) contents: Contents,
+pub(super) struct VolumeWriterState {
+    pub(super) contents: VolumeContents,
     pub(super) space: Space,
     /// The runs of the stored map, oldest first, and their payload bytes.
     pub(super) chunks: Vec<(Extent, u64)>,
@@ -37,7 +37,7 @@ pub(super) struct Writer {
     /// The stored map must not be built upon.
     pub(super) needs_snapshot: bool,
     /// Versions that were current once and may still be pinned, oldest first.
-    pub(super) older: VecDeque<Weak<Version>>,
+    pub(super) older: VecDeque<Weak<PinnedVersion>>,
     /// Length of `older` at which those that nobody holds are taken out.
     pub(super) older_limit: usize,
 }
@@ -45,7 +45,7 @@ pub(super) struct Writer {
 /// Versions that are remembered without asking whether somebody holds them.
 pub(super) const OLDER_VERSIONS_MIN: usize = 64;
 
-impl Writer {
+impl VolumeWriterState {
     /// Sequence of the oldest version that somebody can still read.
     pub(super) fn oldest_pinned(&mut self) -> u64 {
         while self
@@ -60,7 +60,7 @@ impl Writer {
     }
 
     /// Remembers a version that was current until now.
-    pub(super) fn note_older(&mut self, version: &Arc<Version>) {
+    pub(super) fn note_older(&mut self, version: &Arc<PinnedVersion>) {
         if self.older.len() >= self.older_limit {
             self.older.retain(|version| version.strong_count() > 0);
             self.older_limit = (2 * self.older.len()).max(OLDER_VERSIONS_MIN);

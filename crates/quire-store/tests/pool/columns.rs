@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use quire_codec::block::BlockCodecId;
-use quire_codec::transform::Column;
-use quire_format::row_page::{PageImage, PageShape, PageTransform};
+use quire_codec::transform::LayoutColumn;
+use quire_format::row_page::{PageImage, PageTransform, RowPageShape};
 use quire_store::MemDisk;
 use quire_store::pool::{PageCodec, Pool, PoolOptions};
 
@@ -25,8 +25,8 @@ fn page(random: &mut Random, is_narrow: bool) -> Entries {
     (0..60_u8).map(|key| (vec![key], row(random))).collect()
 }
 
-fn shape() -> PageShape {
-    PageShape::new(&[Column::Number(4); 8], 0, &[], &[]).unwrap()
+fn shape() -> RowPageShape {
+    RowPageShape::new(&[LayoutColumn::Number(4); 8], 0, &[], &[]).unwrap()
 }
 
 fn stored_as(pool: &Pool, volume: &quire_store::Volume, codec: PageCodec) -> Vec<PageTransform> {

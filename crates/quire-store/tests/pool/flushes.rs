@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quire_format::row_page::{PageImage, PageOp};
 use quire_store::pool::{FlushError, FrameError, GetError};
-use quire_store::{CommitError, Durability, MemDisk, OpenMode, SimDisk, Volume, WriteError};
+use quire_store::{BatchWriteError, CommitError, Durability, MemDisk, OpenMode, SimDisk, Volume};
 
 use crate::support::{
     Entries, codec, commit, empty_page, entries, flush, lz4, page_of, pool_of, put, stored_entries,
@@ -135,7 +135,10 @@ fn a_full_disk_loses_the_flush_and_nothing_else() {
     let (flush, ()) = pool.prepare_flush(|| ()).unwrap();
     let batch = volume.begin().unwrap();
     let result = flush.commit(batch, Durability::Synced);
-    let is_full = matches!(result, Err(CommitError::Write(WriteError::Full { .. })));
+    let is_full = matches!(
+        result,
+        Err(CommitError::Write(BatchWriteError::Full { .. }))
+    );
     assert!(is_full, "{result:?}");
     assert_eq!(pool.stats().dirty_bytes, 50 * 4096);
     disk.set_quota(None);

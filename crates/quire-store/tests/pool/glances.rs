@@ -4,21 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use quire_codec::block::BlockCodecId;
-use quire_format::row_page::{PageOp, RowPage, StoredRows};
+use quire_format::row_page::{PageOp, RowPage, StoredPageRows};
 use quire_store::MemDisk;
 use quire_store::PageId;
-use quire_store::pool::{Frame, Glance, PageCodec, Pool};
+use quire_store::pool::{Glance, PageCodec, PageFrame, Pool};
 
 use crate::support::{Entries, Random, codec, flush, lz4, page_of, pool_of, put, volume};
 
 type Value = Option<Vec<u8>>;
 
-fn in_image(rows: &StoredRows<'_>, key: &[u8]) -> Value {
+fn in_image(rows: &StoredPageRows<'_>, key: &[u8]) -> Value {
     assert!(rows.level() == 0 && rows.covers(key));
     rows.value(key).unwrap().map(|value| value.into_owned())
 }
 
-fn in_frame(frame: &Frame, key: &[u8]) -> Value {
+fn in_frame(frame: &PageFrame, key: &[u8]) -> Value {
     let value = |page: RowPage<'_>| page.get(key).unwrap().map(|entry| entry.value.to_vec());
     frame.read(value).unwrap()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use quire_store::pool::{Frame, Pool};
+use quire_store::pool::{PageFrame, Pool};
 use quire_store::{MemDisk, PageId, Pin};
 
 use crate::support::{Entries, Random, commit, lz4, page_of, pool_of, put, stored_entries, volume};
@@ -21,7 +21,7 @@ fn balance(entries: &Entries) -> u64 {
 }
 
 /// Adds to the balance of one page; wraps below zero.
-fn add(frame: &Arc<Frame>, amount: u64, lsn: u64) {
+fn add(frame: &Arc<PageFrame>, amount: u64, lsn: u64) {
     let change = |frame: &mut quire_store::pool::FrameMut<'_>| {
         let page = frame.page().unwrap();
         let old = page.get(b"balance").unwrap().unwrap().value;

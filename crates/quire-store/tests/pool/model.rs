@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quire_format::row_page::{ApplyError, PageOp};
-use quire_store::pool::{ChangeError, Frame, FrameError, Pool, PoolOptions};
+use quire_store::pool::{ChangeError, FrameError, PageFrame, Pool, PoolOptions};
 use quire_store::{MemDisk, OpenMode, PageId, Volume};
 
 use crate::support::{
@@ -56,7 +56,7 @@ impl World {
     }
 
     /// The frame of the page that a slot has now; `None` when it is replaced at this moment.
-    fn frame(&self, slot: usize) -> Option<Arc<Frame>> {
+    fn frame(&self, slot: usize) -> Option<Arc<PageFrame>> {
         let page = self.slots[slot].lock().unwrap().page;
         let frame = self.pool.get(page, lz4()).ok()?;
         self.gets.fetch_add(1, Ordering::Relaxed);
@@ -77,7 +77,7 @@ impl World {
         }
     }
 
-    fn compare(&self, frame: &Frame, slot: usize) {
+    fn compare(&self, frame: &PageFrame, slot: usize) {
         let same = frame.read(|page| {
             let slot = self.slots[slot].lock().unwrap();
             slot.page != frame.page() || slot.entries == entries_of(page)
@@ -85,7 +85,7 @@ impl World {
         assert!(matches!(same, Ok(true) | Err(FrameError::Freed { .. })));
     }
 
-    fn change(&self, frame: &Arc<Frame>, slot: usize, random: &mut Random) {
+    fn change(&self, frame: &Arc<PageFrame>, slot: usize, random: &mut Random) {
         let key = format!("key {}", random.below(60)).into_bytes();
         let value = vec![random.below(256) as u8; random.below(120)];
         let remove = random.below(4) == 0;
@@ -110,7 +110,7 @@ impl World {
     }
 
     /// What a split does to the left page.
-    fn shorten(&self, frame: &Arc<Frame>, slot: usize) {
+    fn shorten(&self, frame: &Arc<PageFrame>, slot: usize) {
         let _together = self.pool.begin_change();
         let changed = frame.write(|frame| {
             let mut slot = self.slots[slot].lock().unwrap();
@@ -126,7 +126,7 @@ impl World {
         assert!(matches!(changed, Ok(()) | Err(FrameError::Freed { .. })));
     }
 
-    fn replace(&self, frame: &Arc<Frame>, slot: usize) {
+    fn replace(&self, frame: &Arc<PageFrame>, slot: usize) {
         let _together = self.pool.begin_change();
         let changed = frame.write(|frame| {
             let mut slot = self.slots[slot].lock().unwrap();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
 use quire_format::row_page::{PageImage, PageOp, PageSetup, RowPage, RowPageMut};
-use quire_store::pool::{Flush, Frame, PageCodec, Pool, PoolOptions};
+use quire_store::pool::{Flush, PageCodec, PageFrame, Pool, PoolOptions};
 use quire_store::{Disk, Durability, MemDisk, PageId, Pin, Volume, VolumeOptions};
 
 pub const PAGE_BYTES: usize = 4096;
@@ -88,7 +88,7 @@ pub fn entries_of(page: RowPage<'_>) -> Entries {
     (0..page.len()).map(entry).collect()
 }
 
-pub fn entries(frame: &Frame) -> Entries {
+pub fn entries(frame: &PageFrame) -> Entries {
     frame.read(entries_of).unwrap()
 }
 

@@ -7,7 +7,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::BooleanBufferBuilder;
-use quire_codec::{BytesSlice, BytesVector, PhysicalType, Values};
+use quire_codec::{BytesSlice, BytesVector, PhysicalType, RowGroupValues};
 
 use crate::types::SqlType;
 
@@ -78,16 +78,16 @@ impl ColumnValues {
         })
     }
 
-    pub(crate) fn values(&self) -> Values<'_> {
+    pub(crate) fn values(&self) -> RowGroupValues<'_> {
         match &self.values {
-            OwnedValues::Bool(values) => Values::Bool(values),
-            OwnedValues::Int16(values) => Values::Int16(values),
-            OwnedValues::Int32(values) => Values::Int32(values),
-            OwnedValues::Int64(values) => Values::Int64(values),
-            OwnedValues::Int128(values) => Values::Int128(values),
-            OwnedValues::Float32(values) => Values::Float32(values),
-            OwnedValues::Float64(values) => Values::Float64(values),
-            OwnedValues::Bytes(values) => Values::Bytes(BytesSlice {
+            OwnedValues::Bool(values) => RowGroupValues::Bool(values),
+            OwnedValues::Int16(values) => RowGroupValues::Int16(values),
+            OwnedValues::Int32(values) => RowGroupValues::Int32(values),
+            OwnedValues::Int64(values) => RowGroupValues::Int64(values),
+            OwnedValues::Int128(values) => RowGroupValues::Int128(values),
+            OwnedValues::Float32(values) => RowGroupValues::Float32(values),
+            OwnedValues::Float64(values) => RowGroupValues::Float64(values),
+            OwnedValues::Bytes(values) => RowGroupValues::Bytes(BytesSlice {
                 offsets: &values.offsets,
                 data: &values.data,
             }),

@@ -8,7 +8,7 @@ use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
 use super::AppendOptions;
 use super::batch_bytes::{batch_bytes, rows_within};
 use super::precedent::{PrecedentChain, Precedents};
-use super::relations::Relations;
+use super::relations::ColumnRelations;
 
 /// Rows that become one row group.
 pub(super) struct RowGroupRows {
@@ -16,7 +16,7 @@ pub(super) struct RowGroupRows {
     pub(super) row_count: usize,
     pub(super) raw_bytes: usize,
     /// How columns may follow others; found when the first column is encoded.
-    pub(super) relations: OnceLock<Relations>,
+    pub(super) relations: OnceLock<ColumnRelations>,
     pub(super) precedents: Precedents,
 }
 

@@ -10,11 +10,11 @@ use quire_store::{PageId, PageKind};
 
 use super::column_values::ColumnValues;
 use super::cutter::RowGroupRows;
-use super::follow::{Encoded, encode_following};
-use super::relations::Relations;
+use super::follow::{UnwrittenColumn, encode_following};
+use super::relations::ColumnRelations;
 use super::statistics::statistics;
 use crate::definition::{ColumnDefinition, TableDefinition};
-use crate::error::AppendError;
+use crate::error::TableAppendError;
 use crate::pages::TransactionPages;
 
 /// Encodes the row groups of one append.
@@ -58,7 +58,7 @@ impl Encoder {
     pub(super) fn encode_row_group(
         &self,
         rows: &RowGroupRows,
-    ) -> Result<EncodedRowGroup, AppendError> {
+    ) -> Result<EncodedRowGroup, TableAppendError> {
         let count = self.definition.columns.len();
         let mut encoded: Vec<Option<EncodedColumn>> = (0..count).map(|_| None).collect();
         let relations = self.relations(rows);
@@ -75,8 +75,8 @@ impl Encoder {
     }
 
     /// How the columns of a row group may follow each other.
-    pub(super) fn relations<'r>(&self, rows: &'r RowGroupRows) -> &'r Relations {
-        let find = || Relations::find(&self.definition, rows);
+    pub(super) fn relations<'r>(&self, rows: &'r RowGroupRows) -> &'r ColumnRelations {
+        let find = || ColumnRelations::find(&self.definition, rows);
         rows.relations.get_or_init(find)
     }
 
@@ -86,7 +86,7 @@ impl Encoder {
         rows: &RowGroupRows,
         index: usize,
         leader: Option<&Arc<[u8]>>,
-    ) -> Result<EncodedColumn, AppendError> {
+    ) -> Result<EncodedColumn, TableAppendError> {
         let column = &self.definition.columns[index];
         let values = ColumnValues::collect(column.sql_type, &rows.batches, index)
             .ok_or_else(|| encode_error(column, "its text passes 4 GiB in one row group"))?;
@@ -130,7 +130,7 @@ impl Encoder {
         rows: &RowGroupRows,
         index: usize,
         input: &SegmentInput<'_>,
-    ) -> Result<Encoded, EncodeError> {
+    ) -> Result<UnwrittenColumn, EncodeError> {
         let mut options = ChooseOptions {
             forced: self.definition.columns[index].compression,
             beneath: self.beneath,
@@ -143,7 +143,7 @@ impl Encoder {
             decided = rows.precedents.encode(index, input, &options);
         }
         let decided = decided?;
-        Ok(Encoded {
+        Ok(UnwrittenColumn {
             choice: decided.choice,
             segment: decided.segment,
             decision: decided.decision,
@@ -156,7 +156,7 @@ impl Encoder {
         &self,
         row_count: usize,
         columns: Vec<EncodedColumn>,
-    ) -> Result<EncodedRowGroup, AppendError> {
+    ) -> Result<EncodedRowGroup, TableAppendError> {
         let (columns, sketches) = columns
             .into_iter()
             .map(|column| (column.chunk, column.sketch))
@@ -184,8 +184,8 @@ fn input_of<'v>(values: &'v ColumnValues, rows: &RowGroupRows) -> SegmentInput<'
     input
 }
 
-fn encode_error(column: &ColumnDefinition, what: impl ToString) -> AppendError {
-    AppendError::Encode {
+fn encode_error(column: &ColumnDefinition, what: impl ToString) -> TableAppendError {
+    TableAppendError::Encode {
         column: column.name.clone(),
         what: what.to_string(),
     }

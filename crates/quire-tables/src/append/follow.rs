@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use quire_codec::correlated::{self, Combination};
-use quire_codec::{CodecId, EncodeError, Values};
-use quire_format::relation::Relation;
+use quire_codec::{CodecId, EncodeError, RowGroupValues};
+use quire_format::relation::ColumnRelation;
 use quire_format::row_group::Decision;
 use quire_format::segment::{
-    Choice, ChooseOptions, MapError, SegmentInput, SegmentReader, choose_codec, encode_map,
-    encode_segment,
+    ChooseOptions, CodecChoice, EncodeMapError, SegmentInput, SegmentReader, choose_codec,
+    encode_map, encode_segment,
 };
 
 use super::column_values::ColumnValues;
@@ -28,11 +28,11 @@ const SAVED_HALF_BITS_MIN: usize = 3;
 const LARGE_DICTIONARY_BITS_MIN: usize = 10;
 
 /// A column of a row group, not yet written.
-pub(super) struct Encoded {
-    pub(super) choice: Choice,
+pub(super) struct UnwrittenColumn {
+    pub(super) choice: CodecChoice,
     pub(super) segment: Vec<u8>,
     pub(super) decision: Decision,
-    pub(super) relation: Option<Relation>,
+    pub(super) relation: Option<ColumnRelation>,
 }
 
 /// Encodes a column as `relation` says, or alone; the runner-up of the former is the latter. `leader` is the segment
@@ -40,10 +40,10 @@ pub(super) struct Encoded {
 pub(super) fn encode_following(
     definition: &TableDefinition,
     rows: &RowGroupRows,
-    relation: Relation,
+    relation: ColumnRelation,
     leader: Option<&Arc<[u8]>>,
     input: &SegmentInput<'_>,
-) -> Result<Encoded, MapError> {
+) -> Result<UnwrittenColumn, EncodeMapError> {
     let alone = choose_codec(input, &ChooseOptions::default());
     let following = match relation.combination() {
         Some(combination) => combined(definition, rows, (relation, combination), &alone, input)?,
@@ -54,7 +54,7 @@ pub(super) fn encode_following(
         following.choice.raw_bytes = alone.raw_bytes;
         return Ok(following);
     }
-    Ok(Encoded {
+    Ok(UnwrittenColumn {
         segment: encode_segment(input, alone.codec)?,
         choice: alone,
         decision: Decision::Analysed,
@@ -62,12 +62,12 @@ pub(super) fn encode_following(
     })
 }
 
-fn is_much_smaller(bytes: usize, alone: &Choice) -> bool {
+fn is_much_smaller(bytes: usize, alone: &CodecChoice) -> bool {
     bytes * 100 <= alone.estimated_bytes * FOLLOWING_PERCENT_MAX
 }
 
 /// Whether a value of the column alone is decoded in less time than it is looked up by that of another column.
-fn is_cheap_to_read(alone: &Choice, rows: usize) -> bool {
+fn is_cheap_to_read(alone: &CodecChoice, rows: usize) -> bool {
     match alone.codec {
         CodecId::Dictionary => alone.estimated_bytes * 8 < rows * LARGE_DICTIONARY_BITS_MIN,
         CodecId::Rle
@@ -90,10 +90,10 @@ fn is_cheap_to_read(alone: &Choice, rows: usize) -> bool {
 fn combined(
     definition: &TableDefinition,
     rows: &RowGroupRows,
-    (relation, combination): (Relation, Combination),
-    alone: &Choice,
+    (relation, combination): (ColumnRelation, Combination),
+    alone: &CodecChoice,
     input: &SegmentInput<'_>,
-) -> Result<Option<Encoded>, EncodeError> {
+) -> Result<Option<UnwrittenColumn>, EncodeError> {
     let expected = expected(definition, rows, relation, combination);
     let residuals = expected.and_then(|expected| correlated::residuals(&input.values, &expected));
     let Some(residuals) = residuals else {
@@ -107,7 +107,7 @@ fn combined(
     if !is_much_smaller(choice.estimated_bytes, alone) {
         return Ok(None);
     }
-    Ok(Some(Encoded {
+    Ok(Some(UnwrittenColumn {
         segment: encode_segment(&left, choice.codec)?,
         choice,
         decision: Decision::Analysed,
@@ -119,13 +119,13 @@ fn combined(
 fn expected(
     definition: &TableDefinition,
     rows: &RowGroupRows,
-    relation: Relation,
+    relation: ColumnRelation,
     combination: Combination,
 ) -> Option<Vec<i64>> {
     let wide = |reference: usize| {
         let sql_type = definition.columns[reference].sql_type;
         let column = ColumnValues::collect(sql_type, &rows.batches, reference)?;
-        let values: Values<'_> = column.values();
+        let values: RowGroupValues<'_> = column.values();
         correlated::wide(&values, column.validity.as_deref())
     };
     let (first, second) = relation.references();
@@ -137,11 +137,11 @@ fn expected(
 }
 
 fn mapped(
-    relation: Relation,
+    relation: ColumnRelation,
     leader: Option<&Arc<[u8]>>,
-    alone: &Choice,
+    alone: &CodecChoice,
     input: &SegmentInput<'_>,
-) -> Result<Option<Encoded>, MapError> {
+) -> Result<Option<UnwrittenColumn>, EncodeMapError> {
     let Some(leader) = leader else {
         return Ok(None);
     };
@@ -156,8 +156,8 @@ fn mapped(
     if !is_worth_it || !is_much_smaller(map.image.len(), alone) {
         return Ok(None);
     }
-    Ok(Some(Encoded {
-        choice: Choice {
+    Ok(Some(UnwrittenColumn {
+        choice: CodecChoice {
             codec: map.codec,
             estimated_bytes: map.image.len(),
             ..*alone

@@ -6,29 +6,29 @@ use std::thread::JoinHandle;
 
 use super::cutter::RowGroupRows;
 use super::encode::{EncodedColumn, EncodedRowGroup, Encoder};
-use crate::error::AppendError;
+use crate::error::TableAppendError;
 
 /// The workers of one append, their queue and what they finished.
-pub(super) struct Pipeline {
-    shared: Arc<Shared>,
+pub(super) struct AppendPipeline {
+    shared: Arc<SharedAppend>,
     threads: Vec<JoinHandle<()>>,
 }
 
-struct Shared {
+struct SharedAppend {
     encoder: Arc<Encoder>,
-    state: Mutex<State>,
+    state: Mutex<AppendState>,
     /// Signalled at every change of the state.
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct AppendState {
     tasks: VecDeque<Task>,
     /// Row groups submitted and not yet written.
     in_work: usize,
     finished: Vec<(usize, EncodedRowGroup)>,
     /// The first error; the workers stop then.
-    error: Option<AppendError>,
+    error: Option<TableAppendError>,
     /// No more row groups will be submitted.
     closed: bool,
 }
@@ -49,15 +49,15 @@ struct Job {
     columns: Mutex<Vec<Option<EncodedColumn>>>,
 }
 
-impl Pipeline {
-    pub(super) fn start(encoder: Arc<Encoder>, workers: usize) -> Result<Self, AppendError> {
-        let state = Mutex::new(State::default());
-        let shared = Arc::new(Shared {
+impl AppendPipeline {
+    pub(super) fn start(encoder: Arc<Encoder>, workers: usize) -> Result<Self, TableAppendError> {
+        let state = Mutex::new(AppendState::default());
+        let shared = Arc::new(SharedAppend {
             encoder,
             state,
             changed: Condvar::new(),
         });
-        let mut pipeline = Pipeline {
+        let mut pipeline = AppendPipeline {
             shared,
             threads: Vec::with_capacity(workers),
         };
@@ -66,14 +66,18 @@ impl Pipeline {
             let thread = std::thread::Builder::new()
                 .name("quire-encode".to_owned())
                 .spawn(move || shared.work())
-                .map_err(|error| AppendError::Worker(error.to_string()))?;
+                .map_err(|error| TableAppendError::Worker(error.to_string()))?;
             pipeline.threads.push(thread);
         }
         Ok(pipeline)
     }
 
     /// Queues a row group; waits while one more than there are workers is in work.
-    pub(super) fn submit(&self, sequence: usize, rows: RowGroupRows) -> Result<(), AppendError> {
+    pub(super) fn submit(
+        &self,
+        sequence: usize,
+        rows: RowGroupRows,
+    ) -> Result<(), TableAppendError> {
         let columns = &self.shared.encoder.definition.columns;
         let slots = Mutex::new(columns.iter().map(|_| None).collect());
         let job = Arc::new(Job {
@@ -114,7 +118,7 @@ impl Pipeline {
     }
 
     /// Waits for all row groups and returns them in the order of their rows.
-    pub(super) fn finish(mut self) -> Result<Vec<EncodedRowGroup>, AppendError> {
+    pub(super) fn finish(mut self) -> Result<Vec<EncodedRowGroup>, TableAppendError> {
         self.shared.lock().closed = true;
         self.join();
         let mut state = self.shared.lock();
@@ -122,7 +126,7 @@ impl Pipeline {
             return Err(error);
         }
         if state.in_work > 0 {
-            return Err(AppendError::Worker(
+            return Err(TableAppendError::Worker(
                 "it stopped before its work was done".to_owned(),
             ));
         }
@@ -143,7 +147,7 @@ impl Pipeline {
     }
 }
 
-impl Drop for Pipeline {
+impl Drop for AppendPipeline {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.closed = true;
@@ -153,8 +157,8 @@ impl Drop for Pipeline {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedAppend {
+    fn lock(&self) -> MutexGuard<'_, AppendState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -184,7 +188,7 @@ impl Shared {
         }
     }
 
-    fn run(&self, task: &Task) -> Result<(), AppendError> {
+    fn run(&self, task: &Task) -> Result<(), TableAppendError> {
         let job = &task.job;
         let relations = self.encoder.relations(&job.rows);
         let leader = task.leader.as_ref();
@@ -226,7 +230,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    fn fail(&self, error: AppendError) {
+    fn fail(&self, error: TableAppendError) {
         let mut state = self.lock();
         state.error.get_or_insert(error);
         state.tasks.clear();
@@ -237,12 +241,12 @@ impl Shared {
 }
 
 /// Tells the thread that submits row groups when a worker panics: it must not wait for it.
-struct PanicGuard<'a>(&'a Shared);
+struct PanicGuard<'a>(&'a SharedAppend);
 
 impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.fail(AppendError::Worker(
+            self.0.fail(TableAppendError::Worker(
                 "it panicked; this is a defect of the program".to_owned(),
             ));
         }

@@ -15,7 +15,9 @@ use std::sync::{Arc, OnceLock};
 
 use quire_codec::{EncodeError, PhysicalType};
 use quire_format::row_group::Decision;
-use quire_format::segment::{Beneath, Choice, ChooseOptions, SegmentInput, SegmentValues, Sketch};
+use quire_format::segment::{
+    Beneath, ChooseOptions, CodecChoice, SegmentInput, SegmentValues, Sketch,
+};
 
 /// A column is analysed in one of so many row groups, however much alike they look.
 const ANALYSIS_PERIOD: usize = 16;
@@ -31,7 +33,7 @@ const SLACK_BYTES: usize = 512;
 
 /// What the analysis of a column found.
 struct Precedent {
-    choice: Choice,
+    choice: CodecChoice,
     row_count: usize,
     sketch: Sketch,
     /// Bytes of the segment; `None` if it could not be encoded.
@@ -71,7 +73,7 @@ pub(super) struct Precedents {
 
 /// A column of a row group, encoded.
 pub(super) struct Decided {
-    pub(super) choice: Choice,
+    pub(super) choice: CodecChoice,
     pub(super) segment: Vec<u8>,
     pub(super) decision: Decision,
 }
@@ -89,7 +91,7 @@ impl Precedents {
         input: &SegmentInput<'_>,
         options: &ChooseOptions,
     ) -> Result<Decided, EncodeError> {
-        let turn = Turn(&self.own[index]);
+        let turn = PrecedentTurn(&self.own[index]);
         let mut values = SegmentValues::new(input)?;
         // The analysis of booleans is one pass over a bit a row.
         if options.forced.is_some() || input.values.physical_type() == PhysicalType::Bool {
@@ -126,15 +128,15 @@ impl Precedents {
 }
 
 /// Whoever waits for a precedent is told that there is none if this ends without one.
-struct Turn<'a>(&'a Slot);
+struct PrecedentTurn<'a>(&'a Slot);
 
-impl Turn<'_> {
+impl PrecedentTurn<'_> {
     fn leave(&self, precedent: &Arc<Precedent>) {
         let _ = self.0.set(Some(Arc::clone(precedent)));
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for PrecedentTurn<'_> {
     fn drop(&mut self) {
         let _ = self.0.set(None);
     }
@@ -230,7 +232,7 @@ impl Precedent {
     }
 
     /// The choice, as it would be if every row took as much as it did when it was analysed.
-    fn choice_for(&self, input: &SegmentInput<'_>) -> Choice {
+    fn choice_for(&self, input: &SegmentInput<'_>) -> CodecChoice {
         let scaled = |bytes: usize| {
             let scaled = bytes as u128 * input.values.len() as u128;
             (scaled / self.row_count.max(1) as u128) as usize
@@ -238,7 +240,7 @@ impl Precedent {
         // It is being encoded by another worker at the most.
         let encoded_bytes = self.encoded_bytes.wait();
         let runner_up = self.choice.runner_up;
-        Choice {
+        CodecChoice {
             codec: self.choice.codec,
             estimated_bytes: scaled(encoded_bytes.unwrap_or(self.choice.estimated_bytes)),
             remaining_bytes: scaled(self.choice.remaining_bytes),

@@ -1,24 +1,24 @@
 //! Zones and distinct sketch of a column of a row group.
 
-use quire_codec::{BytesSlice, Scalar, Values};
+use quire_codec::{BytesSlice, CodecScalar, RowGroupValues};
 use quire_format::distinct_sketch::{DistinctSketch, hash_bytes, hash_f64, hash_u64, hash_u128};
 use quire_format::row_group::GROUP_ROWS;
-use quire_format::zone::{Zone, bytes_bounds};
+use quire_format::zone::{ZoneBounds, bytes_bounds};
 
 use super::column_values::ColumnValues;
 
 /// What is known of a column of a row group.
 pub(crate) struct ChunkStatistics {
-    pub(crate) zone: Zone,
-    pub(super) group_zones: Vec<Zone>,
+    pub(crate) zone: ZoneBounds,
+    pub(super) group_zones: Vec<ZoneBounds>,
     pub(super) sketch: DistinctSketch,
 }
 
 /// Which rows of a column are not NULL.
 #[derive(Clone, Copy)]
-struct Validity<'a>(Option<&'a [u64]>);
+struct ValidityBuilder<'a>(Option<&'a [u64]>);
 
-impl Validity<'_> {
+impl ValidityBuilder<'_> {
     fn is_valid(&self, row: usize) -> bool {
         self.0
             .is_none_or(|words| words[row / 64] >> (row % 64) & 1 == 1)
@@ -41,43 +41,45 @@ impl Validity<'_> {
 
 /// Computes the statistics of a column's values; `is_text` when they are UTF-8.
 pub(crate) fn statistics(column: &ColumnValues, is_text: bool) -> ChunkStatistics {
-    let validity = Validity(column.validity.as_deref());
+    let validity = ValidityBuilder(column.validity.as_deref());
     match column.values() {
-        Values::Bool(values) => integers(values, validity, Scalar::Bool, |value| {
+        RowGroupValues::Bool(values) => integers(values, validity, CodecScalar::Bool, |value| {
             hash_u64(u64::from(value))
         }),
-        Values::Int16(values) => integers(values, validity, Scalar::Int16, |value| {
+        RowGroupValues::Int16(values) => integers(values, validity, CodecScalar::Int16, |value| {
             hash_u64(value as u64)
         }),
-        Values::Int32(values) => integers(values, validity, Scalar::Int32, |value| {
+        RowGroupValues::Int32(values) => integers(values, validity, CodecScalar::Int32, |value| {
             hash_u64(value as u64)
         }),
-        Values::Int64(values) => integers(values, validity, Scalar::Int64, |value| {
+        RowGroupValues::Int64(values) => integers(values, validity, CodecScalar::Int64, |value| {
             hash_u64(value as u64)
         }),
-        Values::Int128(values) => integers(values, validity, Scalar::Int128, |value| {
-            hash_u128(value as u128)
-        }),
-        Values::Float32(values) => floats(values, validity, Scalar::Float32),
-        Values::Float64(values) => floats(values, validity, Scalar::Float64),
-        Values::Bytes(values) => bytes(values, validity, is_text),
+        RowGroupValues::Int128(values) => {
+            integers(values, validity, CodecScalar::Int128, |value| {
+                hash_u128(value as u128)
+            })
+        }
+        RowGroupValues::Float32(values) => floats(values, validity, CodecScalar::Float32),
+        RowGroupValues::Float64(values) => floats(values, validity, CodecScalar::Float64),
+        RowGroupValues::Bytes(values) => bytes(values, validity, is_text),
     }
 }
 
 /// One zone per vector group, and their union.
 fn zones(
     rows: usize,
-    validity: Validity<'_>,
-    mut bounds: impl FnMut(usize) -> Zone,
-) -> (Zone, Vec<Zone>) {
-    let mut union = Zone::default();
+    validity: ValidityBuilder<'_>,
+    mut bounds: impl FnMut(usize) -> ZoneBounds,
+) -> (ZoneBounds, Vec<ZoneBounds>) {
+    let mut union = ZoneBounds::default();
     let mut union_values = 0;
     let mut zones = Vec::with_capacity(rows.div_ceil(GROUP_ROWS));
     for group in 0..rows.div_ceil(GROUP_ROWS) {
         let group_rows = GROUP_ROWS.min(rows - group * GROUP_ROWS);
         let values = validity.valid_count(group, rows) as u64;
         let mut zone = if values == 0 {
-            Zone::default()
+            ZoneBounds::default()
         } else {
             bounds(group)
         };
@@ -91,8 +93,8 @@ fn zones(
 
 fn integers<T: Copy + Ord>(
     values: &[T],
-    validity: Validity<'_>,
-    scalar: fn(T) -> Scalar,
+    validity: ValidityBuilder<'_>,
+    scalar: fn(T) -> CodecScalar,
     hash: impl Fn(T) -> u64,
 ) -> ChunkStatistics {
     let (zone, group_zones) = zones(values.len(), validity, |group| {
@@ -112,7 +114,7 @@ fn integers<T: Copy + Ord>(
             }
         };
         let (min, max) = (min.map(scalar), max.map(scalar));
-        Zone {
+        ZoneBounds {
             min_exact: min.is_some(),
             max_exact: max.is_some(),
             min,
@@ -140,8 +142,8 @@ fn integers<T: Copy + Ord>(
 /// upper bound unknown, one with a sign the lower bound too, and the zeros are equal.
 fn floats<T: FloatBounds>(
     values: &[T],
-    validity: Validity<'_>,
-    scalar: fn(T) -> Scalar,
+    validity: ValidityBuilder<'_>,
+    scalar: fn(T) -> CodecScalar,
 ) -> ChunkStatistics {
     let (zone, group_zones) = zones(values.len(), validity, |group| {
         let (mut min, mut max): (Option<T>, Option<T>) = (None, None);
@@ -168,7 +170,7 @@ fn floats<T: FloatBounds>(
             (Some(bound), Some(value)) => !bound.precedes(value) && !value.precedes(bound),
             _ => false,
         };
-        Zone {
+        ZoneBounds {
             min_exact: same(min_bound, min),
             max_exact: same(max_bound, max),
             min: min_bound.map(scalar),
@@ -217,19 +219,19 @@ macro_rules! float_bounds {
 
 float_bounds!(f32, f64);
 
-fn bytes(values: BytesSlice<'_>, validity: Validity<'_>, is_text: bool) -> ChunkStatistics {
+fn bytes(values: BytesSlice<'_>, validity: ValidityBuilder<'_>, is_text: bool) -> ChunkStatistics {
     let (zone, group_zones) = zones(values.len(), validity, |group| {
-        let mut bounds: Option<Extremes<'_>> = None;
+        let mut bounds: Option<ByteStringBounds<'_>> = None;
         for row in validity.valid_rows(group, values.len()) {
             let value = values.get(row);
             match &mut bounds {
                 Some(bounds) => bounds.widen(value),
-                None => bounds = Some(Extremes::of(value)),
+                None => bounds = Some(ByteStringBounds::of(value)),
             }
         }
         match bounds {
             Some(bounds) => bytes_bounds(bounds.min, bounds.max, is_text, 0),
-            None => Zone::default(),
+            None => ZoneBounds::default(),
         }
     });
     let mut sketch = DistinctSketch::default();
@@ -249,17 +251,17 @@ fn bytes(values: BytesSlice<'_>, validity: Validity<'_>, is_text: bool) -> Chunk
 
 /// Least and greatest byte string so far, with their first 8 bytes as numbers: most strings are told
 /// apart by those.
-struct Extremes<'a> {
+struct ByteStringBounds<'a> {
     min: &'a [u8],
     max: &'a [u8],
     min_start: u64,
     max_start: u64,
 }
 
-impl<'a> Extremes<'a> {
+impl<'a> ByteStringBounds<'a> {
     fn of(value: &'a [u8]) -> Self {
         let start = first_bytes(value);
-        Extremes {
+        ByteStringBounds {
             min: value,
             max: value,
             min_start: start,

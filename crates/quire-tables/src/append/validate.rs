@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StringViewArray};
 use super::batch_bytes::view_length;
 use crate::catalog::TableEntry;
 use crate::definition::ColumnDefinition;
-use crate::error::AppendError;
+use crate::error::TableAppendError;
 use crate::types::SqlType;
 
 /// Longest value a column can hold.
@@ -20,11 +20,11 @@ pub(super) fn validate(
     entry: &TableEntry,
     batch: &RecordBatch,
     first_row: u64,
-) -> Result<RecordBatch, AppendError> {
+) -> Result<RecordBatch, TableAppendError> {
     let columns = &entry.definition.columns;
     if batch.num_columns() != columns.len() {
         let (found, expected) = (batch.num_columns(), columns.len());
-        return Err(AppendError::Schema(format!(
+        return Err(TableAppendError::Schema(format!(
             "it has {found} columns, expected {expected}"
         )));
     }
@@ -33,7 +33,7 @@ pub(super) fn validate(
         let expected = column.sql_type.arrow_type();
         if *array.data_type() != expected {
             let (name, found) = (&column.name, array.data_type());
-            return Err(AppendError::Schema(format!(
+            return Err(TableAppendError::Schema(format!(
                 "column {name:?} is {found}, expected {expected} for {}",
                 column.sql_type
             )));
@@ -41,7 +41,7 @@ pub(super) fn validate(
         arrays.push(ColumnCheck { column, first_row }.check(array)?);
     }
     RecordBatch::try_new(Arc::clone(&entry.schema), arrays)
-        .map_err(|error| AppendError::Schema(error.to_string()))
+        .map_err(|error| TableAppendError::Schema(error.to_string()))
 }
 
 struct ColumnCheck<'a> {
@@ -50,12 +50,12 @@ struct ColumnCheck<'a> {
 }
 
 impl ColumnCheck<'_> {
-    fn check(&self, array: &ArrayRef) -> Result<ArrayRef, AppendError> {
+    fn check(&self, array: &ArrayRef) -> Result<ArrayRef, TableAppendError> {
         if !self.column.nullable
             && let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0)
         {
             let row = nulls.iter().position(|valid| !valid).unwrap_or(0);
-            return Err(AppendError::Null {
+            return Err(TableAppendError::Null {
                 column: self.name(),
                 row: self.row(row),
             });
@@ -79,7 +79,7 @@ impl ColumnCheck<'_> {
         self.first_row + row as u64
     }
 
-    fn check_decimals(&self, array: &ArrayRef, precision: u8) -> Result<(), AppendError> {
+    fn check_decimals(&self, array: &ArrayRef, precision: u8) -> Result<(), TableAppendError> {
         let array = array.as_primitive::<Decimal128Type>();
         let limit = 10_u128.pow(u32::from(precision));
         if array
@@ -92,7 +92,7 @@ impl ColumnCheck<'_> {
         let outside =
             |row: &usize| array.is_valid(*row) && array.value(*row).unsigned_abs() >= limit;
         match (0..array.len()).find(outside) {
-            Some(row) => Err(AppendError::Precision {
+            Some(row) => Err(TableAppendError::Precision {
                 column: self.name(),
                 row: self.row(row),
                 sql_type: self.column.sql_type,
@@ -101,12 +101,12 @@ impl ColumnCheck<'_> {
         }
     }
 
-    fn check_sizes(&self, views: &[u128]) -> Result<(), AppendError> {
+    fn check_sizes(&self, views: &[u128]) -> Result<(), TableAppendError> {
         match views
             .iter()
             .position(|view| view_length(*view) > VALUE_BYTES_MAX)
         {
-            Some(row) => Err(AppendError::TooLarge {
+            Some(row) => Err(TableAppendError::TooLarge {
                 column: self.name(),
                 row: self.row(row),
                 bytes: view_length(views[row]),
@@ -117,7 +117,12 @@ impl ColumnCheck<'_> {
     }
 
     /// Text of at most `length` characters. Blanks beyond them are dropped; CHAR drops all trailing ones.
-    fn fit(&self, array: &ArrayRef, length: u32, is_char: bool) -> Result<ArrayRef, AppendError> {
+    fn fit(
+        &self,
+        array: &ArrayRef,
+        length: u32,
+        is_char: bool,
+    ) -> Result<ArrayRef, TableAppendError> {
         let text = array.as_string_view();
         self.check_sizes(text.views())?;
         let fits =
@@ -140,7 +145,7 @@ impl ColumnCheck<'_> {
         value: &'v str,
         length: usize,
         is_char: bool,
-    ) -> Result<&'v str, AppendError> {
+    ) -> Result<&'v str, TableAppendError> {
         let value = if is_char {
             value.trim_end_matches(' ')
         } else {
@@ -153,7 +158,7 @@ impl ColumnCheck<'_> {
         if beyond.bytes().all(|byte| byte == b' ') {
             return Ok(kept);
         }
-        Err(AppendError::TooLong {
+        Err(TableAppendError::TooLong {
             column: self.name(),
             row: self.row(row),
             characters: value.chars().count(),

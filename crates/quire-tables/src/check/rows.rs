@@ -5,7 +5,7 @@ use quire_format::tuple::TupleValue;
 use quire_kv::btree::Direction;
 use quire_kv::mvcc::{Mvcc, TreeId};
 
-use super::Finding;
+use super::TableFinding;
 use crate::error::EngineError;
 use crate::row_table::Value;
 use crate::rows::{RowParts, RowScanError, RowTable};
@@ -13,13 +13,13 @@ use crate::snapshot::Snapshot;
 use crate::table::ColumnTable;
 
 /// The findings of one state.
-struct Checker<'a> {
-    findings: Vec<Finding>,
+struct RowChecker<'a> {
+    findings: Vec<TableFinding>,
     mvcc: &'a Mvcc,
 }
 
 /// What the rows of a table make others have.
-struct Expected {
+struct ExpectedEntries {
     row_count: u64,
     chunk_count: u64,
     /// Of each index, the rows whose entry it does not have.
@@ -27,8 +27,8 @@ struct Expected {
 }
 
 /// Checks all row tables of a state, and the changes of column tables.
-pub(crate) fn check_rows(snapshot: &Snapshot, mvcc: &Mvcc) -> Vec<Finding> {
-    let mut checker = Checker {
+pub(crate) fn check_rows(snapshot: &Snapshot, mvcc: &Mvcc) -> Vec<TableFinding> {
+    let mut checker = RowChecker {
         findings: Vec::new(),
         mvcc,
     };
@@ -49,9 +49,9 @@ pub(crate) fn check_rows(snapshot: &Snapshot, mvcc: &Mvcc) -> Vec<Finding> {
     checker.findings
 }
 
-impl Checker<'_> {
+impl RowChecker<'_> {
     fn find(&mut self, invariant: &'static str, table: Option<&RowParts>, what: String) {
-        self.findings.push(Finding {
+        self.findings.push(TableFinding {
             invariant,
             table: table.map(|parts| parts.definition.name.clone()),
             page: None,
@@ -67,7 +67,7 @@ impl Checker<'_> {
         match self.mvcc.check_tree(tree) {
             Ok(report) => {
                 let findings = report.findings.into_iter();
-                self.findings.extend(findings.map(|finding| Finding {
+                self.findings.extend(findings.map(|finding| TableFinding {
                     invariant: finding.invariant,
                     table: None,
                     page: Some(finding.page),
@@ -165,9 +165,9 @@ fn deletions_are_of_rows(table: &ColumnTable) -> Result<(), RowScanError> {
 }
 
 /// Decodes every row, its long values too, and looks up its entries.
-fn rows_are_readable(table: &RowTable) -> Result<Expected, RowScanError> {
+fn rows_are_readable(table: &RowTable) -> Result<ExpectedEntries, RowScanError> {
     let (parts, view) = (table.parts(), table.view());
-    let mut expected = Expected {
+    let mut expected = ExpectedEntries {
         row_count: 0,
         chunk_count: 0,
         missing: vec![0; parts.indexes.len()],

@@ -10,7 +10,7 @@ mod validate;
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
-use quire_codec::{CodecId, Scalar};
+use quire_codec::{CodecId, CodecScalar};
 
 use crate::types::SqlType;
 
@@ -18,10 +18,10 @@ pub use default_name::default_name;
 pub(crate) use name_rules::check_name;
 pub use options::{StorageFormat, TableOptions};
 pub use quire_format::catalog::{
-    CheckRecord as CheckDefinition, ColumnSequence, ForeignKeyRecord as ForeignKeyDefinition,
-    GeneratedKind, IndexRecord as IndexDefinition, KeyPart, KeyRecord as KeyDefinition,
-    ReferentialAction, RoleRecord as RoleDefinition, SequenceOwner, Storage, TreeRecord, TreeRole,
-    ViewRecord as ViewDefinition,
+    CatalogKeyPart, CheckRecord as CheckDefinition, ColumnSequence,
+    ForeignKeyRecord as ForeignKeyDefinition, GeneratedKind, IndexRecord as IndexDefinition,
+    KeyRecord as KeyDefinition, ReferentialAction, RoleRecord as RoleDefinition, SequenceOwner,
+    TableStorage, TreeRecord, TreeRole, ViewRecord as ViewDefinition,
 };
 pub use quire_store::pool::PageTarget;
 pub use sequence::SequenceDefinition;
@@ -66,14 +66,14 @@ pub struct ColumnDictionary {
     /// Bits of a code, 1 to 16.
     pub code_bits: u8,
     /// Values of the physical type of the column, none twice.
-    pub entries: Vec<Scalar>,
+    pub entries: Vec<CodecScalar>,
 }
 
 /// What rows that are older than a column have in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedColumn {
     /// A value of the physical type of the column; `None` is NULL.
-    pub missing: Option<Scalar>,
+    pub missing: Option<CodecScalar>,
 }
 
 /// What a table is: columns, keys, constraints, options.
@@ -82,7 +82,7 @@ pub struct TableDefinition {
     /// Name as SQL resolved it.
     pub name: String,
     /// How its rows are kept.
-    pub storage: Storage,
+    pub storage: TableStorage,
     /// Columns in declared order, dropped ones too. Keys and constraints name columns by their place here.
     pub columns: Vec<ColumnDefinition>,
     /// The primary key, by which a row table is clustered. Its columns are not nullable.
@@ -131,7 +131,7 @@ impl TableDefinition {
     pub fn new(name: impl Into<String>, columns: Vec<ColumnDefinition>) -> Self {
         TableDefinition {
             name: name.into(),
-            storage: Storage::Column,
+            storage: TableStorage::Column,
             columns,
             primary_key: None,
             indexes: Vec::new(),
@@ -151,11 +151,11 @@ impl TableDefinition {
     /// The table as a row table whose primary key is these columns, given by their places, in ascending order.
     #[must_use]
     pub fn clustered_by(mut self, columns: &[usize]) -> Self {
-        let part = |&column: &usize| KeyPart {
+        let part = |&column: &usize| CatalogKeyPart {
             column,
             is_descending: false,
         };
-        self.storage = Storage::Row;
+        self.storage = TableStorage::Row;
         self.primary_key = Some(KeyDefinition {
             name: format!("{}_pkey", self.name),
             columns: columns.iter().map(part).collect(),

@@ -1,6 +1,6 @@
 //! Definitions of tables as the catalog page stores them.
 
-use quire_codec::{Corrupt, PhysicalType, Scalar};
+use quire_codec::{CodecScalar, Corrupt, PhysicalType};
 use quire_format::catalog::{AddedRecord, ColumnRecord, DictionaryRecord, TableRecord};
 
 use super::{AddedColumn, ColumnDefinition, ColumnDictionary, TableDefinition, TableOptions};
@@ -99,32 +99,38 @@ impl ColumnDefinition {
     }
 }
 
-fn value_to_bytes(value: &Scalar) -> Vec<u8> {
+fn value_to_bytes(value: &CodecScalar) -> Vec<u8> {
     match value {
-        Scalar::Bool(value) => vec![u8::from(*value)],
-        Scalar::Int16(value) => value.to_le_bytes().to_vec(),
-        Scalar::Int32(value) => value.to_le_bytes().to_vec(),
-        Scalar::Int64(value) => value.to_le_bytes().to_vec(),
-        Scalar::Int128(value) => value.to_le_bytes().to_vec(),
-        Scalar::Float32(value) => value.to_le_bytes().to_vec(),
-        Scalar::Float64(value) => value.to_le_bytes().to_vec(),
-        Scalar::Bytes(value) => value.clone(),
+        CodecScalar::Bool(value) => vec![u8::from(*value)],
+        CodecScalar::Int16(value) => value.to_le_bytes().to_vec(),
+        CodecScalar::Int32(value) => value.to_le_bytes().to_vec(),
+        CodecScalar::Int64(value) => value.to_le_bytes().to_vec(),
+        CodecScalar::Int128(value) => value.to_le_bytes().to_vec(),
+        CodecScalar::Float32(value) => value.to_le_bytes().to_vec(),
+        CodecScalar::Float64(value) => value.to_le_bytes().to_vec(),
+        CodecScalar::Bytes(value) => value.clone(),
     }
 }
 
-fn value_from_bytes(physical_type: PhysicalType, bytes: &[u8]) -> Result<Scalar, Corrupt> {
+fn value_from_bytes(physical_type: PhysicalType, bytes: &[u8]) -> Result<CodecScalar, Corrupt> {
     let value = match physical_type {
         PhysicalType::Bool => match bytes {
-            [value @ 0..=1] => Some(Scalar::Bool(*value == 1)),
+            [value @ 0..=1] => Some(CodecScalar::Bool(*value == 1)),
             _ => None,
         },
-        PhysicalType::Int16 => array(bytes).map(i16::from_le_bytes).map(Scalar::Int16),
-        PhysicalType::Int32 => array(bytes).map(i32::from_le_bytes).map(Scalar::Int32),
-        PhysicalType::Int64 => array(bytes).map(i64::from_le_bytes).map(Scalar::Int64),
-        PhysicalType::Int128 => array(bytes).map(i128::from_le_bytes).map(Scalar::Int128),
-        PhysicalType::Float32 => array(bytes).map(f32::from_le_bytes).map(Scalar::Float32),
-        PhysicalType::Float64 => array(bytes).map(f64::from_le_bytes).map(Scalar::Float64),
-        PhysicalType::Bytes => Some(Scalar::Bytes(bytes.to_vec())),
+        PhysicalType::Int16 => array(bytes).map(i16::from_le_bytes).map(CodecScalar::Int16),
+        PhysicalType::Int32 => array(bytes).map(i32::from_le_bytes).map(CodecScalar::Int32),
+        PhysicalType::Int64 => array(bytes).map(i64::from_le_bytes).map(CodecScalar::Int64),
+        PhysicalType::Int128 => array(bytes)
+            .map(i128::from_le_bytes)
+            .map(CodecScalar::Int128),
+        PhysicalType::Float32 => array(bytes)
+            .map(f32::from_le_bytes)
+            .map(CodecScalar::Float32),
+        PhysicalType::Float64 => array(bytes)
+            .map(f64::from_le_bytes)
+            .map(CodecScalar::Float64),
+        PhysicalType::Bytes => Some(CodecScalar::Bytes(bytes.to_vec())),
     };
     value.ok_or_else(|| Corrupt::new(format!("{} bytes are no {physical_type}", bytes.len()), 0))
 }
@@ -141,14 +147,14 @@ mod tests {
     #[test]
     fn missing_values_of_every_type_come_back() {
         for value in [
-            Scalar::Bool(true),
-            Scalar::Int16(-2),
-            Scalar::Int32(i32::MIN),
-            Scalar::Int64(1 << 40),
-            Scalar::Int128(-(1 << 100)),
-            Scalar::Float32(1.5),
-            Scalar::Float64(-0.25),
-            Scalar::Bytes("größer".into()),
+            CodecScalar::Bool(true),
+            CodecScalar::Int16(-2),
+            CodecScalar::Int32(i32::MIN),
+            CodecScalar::Int64(1 << 40),
+            CodecScalar::Int128(-(1 << 100)),
+            CodecScalar::Float32(1.5),
+            CodecScalar::Float64(-0.25),
+            CodecScalar::Bytes("größer".into()),
         ] {
             let (physical_type, bytes) = (value.physical_type(), value_to_bytes(&value));
             assert_eq!(value_from_bytes(physical_type, &bytes).unwrap(), value);

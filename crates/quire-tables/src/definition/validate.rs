@@ -7,12 +7,12 @@ use quire_codec::CodecId;
 use super::name_rules::check_name;
 use super::{
     ColumnDefinition, ForeignKeyDefinition, KeyDefinition, MAX_COLUMNS, MAX_KEY_COLUMNS,
-    SequenceDefinition, Storage, TableDefinition,
+    SequenceDefinition, TableDefinition, TableStorage,
 };
 use crate::error::DefinitionError;
 
 impl ColumnDefinition {
-    fn validate(&self, storage: Storage) -> Result<(), DefinitionError> {
+    fn validate(&self, storage: TableStorage) -> Result<(), DefinitionError> {
         let column = || self.name.clone();
         check_name("column", &self.name)?;
         if let Some(what) = self.sql_type.declaration_error() {
@@ -23,7 +23,7 @@ impl ColumnDefinition {
         }
         if let Some(codec) = self.compression {
             let is_of_rows = matches!(codec, CodecId::Plain | CodecId::Dictionary);
-            if storage == Storage::Row && !is_of_rows {
+            if storage == TableStorage::Row && !is_of_rows {
                 let what = format!("COMPRESSION {} (column {:?})", codec.name(), self.name);
                 return Err(DefinitionError::NeedsColumnTable { what });
             }
@@ -38,7 +38,7 @@ impl ColumnDefinition {
         if self.sequence.is_some() {
             self.validate_generated()?;
         }
-        if storage == Storage::Column && (self.is_dropped || self.added.is_some()) {
+        if storage == TableStorage::Column && (self.is_dropped || self.added.is_some()) {
             let what = format!("a dropped or added column ({:?})", self.name);
             return Err(DefinitionError::NeedsRowTable { what });
         }
@@ -101,7 +101,7 @@ impl TableDefinition {
         if let Some(what) = self.options.error() {
             return Err(DefinitionError::Option { what });
         }
-        if self.storage == Storage::Column {
+        if self.storage == TableStorage::Column {
             self.check_column_table_has_no_constraints()?;
         }
         self.validate_keys()?;

@@ -12,7 +12,7 @@ use quire_kv::mvcc::TreeId;
 use super::deleted::DeletedRows;
 use crate::definition::{TreeRecord, TreeRole};
 use crate::row_table::KeyRange;
-use crate::rows::{RowScanError, RowSource, RowTable};
+use crate::rows::{RowScanError, RowTable, ScanRowSource};
 
 /// The trees that a column table with changes has.
 pub(crate) fn change_trees() -> [TreeRole; 3] {
@@ -116,7 +116,9 @@ impl ColumnChanges {
 
     /// About how many rows are in no row group, and how many of row groups are deleted, without reading them.
     pub(crate) fn estimate(&self) -> Result<(u64, u64), RowScanError> {
-        let rows = self.delta.estimate(&RowSource::Range(KeyRange::all()))?;
+        let rows = self
+            .delta
+            .estimate(&ScanRowSource::Range(KeyRange::all()))?;
         let view = self.delta.view();
         let deleted = view.estimate_entries(self.deletions, &[], &[])?;
         Ok((rows, deleted))

@@ -64,7 +64,7 @@ const POSTPONED: MergeReport = MergeReport {
 };
 
 /// What is to be done.
-struct Plan {
+struct MergePlan {
     /// Places of row groups.
     row_groups: BTreeSet<usize>,
     deleted_rows: u64,
@@ -85,7 +85,7 @@ impl Transaction {
     ) -> Result<MergeReport, TransactionError> {
         let not_found = || TransactionError::TableNotFound(name.to_owned());
         let table = self.snapshot().table(name)?.ok_or_else(not_found)?;
-        if Plan::of(&table, &options)?.is_none() {
+        if MergePlan::of(&table, &options)?.is_none() {
             return Ok(MergeReport::default());
         }
         let is_locked = self.lock_table(table.id(), TableLockMode::Exclusive, options.wait)?;
@@ -99,7 +99,7 @@ impl Transaction {
         if table.id() != locked {
             return Ok(POSTPONED);
         }
-        let Some((plan, changes)) = Plan::of(&table, &options)? else {
+        let Some((plan, changes)) = MergePlan::of(&table, &options)? else {
             return Ok(MergeReport::default());
         };
         let work = self.work();
@@ -145,11 +145,11 @@ impl Transaction {
     }
 }
 
-fn changes_error(error: quire_kv::mvcc::ReadError) -> ScanError {
+fn changes_error(error: quire_kv::mvcc::TreeReadError) -> ScanError {
     RowScanError::from(error).into()
 }
 
-impl Plan {
+impl MergePlan {
     /// What is to be done, if anything.
     fn of<'t>(
         table: &'t ColumnTable,
@@ -158,7 +158,7 @@ impl Plan {
         let Some(changes) = table.changes() else {
             return Ok(None);
         };
-        let plan = Plan::new(table, changes, options)?;
+        let plan = MergePlan::new(table, changes, options)?;
         let is_worthwhile = match plan.row_groups.is_empty() {
             false => true,
             // Trees without entries can go.
@@ -176,7 +176,7 @@ impl Plan {
         options: &MergeOptions,
     ) -> Result<Self, ScanError> {
         let mut counts = changes.deleted_counts()?;
-        let mut plan = Plan {
+        let mut plan = MergePlan {
             row_groups: BTreeSet::new(),
             deleted_rows: 0,
             keeps_deletions: false,

@@ -14,11 +14,11 @@ use crate::types::SqlType;
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnArray<'a> {
     nulls: Option<&'a NullBuffer>,
-    values: Values<'a>,
+    values: ArrowValues<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Values<'a> {
+enum ArrowValues<'a> {
     Boolean(&'a BooleanArray),
     Int16(&'a [i16]),
     Int32(&'a [i32]),
@@ -43,21 +43,21 @@ impl<'a> ColumnArray<'a> {
             return None;
         }
         let values = match sql_type {
-            SqlType::Boolean => Values::Boolean(array.as_any().downcast_ref()?),
-            SqlType::SmallInt => Values::Int16(primitive::<Int16Type>(array)?),
-            SqlType::Integer => Values::Int32(primitive::<Int32Type>(array)?),
-            SqlType::Date => Values::Int32(primitive::<Date32Type>(array)?),
-            SqlType::BigInt => Values::Int64(primitive::<Int64Type>(array)?),
+            SqlType::Boolean => ArrowValues::Boolean(array.as_any().downcast_ref()?),
+            SqlType::SmallInt => ArrowValues::Int16(primitive::<Int16Type>(array)?),
+            SqlType::Integer => ArrowValues::Int32(primitive::<Int32Type>(array)?),
+            SqlType::Date => ArrowValues::Int32(primitive::<Date32Type>(array)?),
+            SqlType::BigInt => ArrowValues::Int64(primitive::<Int64Type>(array)?),
             SqlType::Timestamp | SqlType::TimestampTz => {
-                Values::Int64(primitive::<TimestampMicrosecondType>(array)?)
+                ArrowValues::Int64(primitive::<TimestampMicrosecondType>(array)?)
             }
-            SqlType::Decimal { .. } => Values::Decimal(primitive::<Decimal128Type>(array)?),
-            SqlType::Real => Values::Real(primitive::<Float32Type>(array)?),
-            SqlType::Double => Values::Double(primitive::<Float64Type>(array)?),
+            SqlType::Decimal { .. } => ArrowValues::Decimal(primitive::<Decimal128Type>(array)?),
+            SqlType::Real => ArrowValues::Real(primitive::<Float32Type>(array)?),
+            SqlType::Double => ArrowValues::Double(primitive::<Float64Type>(array)?),
             SqlType::Text | SqlType::VarChar(_) | SqlType::Char(_) => {
-                Values::Text(array.as_any().downcast_ref()?)
+                ArrowValues::Text(array.as_any().downcast_ref()?)
             }
-            SqlType::Bytea => Values::Bytes(array.as_any().downcast_ref()?),
+            SqlType::Bytea => ArrowValues::Bytes(array.as_any().downcast_ref()?),
         };
         let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
         Some(Self { nulls, values })
@@ -73,23 +73,23 @@ impl<'a> ColumnArray<'a> {
             return TupleValue::Null;
         }
         let found = match self.values {
-            Values::Int16(values) => values
+            ArrowValues::Int16(values) => values
                 .get(row)
                 .map(|value| TupleValue::Integer(i64::from(*value))),
-            Values::Int32(values) => values
+            ArrowValues::Int32(values) => values
                 .get(row)
                 .map(|value| TupleValue::Integer(i64::from(*value))),
-            Values::Int64(values) => values.get(row).map(|value| TupleValue::Integer(*value)),
-            Values::Decimal(values) => values.get(row).map(|value| TupleValue::Wide(*value)),
-            Values::Real(values) => values.get(row).map(|value| TupleValue::Float32(*value)),
-            Values::Double(values) => values.get(row).map(|value| TupleValue::Float64(*value)),
-            Values::Boolean(array) => {
+            ArrowValues::Int64(values) => values.get(row).map(|value| TupleValue::Integer(*value)),
+            ArrowValues::Decimal(values) => values.get(row).map(|value| TupleValue::Wide(*value)),
+            ArrowValues::Real(values) => values.get(row).map(|value| TupleValue::Float32(*value)),
+            ArrowValues::Double(values) => values.get(row).map(|value| TupleValue::Float64(*value)),
+            ArrowValues::Boolean(array) => {
                 (row < array.len()).then(|| TupleValue::Bool(array.value(row)))
             }
-            Values::Text(array) => {
+            ArrowValues::Text(array) => {
                 (row < array.len()).then(|| TupleValue::Bytes(array.value(row).as_bytes()))
             }
-            Values::Bytes(array) => {
+            ArrowValues::Bytes(array) => {
                 (row < array.len()).then(|| TupleValue::Bytes(array.value(row)))
             }
         };

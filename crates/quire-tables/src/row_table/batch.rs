@@ -9,7 +9,7 @@ use quire_codec::Corrupt;
 use quire_format::tuple::TupleValue;
 
 use super::error::RowError;
-use super::layout::{Column, RowLayout};
+use super::layout::{RowLayout, RowLayoutColumn};
 use super::sink::ColumnSink;
 use crate::types::SqlType;
 
@@ -37,12 +37,12 @@ pub struct BatchBuilder {
     schema: SchemaRef,
     /// Keys and tuples in turns.
     entries: Vec<u8>,
-    ends: Vec<Ends>,
+    ends: Vec<RowEnds>,
 }
 
 /// Where key and tuple of a row end.
 #[derive(Clone, Copy, Debug)]
-struct Ends {
+struct RowEnds {
     key: usize,
     tuple: usize,
 }
@@ -90,7 +90,7 @@ impl BatchBuilder {
         let key = self.entries.len();
         self.entries.extend_from_slice(tuple);
         let tuple = self.entries.len();
-        self.ends.push(Ends { key, tuple });
+        self.ends.push(RowEnds { key, tuple });
     }
 
     /// Rows since the last batch.
@@ -117,7 +117,7 @@ impl BatchBuilder {
     ) -> Result<RecordBatch, E> {
         let mut ends = std::mem::take(&mut self.ends);
         let mut entries = std::mem::take(&mut self.entries);
-        let rows = Rows {
+        let rows = BatchRows {
             entries: &entries,
             ends: &ends,
         };
@@ -127,7 +127,7 @@ impl BatchBuilder {
             // The next batch will take about as much.
             self.entries.reserve(entries.len());
             let source = Buffer::from_vec(entries);
-            let rows = Rows {
+            let rows = BatchRows {
                 entries: &source,
                 ends: &ends,
             };
@@ -147,8 +147,8 @@ impl BatchBuilder {
     }
 
     /// A sink for each column of the batch, filled.
-    fn decode(&self, rows: Rows<'_>) -> Result<Vec<ColumnSink>, Corrupt> {
-        let sink = |column: &Column| {
+    fn decode(&self, rows: BatchRows<'_>) -> Result<Vec<ColumnSink>, Corrupt> {
+        let sink = |column: &RowLayoutColumn| {
             ColumnSink::new(
                 column.sql_type,
                 rows.ends.len(),
@@ -172,7 +172,7 @@ impl BatchBuilder {
 
     /// Column by column where few are wanted: what is before a field in its tuple is then passed over for each. Where
     /// many are, row by row.
-    fn decode_tuples(&self, rows: Rows<'_>, sinks: &mut [ColumnSink]) -> Result<(), Corrupt> {
+    fn decode_tuples(&self, rows: BatchRows<'_>, sinks: &mut [ColumnSink]) -> Result<(), Corrupt> {
         let layout = &*self.layout;
         let number = |&ordinal: &usize| layout.columns.get(ordinal).and_then(|column| column.tuple);
         let wanted = self.projection.iter().map(number);
@@ -199,7 +199,7 @@ impl BatchBuilder {
         Ok(())
     }
 
-    fn decode_keys(&self, rows: Rows<'_>, sinks: &mut [ColumnSink]) -> Result<(), Corrupt> {
+    fn decode_keys(&self, rows: BatchRows<'_>, sinks: &mut [ColumnSink]) -> Result<(), Corrupt> {
         let layout = &*self.layout;
         let Some(key_layout) = &layout.key else {
             return Ok(());
@@ -234,7 +234,7 @@ impl BatchBuilder {
         &self,
         sinks: Vec<ColumnSink>,
         source: &Buffer,
-        rows: Rows<'_>,
+        rows: BatchRows<'_>,
         mut fetch: impl FnMut(&[u8], &mut Vec<u8>) -> Result<bool, E>,
     ) -> Result<Vec<ArrayRef>, E> {
         let mut arrays = Vec::with_capacity(sinks.len());
@@ -256,12 +256,12 @@ impl BatchBuilder {
 
 /// Entries one behind the other.
 #[derive(Clone, Copy)]
-struct Rows<'a> {
+struct BatchRows<'a> {
     entries: &'a [u8],
-    ends: &'a [Ends],
+    ends: &'a [RowEnds],
 }
 
-impl<'a> Rows<'a> {
+impl<'a> BatchRows<'a> {
     /// Key and tuple of a row.
     #[inline]
     fn row(self, index: usize) -> (&'a [u8], &'a [u8]) {

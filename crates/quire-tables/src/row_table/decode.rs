@@ -5,7 +5,7 @@ use std::ops::Range;
 use quire_codec::Corrupt;
 use quire_format::tuple::TupleValue;
 
-use super::layout::{Column, RowLayout};
+use super::layout::{RowLayout, RowLayoutColumn};
 use super::overflow_mark::{OverflowMark, StoredString};
 
 /// A value, or where it is.
@@ -29,7 +29,7 @@ fn no_column(ordinal: usize) -> Corrupt {
     Corrupt::new(format!("row has no column {ordinal}"), 0)
 }
 
-impl Column {
+impl RowLayoutColumn {
     #[inline]
     fn stored<'a>(&self, value: TupleValue<'a>) -> Result<StoredValue<'a>, Corrupt> {
         let TupleValue::Bytes(bytes) = value else {
@@ -89,7 +89,7 @@ impl RowLayout {
         scratch: &'a mut Vec<u8>,
         sink: impl FnOnce(StoredValue<'a>) -> R,
     ) -> Result<R, Corrupt> {
-        if let Some(Column {
+        if let Some(RowLayoutColumn {
             tuple: Some(number),
             marked: false,
             ..

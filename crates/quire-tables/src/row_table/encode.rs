@@ -7,7 +7,7 @@ use quire_format::tuple::TupleValue;
 
 use super::arrays::ColumnArray;
 use super::error::RowError;
-use super::layout::{Column, RowLayout};
+use super::layout::{RowLayout, RowLayoutColumn};
 use super::recycle::recycled;
 use super::value::Value;
 
@@ -19,25 +19,25 @@ pub struct EncodedRow {
     /// Value of the row's entry.
     pub tuple: Vec<u8>,
     /// Entries of the overflow tree; rarely any.
-    pub chunks: Vec<Chunk>,
-    memory: Memory,
+    pub chunks: Vec<OverflowChunk>,
+    memory: RowScratch,
 }
 
 /// Room for the values of the key and of the tuple. What is in it is no part of the row.
 #[derive(Clone, Debug, Default)]
-struct Memory(Vec<TupleValue<'static>>, Vec<TupleValue<'static>>);
+struct RowScratch(Vec<TupleValue<'static>>, Vec<TupleValue<'static>>);
 
-impl PartialEq for Memory {
+impl PartialEq for RowScratch {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Memory {}
+impl Eq for RowScratch {}
 
 /// An entry of an overflow tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chunk {
+pub struct OverflowChunk {
     /// Its key.
     pub key: Vec<u8>,
     /// Its value.
@@ -104,7 +104,7 @@ impl RowLayout {
             });
         }
         let value = |&ordinal: &usize| match self.columns.get(ordinal) {
-            Some(Column {
+            Some(RowLayoutColumn {
                 dropped: true,
                 filler,
                 ..
@@ -116,7 +116,7 @@ impl RowLayout {
         let mut tuple: Vec<TupleValue<'_>> = recycled(take(&mut row.memory.1));
         tuple.extend(self.tuple_ordinals.iter().map(value));
         let encoded = self.encode_parts(&key, &tuple, row_id, row);
-        row.memory = Memory(recycled(key), recycled(tuple));
+        row.memory = RowScratch(recycled(key), recycled(tuple));
         encoded
     }
 
@@ -177,7 +177,7 @@ impl RowLayout {
     }
 
     /// Where the values of each ordinal come from.
-    fn sources<'a>(&'a self, batch: &'a RecordBatch) -> Result<Vec<Source<'a>>, RowError> {
+    fn sources<'a>(&'a self, batch: &'a RecordBatch) -> Result<Vec<ValueSource<'a>>, RowError> {
         if batch.num_columns() != self.live.len() {
             return Err(RowError::BatchColumns {
                 given: batch.num_columns(),
@@ -188,7 +188,7 @@ impl RowLayout {
         let mut sources = Vec::with_capacity(self.columns.len());
         for column in &self.columns {
             if column.dropped {
-                sources.push(Source::Filler(&column.filler));
+                sources.push(ValueSource::Filler(&column.filler));
                 continue;
             }
             let sql_type = column.sql_type;
@@ -200,7 +200,7 @@ impl RowLayout {
                 column: index,
                 sql_type,
             })?;
-            sources.push(Source::Array(array));
+            sources.push(ValueSource::Array(array));
         }
         Ok(sources)
     }
@@ -243,18 +243,18 @@ impl RowLayout {
 
 /// Where the values of a column come from.
 #[derive(Clone, Copy)]
-enum Source<'a> {
+enum ValueSource<'a> {
     Array(ColumnArray<'a>),
     Filler(&'a Value),
 }
 
-impl Default for Source<'_> {
+impl Default for ValueSource<'_> {
     fn default() -> Self {
         Self::Filler(&Value::Null)
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> ValueSource<'a> {
     #[inline]
     fn value(&self, row: usize) -> TupleValue<'a> {
         match self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quire_format::key::{KeyColumn, KeyLayout};
-use quire_format::row_page::{PAGE_BYTES_ALLOWED, PageShape, space};
+use quire_format::row_page::{PAGE_BYTES_ALLOWED, RowPageShape, space};
 use quire_format::tuple::{
     ColumnAccess, DictionaryError, TupleColumn, TupleCompression, TupleDictionary, TupleLayout,
     TupleType, TupleValue,
@@ -20,7 +20,7 @@ const COLUMNS_MAX: usize = 1 << 16;
 
 /// One column, dropped or not.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct RowLayoutColumn {
     pub(super) sql_type: SqlType,
     pub(super) nullable: bool,
     pub(super) dropped: bool,
@@ -56,7 +56,7 @@ pub enum FieldDecoding {
 /// with the table's definition.
 #[derive(Clone, Debug)]
 pub struct RowLayout {
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<RowLayoutColumn>,
     pub(super) live: Vec<usize>,
     pub(super) tuple: TupleLayout,
     /// The ordinal of each column of the tuple, ascending.
@@ -183,7 +183,7 @@ impl RowLayout {
     /// What the pool must know to store the leaves by columns ([`Pool::by_columns`](quire_store::pool::Pool::by_columns)). None for
     /// tuples without columns, and for more than there are places for; they are stored by rows.
     #[must_use]
-    pub fn page_shape(&self) -> Option<PageShape> {
+    pub fn page_shape(&self) -> Option<RowPageShape> {
         self.tuple.page_shape().ok()
     }
 
@@ -294,7 +294,7 @@ fn key_layout(spec: &RowLayoutSpec) -> Option<KeyLayout> {
 }
 
 /// The columns as far as they are known without numbers: `tuple` says only whether there is one.
-fn columns(spec: &RowLayoutSpec) -> Vec<Column> {
+fn columns(spec: &RowLayoutSpec) -> Vec<RowLayoutColumn> {
     let column = |(ordinal, column): (usize, &RowColumn)| {
         let key = spec
             .primary_key
@@ -305,7 +305,7 @@ fn columns(spec: &RowLayoutSpec) -> Vec<Column> {
             tuple_type(column.sql_type),
             TupleType::Text | TupleType::Bytes
         );
-        Column {
+        RowLayoutColumn {
             sql_type: column.sql_type,
             nullable: column.nullable && key.is_none(),
             dropped: column.dropped,

@@ -3,7 +3,7 @@
 use quire_codec::Corrupt;
 use quire_format::tuple::TupleValue;
 
-use super::encode::{Chunk, EncodedRow};
+use super::encode::{EncodedRow, OverflowChunk};
 use super::error::RowError;
 use super::fit::VALUE_BYTES_MAX;
 use super::layout::RowLayout;
@@ -115,7 +115,7 @@ impl RowLayout {
         for (index, chunk) in bytes.chunks(chunk_bytes).enumerate() {
             let mut key = Vec::with_capacity(row.key.len() + OVERFLOW_SUFFIX_BYTES);
             chunk_key(&row.key, ordinal, index, &mut key);
-            row.chunks.push(Chunk {
+            row.chunks.push(OverflowChunk {
                 key,
                 bytes: chunk.to_vec(),
             });

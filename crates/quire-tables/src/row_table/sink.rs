@@ -26,12 +26,12 @@ const FIRST_LONG_BUFFER: u32 = 2;
 /// Gathers the values of one column.
 pub(super) struct ColumnSink {
     sql_type: SqlType,
-    values: Values,
+    values: SinkValues,
     nulls: NullBufferBuilder,
     failure: Option<Corrupt>,
 }
 
-enum Values {
+enum SinkValues {
     Boolean(BooleanBufferBuilder),
     Int16(Vec<i16>),
     Int32(Vec<i32>),
@@ -120,17 +120,17 @@ impl ColumnSink {
     /// strings may have been cut out or escaped.
     pub(super) fn new(sql_type: SqlType, rows: usize, source: &[u8], marked: bool) -> Self {
         let values = match sql_type {
-            SqlType::Boolean => Values::Boolean(BooleanBufferBuilder::new(rows)),
-            SqlType::SmallInt => Values::Int16(Vec::with_capacity(rows)),
-            SqlType::Integer | SqlType::Date => Values::Int32(Vec::with_capacity(rows)),
+            SqlType::Boolean => SinkValues::Boolean(BooleanBufferBuilder::new(rows)),
+            SqlType::SmallInt => SinkValues::Int16(Vec::with_capacity(rows)),
+            SqlType::Integer | SqlType::Date => SinkValues::Int32(Vec::with_capacity(rows)),
             SqlType::BigInt | SqlType::Timestamp | SqlType::TimestampTz => {
-                Values::Int64(Vec::with_capacity(rows))
+                SinkValues::Int64(Vec::with_capacity(rows))
             }
-            SqlType::Decimal { .. } => Values::Decimal(Vec::with_capacity(rows)),
-            SqlType::Real => Values::Real(Vec::with_capacity(rows)),
-            SqlType::Double => Values::Double(Vec::with_capacity(rows)),
+            SqlType::Decimal { .. } => SinkValues::Decimal(Vec::with_capacity(rows)),
+            SqlType::Real => SinkValues::Real(Vec::with_capacity(rows)),
+            SqlType::Double => SinkValues::Double(Vec::with_capacity(rows)),
             SqlType::Text | SqlType::VarChar(_) | SqlType::Char(_) | SqlType::Bytea => {
-                Values::Views(Views {
+                SinkValues::Views(Views {
                     views: Vec::with_capacity(rows),
                     source: (source.as_ptr() as usize, source.len()),
                     copies: Vec::new(),
@@ -155,18 +155,18 @@ impl ColumnSink {
             return self.push_null();
         }
         match (&mut self.values, value) {
-            (Values::Int32(values), TupleValue::Integer(value)) => values.push(value as i32),
-            (Values::Int64(values), TupleValue::Integer(value)) => values.push(value),
-            (Values::Decimal(values), TupleValue::Wide(value)) => values.push(value),
-            (Values::Views(views), TupleValue::Bytes(bytes)) => {
+            (SinkValues::Int32(values), TupleValue::Integer(value)) => values.push(value as i32),
+            (SinkValues::Int64(values), TupleValue::Integer(value)) => values.push(value),
+            (SinkValues::Decimal(values), TupleValue::Wide(value)) => values.push(value),
+            (SinkValues::Views(views), TupleValue::Bytes(bytes)) => {
                 if let Err(error) = views.push(bytes) {
                     self.failure = Some(error);
                 }
             }
-            (Values::Int16(values), TupleValue::Integer(value)) => values.push(value as i16),
-            (Values::Boolean(values), TupleValue::Bool(value)) => values.append(value),
-            (Values::Real(values), TupleValue::Float32(value)) => values.push(value),
-            (Values::Double(values), TupleValue::Float64(value)) => values.push(value),
+            (SinkValues::Int16(values), TupleValue::Integer(value)) => values.push(value as i16),
+            (SinkValues::Boolean(values), TupleValue::Bool(value)) => values.append(value),
+            (SinkValues::Real(values), TupleValue::Float32(value)) => values.push(value),
+            (SinkValues::Double(values), TupleValue::Float64(value)) => values.push(value),
             _ => self.failure = Some(no_value_of(self.sql_type)),
         }
         self.nulls.append_non_null();
@@ -174,14 +174,14 @@ impl ColumnSink {
 
     fn push_null(&mut self) {
         match &mut self.values {
-            Values::Boolean(values) => values.append(false),
-            Values::Int16(values) => values.push(0),
-            Values::Int32(values) => values.push(0),
-            Values::Int64(values) => values.push(0),
-            Values::Decimal(values) => values.push(0),
-            Values::Real(values) => values.push(0.0),
-            Values::Double(values) => values.push(0.0),
-            Values::Views(views) => views.views.push(0),
+            SinkValues::Boolean(values) => values.append(false),
+            SinkValues::Int16(values) => values.push(0),
+            SinkValues::Int32(values) => values.push(0),
+            SinkValues::Int64(values) => values.push(0),
+            SinkValues::Decimal(values) => values.push(0),
+            SinkValues::Real(values) => values.push(0.0),
+            SinkValues::Double(values) => values.push(0.0),
+            SinkValues::Views(views) => views.views.push(0),
         }
         self.nulls.append_null();
     }
@@ -189,7 +189,7 @@ impl ColumnSink {
     /// Whether views may point into the source.
     pub(super) fn needs_source(&self) -> bool {
         match &self.values {
-            Values::Views(views) => {
+            SinkValues::Views(views) => {
                 let in_source = |view: &u128| {
                     *view as u32 as usize > INLINE_BYTES_MAX
                         && (*view >> 64) as u32 == SOURCE_BUFFER
@@ -213,20 +213,22 @@ impl ColumnSink {
         let nulls = self.nulls.finish();
         let sql_type = self.sql_type;
         Ok(match self.values {
-            Values::Boolean(mut values) => Arc::new(BooleanArray::new(values.finish(), nulls)),
-            Values::Int16(values) => primitive::<Int16Type>(sql_type, values, nulls),
-            Values::Int32(values) if sql_type == SqlType::Date => {
+            SinkValues::Boolean(mut values) => Arc::new(BooleanArray::new(values.finish(), nulls)),
+            SinkValues::Int16(values) => primitive::<Int16Type>(sql_type, values, nulls),
+            SinkValues::Int32(values) if sql_type == SqlType::Date => {
                 primitive::<Date32Type>(sql_type, values, nulls)
             }
-            Values::Int32(values) => primitive::<Int32Type>(sql_type, values, nulls),
-            Values::Int64(values) if sql_type == SqlType::BigInt => {
+            SinkValues::Int32(values) => primitive::<Int32Type>(sql_type, values, nulls),
+            SinkValues::Int64(values) if sql_type == SqlType::BigInt => {
                 primitive::<Int64Type>(sql_type, values, nulls)
             }
-            Values::Int64(values) => primitive::<TimestampMicrosecondType>(sql_type, values, nulls),
-            Values::Decimal(values) => primitive::<Decimal128Type>(sql_type, values, nulls),
-            Values::Real(values) => primitive::<Float32Type>(sql_type, values, nulls),
-            Values::Double(values) => primitive::<Float64Type>(sql_type, values, nulls),
-            Values::Views(views) => views.finish(sql_type, nulls, source, long)?,
+            SinkValues::Int64(values) => {
+                primitive::<TimestampMicrosecondType>(sql_type, values, nulls)
+            }
+            SinkValues::Decimal(values) => primitive::<Decimal128Type>(sql_type, values, nulls),
+            SinkValues::Real(values) => primitive::<Float32Type>(sql_type, values, nulls),
+            SinkValues::Double(values) => primitive::<Float64Type>(sql_type, values, nulls),
+            SinkValues::Views(views) => views.finish(sql_type, nulls, source, long)?,
         })
     }
 }

@@ -51,7 +51,7 @@ pub struct RowSection {
 
 /// A column of the primary key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyPart {
+pub struct PrimaryKeyPart {
     /// Ordinal of the column, which must be one of the first section.
     pub ordinal: usize,
     /// Whether larger values come first.
@@ -67,7 +67,7 @@ pub struct RowLayoutSpec {
     /// All columns the table has had since it was written last.
     pub sections: Vec<RowSection>,
     /// The columns the table is clustered by; none for numbered rows.
-    pub primary_key: Vec<KeyPart>,
+    pub primary_key: Vec<PrimaryKeyPart>,
     /// Length of a page of the tree, which bounds what a row may take.
     pub page_bytes: usize,
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use quire_format::tuple::TupleValue;
 use quire_kv::btree::Direction;
-use quire_kv::mvcc::{Transaction, TreeSpec};
+use quire_kv::mvcc::{KvTransaction, TreeSpec};
 use quire_kv::progress::Phase;
 
 use super::error::{RowScanError, RowWriteError};
 use super::fill::{FillContext, IndexFill};
 use super::parts::RowParts;
-use super::scan::{RowScanOptions, RowSource};
+use super::scan::{RowScanOptions, ScanRowSource};
 use super::table::RowTable;
 use crate::definition::TreeRecord;
 use crate::row_table::{ColumnArray, KeyRange};
@@ -26,7 +26,7 @@ const BATCH_ROWS: usize = 8192;
 pub(crate) fn build_index(
     parts: &Arc<RowParts>,
     position: usize,
-    rows: &mut Transaction,
+    rows: &mut KvTransaction,
     context: &FillContext<'_>,
     (tree, spec): (&TreeRecord, &TreeSpec),
 ) -> Result<bool, RowWriteError> {
@@ -43,7 +43,7 @@ pub(crate) fn build_index(
     let mut scan = table.scan(&RowScanOptions {
         projection: projection.collect(),
         with_row_key: true,
-        source: RowSource::Range(KeyRange::all()),
+        source: ScanRowSource::Range(KeyRange::all()),
         direction: Direction::Forward,
         batch_rows: BATCH_ROWS,
     })?;

@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
-use quire_codec::{CodecId, Scalar};
+use quire_codec::{CodecId, CodecScalar};
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType, TupleValue};
 
-use crate::definition::{ColumnDefinition, ColumnDictionary, Storage, TableDefinition};
+use crate::definition::{ColumnDefinition, ColumnDictionary, TableDefinition, TableStorage};
 use crate::row_table::{ColumnArray, fit, tuple_type};
 use crate::types::SqlType;
 
@@ -37,7 +37,7 @@ const SAMPLE_ROWS_MIN: usize = 256;
 /// `COMPRESSION plain` forbids it; columns of the primary key have none.
 pub fn choose_dictionaries(definition: &mut TableDefinition, sample: &[RecordBatch]) {
     let compresses = definition.options.compresses_tuples;
-    let is_row_table = definition.storage == Storage::Row;
+    let is_row_table = definition.storage == TableStorage::Row;
     let key = definition.primary_key.clone();
     let is_key = |ordinal: usize| {
         let mut parts = key.iter().flat_map(|key| &key.columns);
@@ -65,21 +65,21 @@ pub fn choose_dictionaries(definition: &mut TableDefinition, sample: &[RecordBat
 }
 
 fn entry_bytes(dictionary: &ColumnDictionary) -> usize {
-    let bytes = |entry: &Scalar| match entry {
-        Scalar::Bytes(bytes) => bytes.len() + 1,
+    let bytes = |entry: &CodecScalar| match entry {
+        CodecScalar::Bytes(bytes) => bytes.len() + 1,
         _ => 16,
     };
     dictionary.entries.iter().map(bytes).sum()
 }
 
 /// A value, how often it was met after the first time, and the bytes that it takes null-suppressed.
-struct Met<'a> {
+struct ValueFrequency<'a> {
     value: TupleValue<'a>,
     again: usize,
     bytes: usize,
 }
 
-impl Met<'_> {
+impl ValueFrequency<'_> {
     /// Bits that a code saves in all rows of the sample. A value that was met once says nothing of the rows to come.
     fn saved_bits(&self) -> usize {
         8 * self.bytes * self.again
@@ -119,7 +119,11 @@ fn best(
 }
 
 /// The values of a column that may get codes, those first that save most; `None` when they cannot be counted.
-fn met(sql_type: SqlType, sample: &[RecordBatch], position: usize) -> Option<Vec<Met<'_>>> {
+fn met(
+    sql_type: SqlType,
+    sample: &[RecordBatch],
+    position: usize,
+) -> Option<Vec<ValueFrequency<'_>>> {
     let layout = TupleLayout::new(&[TupleColumn {
         column_type: tuple_type(sql_type),
         nullable: true,
@@ -129,7 +133,7 @@ fn met(sql_type: SqlType, sample: &[RecordBatch], position: usize) -> Option<Vec
     let bytes_of = |value: TupleValue<'_>| layout.encoded_bytes(&[value]).ok();
     let empty_bytes = bytes_of(TupleValue::Null)?;
     let mut numbers: HashMap<Exact<'_>, usize> = HashMap::new();
-    let mut met: Vec<Met<'_>> = Vec::new();
+    let mut met: Vec<ValueFrequency<'_>> = Vec::new();
     for batch in sample {
         let array = ColumnArray::new(sql_type, batch.columns().get(position)?.as_ref())?;
         for row in 0..batch.num_rows() {
@@ -142,7 +146,7 @@ fn met(sql_type: SqlType, sample: &[RecordBatch], position: usize) -> Option<Vec
             };
             let number = *numbers.entry(exact).or_insert_with(|| {
                 let bytes = bytes_of(value).unwrap_or(empty_bytes) - empty_bytes;
-                met.push(Met {
+                met.push(ValueFrequency {
                     value,
                     again: 0,
                     bytes,
@@ -178,18 +182,23 @@ fn exact(value: TupleValue<'_>) -> Option<Exact<'_>> {
 }
 
 /// Bits of the codes with which the sample takes fewest bits; `None` when it takes fewest without.
-fn code_bits(nullable: bool, met: &[Met<'_>], row_count: usize, left_bytes: usize) -> Option<u32> {
+fn code_bits(
+    nullable: bool,
+    met: &[ValueFrequency<'_>],
+    row_count: usize,
+    left_bytes: usize,
+) -> Option<u32> {
     let room_bytes = left_bytes.min(ENTRY_BYTES_MAX);
     let mut best: Option<(u32, f64)> = None;
     // One bit of the length code says whether there is a value besides the code.
     let length_bit = f64::from(u8::from(!nullable));
     for bits in 1..=CODE_BITS_MAX {
         let coded = met.iter().take((1 << bits) - 1);
-        let entry_bytes: usize = coded.clone().map(Met::entry_bytes).sum();
+        let entry_bytes: usize = coded.clone().map(ValueFrequency::entry_bytes).sum();
         if entry_bytes > room_bytes {
             break;
         }
-        let saved_bits: usize = coded.map(Met::saved_bits).sum();
+        let saved_bits: usize = coded.map(ValueFrequency::saved_bits).sum();
         let gain = saved_bits as f64 / row_count.max(1) as f64 - f64::from(bits) - length_bit;
         if best.is_none_or(|(_, known)| gain > known) {
             best = Some((bits, gain));
@@ -202,21 +211,21 @@ fn code_bits(nullable: bool, met: &[Met<'_>], row_count: usize, left_bytes: usiz
     (gain >= GAIN_BITS_MIN).then_some(bits)
 }
 
-fn scalar(sql_type: SqlType, value: TupleValue<'_>) -> Option<Scalar> {
+fn scalar(sql_type: SqlType, value: TupleValue<'_>) -> Option<CodecScalar> {
     Some(match (value, sql_type) {
-        (TupleValue::Integer(value), SqlType::SmallInt) => Scalar::Int16(value as i16),
+        (TupleValue::Integer(value), SqlType::SmallInt) => CodecScalar::Int16(value as i16),
         (TupleValue::Integer(value), SqlType::Integer | SqlType::Date) => {
-            Scalar::Int32(value as i32)
+            CodecScalar::Int32(value as i32)
         }
-        (TupleValue::Integer(value), _) => Scalar::Int64(value),
+        (TupleValue::Integer(value), _) => CodecScalar::Int64(value),
         (TupleValue::Wide(value), _)
             if sql_type.physical_type() == quire_codec::PhysicalType::Int64 =>
         {
-            Scalar::Int64(i64::try_from(value).ok()?)
+            CodecScalar::Int64(i64::try_from(value).ok()?)
         }
-        (TupleValue::Wide(value), _) => Scalar::Int128(value),
-        (TupleValue::Float64(value), _) => Scalar::Float64(value),
-        (TupleValue::Bytes(bytes), _) => Scalar::Bytes(bytes.to_vec()),
+        (TupleValue::Wide(value), _) => CodecScalar::Int128(value),
+        (TupleValue::Float64(value), _) => CodecScalar::Float64(value),
+        (TupleValue::Bytes(bytes), _) => CodecScalar::Bytes(bytes.to_vec()),
         (TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_), _) => return None,
     })
 }

@@ -44,7 +44,7 @@ pub enum RowScanError {
     },
     /// Pages cannot be read.
     #[error(transparent)]
-    Read(#[from] mvcc::ReadError),
+    Read(#[from] mvcc::TreeReadError),
 }
 
 impl From<Cancelled> for RowScanError {
@@ -116,7 +116,7 @@ pub enum RowWriteError {
     Lock(#[from] mvcc::LockError),
     /// A row cannot be written.
     #[error(transparent)]
-    Write(#[from] mvcc::WriteError),
+    Write(#[from] mvcc::KeyWriteError),
 }
 
 impl RowScanError {
@@ -133,8 +133,8 @@ impl RowScanError {
     }
 }
 
-impl From<mvcc::ReadError> for RowWriteError {
-    fn from(error: mvcc::ReadError) -> Self {
+impl From<mvcc::TreeReadError> for RowWriteError {
+    fn from(error: mvcc::TreeReadError) -> Self {
         Self::Scan(error.into())
     }
 }

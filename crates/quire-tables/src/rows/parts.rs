@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::SchemaRef;
-use quire_codec::{CodecId, Corrupt, Scalar};
+use quire_codec::{CodecId, CodecScalar, Corrupt};
 use quire_format::tuple::TupleValue;
 use quire_kv::mvcc::TreeId;
 
 use crate::definition::{ColumnDefinition, IndexDefinition, TableDefinition, TreeRecord, TreeRole};
 use crate::row_table::{
-    FieldStorage, IndexColumn, IndexLayout, KeyPart, RowBuffer, RowColumn, RowLayout,
+    FieldStorage, IndexColumn, IndexLayout, PrimaryKeyPart, RowBuffer, RowColumn, RowLayout,
     RowLayoutError, RowLayoutSpec, RowSection, Value, array_of_values,
 };
 use crate::types::SqlType;
@@ -158,27 +158,27 @@ fn shown(sql_type: SqlType, value: TupleValue<'_>) -> String {
 }
 
 /// A value that the catalog keeps.
-fn value_of_scalar(scalar: Option<&Scalar>, sql_type: SqlType) -> Value {
+fn value_of_scalar(scalar: Option<&CodecScalar>, sql_type: SqlType) -> Value {
     match scalar {
         None => Value::Null,
-        Some(Scalar::Bool(value)) => Value::Boolean(*value),
-        Some(Scalar::Int16(value)) => Value::Integer(i64::from(*value)),
-        Some(Scalar::Int32(value)) => Value::Integer(i64::from(*value)),
-        Some(Scalar::Int64(value)) if matches!(sql_type, SqlType::Decimal { .. }) => {
+        Some(CodecScalar::Bool(value)) => Value::Boolean(*value),
+        Some(CodecScalar::Int16(value)) => Value::Integer(i64::from(*value)),
+        Some(CodecScalar::Int32(value)) => Value::Integer(i64::from(*value)),
+        Some(CodecScalar::Int64(value)) if matches!(sql_type, SqlType::Decimal { .. }) => {
             Value::Decimal(i128::from(*value).into())
         }
-        Some(Scalar::Int64(value)) => Value::Integer(*value),
-        Some(Scalar::Int128(value)) => Value::Decimal((*value).into()),
-        Some(Scalar::Float32(value)) => Value::Real(*value),
-        Some(Scalar::Float64(value)) => Value::Double(*value),
-        Some(Scalar::Bytes(bytes)) if sql_type.is_text() => {
+        Some(CodecScalar::Int64(value)) => Value::Integer(*value),
+        Some(CodecScalar::Int128(value)) => Value::Decimal((*value).into()),
+        Some(CodecScalar::Float32(value)) => Value::Real(*value),
+        Some(CodecScalar::Float64(value)) => Value::Double(*value),
+        Some(CodecScalar::Bytes(bytes)) if sql_type.is_text() => {
             Value::Text(String::from_utf8_lossy(bytes).into())
         }
-        Some(Scalar::Bytes(bytes)) => Value::Bytes(bytes.as_slice().into()),
+        Some(CodecScalar::Bytes(bytes)) => Value::Bytes(bytes.as_slice().into()),
     }
 }
 
-fn index_column(part: &crate::definition::KeyPart) -> IndexColumn {
+fn index_column(part: &crate::definition::CatalogKeyPart) -> IndexColumn {
     IndexColumn {
         ordinal: part.column,
         descending: part.is_descending,
@@ -232,7 +232,7 @@ fn layout_spec(definition: &TableDefinition) -> RowLayoutSpec {
         }
     }
     let key = definition.primary_key.iter().flat_map(|key| &key.columns);
-    let primary_key = key.map(|part| KeyPart {
+    let primary_key = key.map(|part| PrimaryKeyPart {
         ordinal: part.column,
         descending: part.is_descending,
     });

@@ -8,12 +8,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use quire_format::tuple::TupleValue;
-use quire_kv::mvcc::{LockWait, ReadView, RowLockMode, TableLockMode, Transaction};
+use quire_kv::mvcc::{KvTransaction, LockWait, ReadView, RowLockMode, TableLockMode};
 
 use super::error::RowWriteError;
 use super::parts::RowParts;
 use super::table::RowTable;
-use super::writer::{RowMemory, RowWriter};
+use super::writer::{RowMemory, TableRowWriter};
 use crate::definition::{ForeignKeyDefinition, ReferentialAction, TableDefinition};
 use crate::row_table::Value;
 
@@ -98,7 +98,7 @@ impl ReferenceChecks {
     pub(crate) fn finish(
         mut self,
         newest: &mut dyn NewestTables,
-        rows: &mut Transaction,
+        rows: &mut KvTransaction,
     ) -> Result<(), RowWriteError> {
         while let Some(gone) = self.gone.pop() {
             let state = newest.look(rows)?;
@@ -123,7 +123,7 @@ impl ReferenceChecks {
         key: &str,
         gone: &Gone,
         newest: &mut dyn NewestTables,
-        rows: &mut Transaction,
+        rows: &mut KvTransaction,
     ) -> Result<(), RowWriteError> {
         loop {
             let state = newest.look(rows)?;
@@ -131,10 +131,10 @@ impl ReferenceChecks {
             let Some(context) = state.context(table, key, gone.table) else {
                 return Ok(());
             };
-            let Some((action, referring)) = context.violated_by(gone, &state)? else {
+            let Some(violation) = context.violated_by(gone, &state)? else {
                 return Ok(());
             };
-            let mode = match action {
+            let mode = match violation.action {
                 ReferentialAction::Cascade | ReferentialAction::SetNull => {
                     TableLockMode::RowExclusive
                 }
@@ -142,7 +142,7 @@ impl ReferenceChecks {
             };
             // What was found before a wait may be different after it.
             if rows.lock_table(table, mode, LockWait::Skip)? && newest.is_current(context.table) {
-                return self.resolve(&context, gone, (action, &referring), rows);
+                return self.resolve(&context, gone, &violation, rows);
             }
             rows.lock_table(table, mode, LockWait::Wait)?;
         }
@@ -151,13 +151,13 @@ impl ReferenceChecks {
     /// Changes the rows that refer, or says that they may not.
     fn resolve(
         &mut self,
-        context: &Context<'_>,
+        context: &ForeignKeyContext<'_>,
         gone: &Gone,
-        (action, referring): (ReferentialAction, &[Box<[u8]>]),
-        rows: &mut Transaction,
+        violation: &ReferenceViolation,
+        rows: &mut KvTransaction,
     ) -> Result<(), RowWriteError> {
         let columns = &context.key.referenced_columns;
-        let replacement: Vec<Value> = match action {
+        let replacement: Vec<Value> = match violation.action {
             ReferentialAction::NoAction | ReferentialAction::Restrict => {
                 return Err(still_referenced(
                     context,
@@ -174,27 +174,27 @@ impl ReferenceChecks {
             }
             ReferentialAction::SetNull => vec![Value::Null; columns.len()],
         };
-        let deletes = action == ReferentialAction::Cascade && gone.after.is_none();
+        let deletes = violation.action == ReferentialAction::Cascade && gone.after.is_none();
         let replacement = (!deletes).then_some(replacement.as_slice());
-        self.change_referring(context, referring, replacement, rows)
+        self.change_referring(context, &violation.referring, replacement, rows)
     }
 
     /// Gives rows that refer other values in the columns of the foreign key, or deletes them.
     fn change_referring(
         &mut self,
-        context: &Context<'_>,
+        context: &ForeignKeyContext<'_>,
         referring: &[Box<[u8]>],
         replacement: Option<&[Value]>,
-        rows: &mut Transaction,
+        rows: &mut KvTransaction,
     ) -> Result<(), RowWriteError> {
-        let Context {
+        let ForeignKeyContext {
             table,
             key,
             is_referenced,
             ..
         } = *context;
         let mut made = RowMemory::default();
-        let mut writer = RowWriter::new(Arc::clone(table), rows, &mut made);
+        let mut writer = TableRowWriter::new(Arc::clone(table), rows, &mut made);
         for row_key in referring {
             writer.lock(row_key, RowLockMode::Exclusive, LockWait::Wait)?;
             let Some(mut row) = writer.newest(row_key)? else {
@@ -220,15 +220,18 @@ impl ReferenceChecks {
 /// The row tables in their newest state: what is committed, and what the transaction has changed itself.
 pub(crate) trait NewestTables {
     /// The tables, and a view that has all of their trees.
-    fn look(&mut self, rows: &mut Transaction) -> Result<NewestState, RowWriteError>;
+    fn look(&mut self, rows: &mut KvTransaction) -> Result<NewestState, RowWriteError>;
 
     /// Whether the table is still as it was.
     fn is_current(&self, table: &RowParts) -> bool;
 }
 
+/// The parts of all row tables, by name.
+pub(crate) type AllRowParts = Arc<[Arc<RowParts>]>;
+
 /// The row tables as they were at one moment.
 pub(crate) struct NewestState {
-    pub(crate) tables: Arc<[Arc<RowParts>]>,
+    pub(crate) tables: AllRowParts,
     pub(crate) view: ReadView,
 }
 
@@ -258,11 +261,11 @@ impl NewestState {
     }
 
     /// The foreign key of that name, if it still refers to the table.
-    fn context(&self, table: u64, key: &str, referenced: u64) -> Option<Context<'_>> {
+    fn context(&self, table: u64, key: &str, referenced: u64) -> Option<ForeignKeyContext<'_>> {
         let mut keys = self.keys_that_refer_to(referenced);
         let (table, key) = keys.find(|(it, known)| it.id == table && known.name == key)?;
         let mut tables = self.tables.iter();
-        Some(Context {
+        Some(ForeignKeyContext {
             table,
             key,
             referenced: self.table(referenced)?,
@@ -284,7 +287,7 @@ impl NewestState {
 
 /// A foreign key, its table, and the table that it refers to.
 #[derive(Clone, Copy)]
-struct Context<'a> {
+struct ForeignKeyContext<'a> {
     table: &'a Arc<RowParts>,
     key: &'a ForeignKeyDefinition,
     referenced: &'a Arc<RowParts>,
@@ -292,13 +295,20 @@ struct Context<'a> {
     is_referenced: bool,
 }
 
-impl Context<'_> {
+/// What a foreign key demands for a row that is gone.
+struct ReferenceViolation {
+    action: ReferentialAction,
+    /// Keys of the rows that refer; at least one.
+    referring: Vec<Box<[u8]>>,
+}
+
+impl ForeignKeyContext<'_> {
     /// What is to be done with which rows, if there are rows that refer to one that is gone.
     fn violated_by(
         &self,
         gone: &Gone,
         state: &NewestState,
-    ) -> Result<Option<(ReferentialAction, Vec<Box<[u8]>>)>, RowWriteError> {
+    ) -> Result<Option<ReferenceViolation>, RowWriteError> {
         let (key, columns) = (self.key, &self.key.referenced_columns);
         let values = of_columns(columns, &gone.before);
         let after = gone.after.as_ref().map(|after| of_columns(columns, after));
@@ -318,7 +328,7 @@ impl Context<'_> {
             return Ok(None);
         }
         let referring = state.rows_with(self.table, &key.columns, &values)?;
-        Ok((!referring.is_empty()).then_some((action, referring)))
+        Ok((!referring.is_empty()).then_some(ReferenceViolation { action, referring }))
     }
 }
 
@@ -345,8 +355,8 @@ fn check_nullable(table: &RowParts, column: usize, value: &Value) -> Result<(), 
     Ok(())
 }
 
-fn still_referenced(context: &Context<'_>, values: &[Value]) -> RowWriteError {
-    let Context {
+fn still_referenced(context: &ForeignKeyContext<'_>, values: &[Value]) -> RowWriteError {
+    let ForeignKeyContext {
         table,
         key,
         referenced,
@@ -378,7 +388,7 @@ fn check_referenced(
     (table, position): (u64, usize),
     values: &[Value],
     newest: &mut dyn NewestTables,
-    rows: &mut Transaction,
+    rows: &mut KvTransaction,
 ) -> Result<(), RowWriteError> {
     let state = newest.look(rows)?;
     let Some(table) = state.table(table) else {

@@ -4,7 +4,7 @@ use quire_format::tuple::TupleValue;
 use quire_kv::btree::Direction;
 
 use super::error::RowWriteError;
-use super::scan::{RowScanOptions, RowSource};
+use super::scan::{RowScanOptions, ScanRowSource};
 use super::table::RowTable;
 use crate::row_table::{ColumnRange, KeyRange, Value};
 
@@ -50,20 +50,24 @@ impl RowTable {
     }
 
     /// Where rows with these values are, perhaps among others.
-    fn source_of(&self, columns: &[usize], values: &[Value]) -> Result<RowSource, RowWriteError> {
+    fn source_of(
+        &self,
+        columns: &[usize],
+        values: &[Value],
+    ) -> Result<ScanRowSource, RowWriteError> {
         let layout = &self.parts.layout;
         if let Some(equal) = in_order(layout.key_ordinals(), columns, values) {
-            return Ok(RowSource::Range(
+            return Ok(ScanRowSource::Range(
                 layout.key_range(&equal, ColumnRange::All)?,
             ));
         }
         for (index, known) in self.parts.indexes.iter().enumerate() {
             if let Some(equal) = in_order(known.layout.ordinals(), columns, values) {
                 let range = known.layout.range(&equal, ColumnRange::All)?;
-                return Ok(RowSource::Index { index, range });
+                return Ok(ScanRowSource::Index { index, range });
             }
         }
-        Ok(RowSource::Range(KeyRange::all()))
+        Ok(ScanRowSource::Range(KeyRange::all()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use quire_kv::btree::Direction;
-use quire_kv::mvcc::{ReadView, Scan, TreeId};
+use quire_kv::mvcc::{BTreeScan, ReadView, TreeId};
 
 use super::error::RowScanError;
 use super::long_values::fetch_long;
@@ -24,7 +24,7 @@ const LOOKUP_ROWS: usize = 64;
 
 /// Which rows to read.
 #[derive(Clone, Debug)]
-pub enum RowSource {
+pub enum ScanRowSource {
     /// Those with keys in a range, in the order of the keys.
     Range(KeyRange),
     /// Those that an index has in a range of its keys, in the order of the index.
@@ -46,7 +46,7 @@ pub struct RowScanOptions {
     /// Whether the key of each row follows as a `BinaryView`.
     pub with_row_key: bool,
     /// Which rows.
-    pub source: RowSource,
+    pub source: ScanRowSource,
     /// Which way, for ranges.
     pub direction: Direction,
     /// Most rows of a batch.
@@ -58,16 +58,16 @@ pub struct RowScan {
     parts: Arc<RowParts>,
     view: ReadView,
     builder: BatchBuilder,
-    state: State,
+    state: RowScanState,
     batch_rows: usize,
     schema: SchemaRef,
 }
 
-enum State {
-    Range(Scan),
+enum RowScanState {
+    Range(BTreeScan),
     Index {
         index: usize,
-        scan: Scan,
+        scan: BTreeScan,
         keys: RowKeys,
     },
     Keys {
@@ -112,17 +112,17 @@ impl RowScan {
             }
         };
         let state = match &options.source {
-            RowSource::Range(keys) => State::Range(range(parts.rows, keys)?),
-            RowSource::Index { index, range: keys } => {
+            ScanRowSource::Range(keys) => RowScanState::Range(range(parts.rows, keys)?),
+            ScanRowSource::Index { index, range: keys } => {
                 let found = parts.indexes.get(*index);
                 let found = found.ok_or(RowScanError::Index { index: *index })?;
-                State::Index {
+                RowScanState::Index {
                     index: *index,
                     scan: range(found.tree, keys)?,
                     keys: RowKeys::default(),
                 }
             }
-            RowSource::Keys(keys) => State::Keys {
+            ScanRowSource::Keys(keys) => RowScanState::Keys {
                 keys: Arc::clone(keys),
                 next: 0,
             },
@@ -149,8 +149,8 @@ impl RowScan {
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, RowScanError> {
         while self.builder.row_count() < self.batch_rows && !self.builder.is_full() {
             let is_there = match &mut self.state {
-                State::Range(scan) => push_leaf(scan, &mut self.builder, self.batch_rows)?,
-                State::Index { index, scan, keys } => {
+                RowScanState::Range(scan) => push_leaf(scan, &mut self.builder, self.batch_rows)?,
+                RowScanState::Index { index, scan, keys } => {
                     let room = self.batch_rows - self.builder.row_count();
                     let has_keys = keys.read(scan, *index, &self.parts, room.min(LOOKUP_ROWS))?;
                     for row_key in keys.iter() {
@@ -161,7 +161,7 @@ impl RowScan {
                     }
                     has_keys
                 }
-                State::Keys { keys, next } => match keys.get(*next) {
+                RowScanState::Keys { keys, next } => match keys.get(*next) {
                     None => false,
                     Some(key) => {
                         *next += 1;
@@ -185,7 +185,7 @@ impl RowScan {
 
 /// Adds rows of the next leaf, at most so many that the batch is full; false behind the last leaf.
 fn push_leaf(
-    scan: &mut Scan,
+    scan: &mut BTreeScan,
     builder: &mut BatchBuilder,
     batch_rows: usize,
 ) -> Result<bool, RowScanError> {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;
-use quire_codec::Scalar;
+use quire_codec::CodecScalar;
 use quire_kv::btree::{FEW_PAGES, LeafEstimate, untold};
 use quire_kv::mvcc::{ReadView, TreeId};
 
 use super::error::RowScanError;
 use super::parts::{RowParts, TableIndex};
-use super::scan::{RowScan, RowScanOptions, RowSource};
+use super::scan::{RowScan, RowScanOptions, ScanRowSource};
 use crate::definition::TableDefinition;
 use crate::row_table::{KeyRange, RowLayout};
 use crate::samples;
@@ -84,7 +84,7 @@ impl RowTable {
 
     /// A bound that a sample has of a column as an Arrow array of one element of the column's type; `None` when there is no such
     /// column or the bound is not of its type.
-    pub fn scalar_array(&self, ordinal: usize, bound: &Scalar) -> Option<ArrayRef> {
+    pub fn scalar_array(&self, ordinal: usize, bound: &CodecScalar) -> Option<ArrayRef> {
         let column = self.parts.definition.columns.get(ordinal)?;
         let array = scalar_array(column.sql_type, [Some(bound)]);
         array.is_valid(0).then_some(array)
@@ -147,17 +147,17 @@ impl RowTable {
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
-    pub fn estimate(&self, source: &RowSource) -> Result<u64, RowScanError> {
+    pub fn estimate(&self, source: &ScanRowSource) -> Result<u64, RowScanError> {
         let (tree, range) = match source {
-            RowSource::Range(range) => (self.parts.rows, range),
-            RowSource::Index { index, range } => {
+            ScanRowSource::Range(range) => (self.parts.rows, range),
+            ScanRowSource::Index { index, range } => {
                 let found = self.parts.indexes.get(*index);
                 (
                     found.ok_or(RowScanError::Index { index: *index })?.tree,
                     range,
                 )
             }
-            RowSource::Keys(keys) => return Ok(keys.len() as u64),
+            ScanRowSource::Keys(keys) => return Ok(keys.len() as u64),
         };
         if range.is_empty() {
             return Ok(0);
@@ -172,10 +172,10 @@ impl RowTable {
     /// Pages that cannot be read or are damaged.
     pub fn divided(
         &self,
-        source: &RowSource,
+        source: &ScanRowSource,
         part_count: usize,
-    ) -> Result<Vec<RowSource>, RowScanError> {
-        let RowSource::Range(range) = source else {
+    ) -> Result<Vec<ScanRowSource>, RowScanError> {
+        let ScanRowSource::Range(range) = source else {
             return Ok(vec![source.clone()]);
         };
         if range.is_empty() {
@@ -189,11 +189,11 @@ impl RowTable {
         let mut parts = Vec::with_capacity(borders.len() + 1);
         for border in borders {
             let high = Some(border.clone());
-            parts.push(RowSource::Range(KeyRange { low, high }));
+            parts.push(ScanRowSource::Range(KeyRange { low, high }));
             low = border;
         }
         let high = range.high.clone();
-        parts.push(RowSource::Range(KeyRange { low, high }));
+        parts.push(ScanRowSource::Range(KeyRange { low, high }));
         Ok(parts)
     }
 

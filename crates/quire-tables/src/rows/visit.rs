@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use quire_codec::Corrupt;
 use quire_format::tuple::TupleValue;
 use quire_kv::btree::Direction;
-use quire_kv::mvcc::Scan;
+use quire_kv::mvcc::BTreeScan;
 
 use super::error::RowScanError;
 use super::long_values::fetch_long;
@@ -29,7 +29,7 @@ const MOST_ROWS: usize = 256;
 
 /// A row that is to be shown later.
 #[derive(Default)]
-struct Copied {
+struct DeferredRow {
     key: Vec<u8>,
     tuple: Vec<u8>,
 }
@@ -83,7 +83,7 @@ impl RowTable {
         let layout = &self.parts.layout;
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() {
-            let mut copied: Option<Copied> = None;
+            let mut copied: Option<DeferredRow> = None;
             let mut failed = None;
             let has_leaf = scan.next_leaf(|key, tuple| {
                 match show(layout, key, tuple, wanted, visit) {
@@ -93,7 +93,7 @@ impl RowTable {
                     }
                     Ok(None) => {
                         let (key, tuple) = (key.to_vec(), tuple.to_vec());
-                        copied = Some(Copied { key, tuple });
+                        copied = Some(DeferredRow { key, tuple });
                     }
                     Err(error) => failed = Some(error),
                 }
@@ -102,7 +102,7 @@ impl RowTable {
             if let Some(error) = failed {
                 return Err(RowScanError::corrupt(&self.parts)(error));
             }
-            if let Some(Copied { key, tuple }) = copied {
+            if let Some(DeferredRow { key, tuple }) = copied {
                 flow = self.show_long(&key, &tuple, wanted, visit)?;
             } else if !has_leaf {
                 break;
@@ -203,7 +203,7 @@ impl RowKeys {
     /// Reads the next keys that an index has; false behind the last.
     pub fn read(
         &mut self,
-        scan: &mut Scan,
+        scan: &mut BTreeScan,
         index: usize,
         parts: &RowParts,
         most: usize,

@@ -8,16 +8,16 @@ use std::sync::Arc;
 use quire_format::row_position::RowPosition;
 use quire_format::tuple::TupleValue;
 use quire_kv::btree::Direction;
-use quire_kv::mvcc::{LockWait, ReadView, RowLockMode, Transaction, TreeId};
+use quire_kv::mvcc::{KvTransaction, LockWait, ReadView, RowLockMode, TreeId};
 
 use super::error::{RowScanError, RowWriteError};
 use super::parts::{RowParts, TableIndex};
 use crate::row_table::{EncodedRow, RowBuffer, Value};
 
 /// Changes rows of one table as part of a transaction. If a call fails, what the statement has done must be rolled back.
-pub struct RowWriter<'t> {
+pub struct TableRowWriter<'t> {
     parts: Arc<RowParts>,
-    rows: &'t mut Transaction,
+    rows: &'t mut KvTransaction,
     made: &'t mut RowMemory,
 }
 
@@ -25,13 +25,13 @@ pub struct RowWriter<'t> {
 #[derive(Default)]
 pub(crate) struct RowMemory {
     row: EncodedRow,
-    entry: Entry,
-    old_entry: Entry,
+    entry: IndexEntry,
+    old_entry: IndexEntry,
 }
 
 /// An entry of an index, in the making.
 #[derive(Default)]
-struct Entry {
+struct IndexEntry {
     key: Vec<u8>,
     value: Vec<u8>,
     is_exclusive: bool,
@@ -43,22 +43,22 @@ pub enum Insertion {
     /// It is there, with this key.
     Inserted(Box<[u8]>),
     /// Nothing was done: another row has one of its keys.
-    Conflict(Conflict),
+    Conflict(KeyConflict),
 }
 
 /// Another row that has a key which two may not have. It is locked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
+pub struct KeyConflict {
     /// Position of the index among the table's; `None` for the primary key.
     pub index: Option<usize>,
     /// Key of the other row.
     pub row_key: Box<[u8]>,
 }
 
-impl<'t> RowWriter<'t> {
+impl<'t> TableRowWriter<'t> {
     pub(crate) fn new(
         parts: Arc<RowParts>,
-        rows: &'t mut Transaction,
+        rows: &'t mut KvTransaction,
         made: &'t mut RowMemory,
     ) -> Self {
         Self { parts, rows, made }
@@ -157,11 +157,11 @@ impl<'t> RowWriter<'t> {
     /// The same; gives the row that has one of its keys, if there is one, and otherwise does not say which key the row has got.
     ///
     /// # Errors
-    /// As [`RowWriter::insert`].
+    /// As [`TableRowWriter::insert`].
     pub fn insert_or_find(
         &mut self,
         values: &[TupleValue<'_>],
-    ) -> Result<Option<Conflict>, RowWriteError> {
+    ) -> Result<Option<KeyConflict>, RowWriteError> {
         let parts = Arc::clone(&self.parts);
         let row_id = if parts.layout.is_numbered() {
             parts.take_row_id(|| self.greatest_row_id())?
@@ -178,7 +178,7 @@ impl<'t> RowWriter<'t> {
             if is_taken {
                 let row_key = self.made.row.key.as_slice().into();
                 let index = None;
-                return Ok(Some(Conflict { index, row_key }));
+                return Ok(Some(KeyConflict { index, row_key }));
             }
         }
         for (position, index) in parts.indexes.iter().enumerate() {
@@ -194,7 +194,7 @@ impl<'t> RowWriter<'t> {
                         LockWait::Wait,
                     )?;
                     let index = Some(position);
-                    return Ok(Some(Conflict { index, row_key }));
+                    return Ok(Some(KeyConflict { index, row_key }));
                 }
             }
         }
@@ -238,7 +238,7 @@ impl<'t> RowWriter<'t> {
     /// Changes a row of a tree, which is locked and has been read with its values `before`, to `values`, both given by ordinal.
     ///
     /// # Errors
-    /// As [`RowWriter::update`].
+    /// As [`TableRowWriter::update`].
     pub fn replace(
         &mut self,
         (row_key, tuple): (&[u8], &[u8]),
@@ -305,7 +305,7 @@ impl<'t> RowWriter<'t> {
     /// Deletes a row of a tree, which is locked and has been read with these values, by ordinal.
     ///
     /// # Errors
-    /// As [`RowWriter::delete`].
+    /// As [`TableRowWriter::delete`].
     pub fn remove(
         &mut self,
         (row_key, tuple): (&[u8], &[u8]),
@@ -449,7 +449,7 @@ impl<'t> RowWriter<'t> {
     }
 }
 
-impl Entry {
+impl IndexEntry {
     fn fill(
         &mut self,
         index: &TableIndex,

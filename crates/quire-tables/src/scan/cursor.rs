@@ -6,18 +6,18 @@ use std::sync::atomic::Ordering;
 
 use quire_format::row_group::{GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
 
-use super::Scan;
+use super::SharedTableScan;
 use crate::delta::DeletedRows;
 use crate::error::ScanError;
-use crate::rows::RowSource;
+use crate::rows::ScanRowSource;
 use crate::zone_table::ZoneTable;
 
 /// What has not been handed out yet.
-pub(super) struct Cursor {
+pub(super) struct ScanCursor {
     /// Row groups that have not been opened.
     row_groups: VecDeque<usize>,
     /// Ranges of the delta.
-    delta: VecDeque<RowSource>,
+    delta: VecDeque<ScanRowSource>,
     readers: usize,
     open: Option<OpenPiece>,
 }
@@ -36,7 +36,7 @@ struct OpenPiece {
 pub(super) enum Morsel {
     Groups(Groups),
     /// A range of the delta.
-    Delta(RowSource),
+    Delta(ScanRowSource),
 }
 
 /// Some vector groups of one row group, ascending.
@@ -47,9 +47,13 @@ pub(super) struct Groups {
     pub(super) groups: Vec<usize>,
 }
 
-impl Cursor {
-    pub(super) fn new(row_groups: VecDeque<usize>, delta: Vec<RowSource>, readers: usize) -> Self {
-        Cursor {
+impl ScanCursor {
+    pub(super) fn new(
+        row_groups: VecDeque<usize>,
+        delta: Vec<ScanRowSource>,
+        readers: usize,
+    ) -> Self {
+        ScanCursor {
             row_groups,
             delta: delta.into(),
             readers,
@@ -59,7 +63,7 @@ impl Cursor {
 
     /// The next piece of work. Pieces are whole row groups while there are many, so that readers seldom open the
     /// same segment, and single groups at the end, so that they finish together.
-    pub(super) fn next(&mut self, scan: &Scan) -> Result<Option<Morsel>, ScanError> {
+    pub(super) fn next(&mut self, scan: &SharedTableScan) -> Result<Option<Morsel>, ScanError> {
         loop {
             if let Some(open) = &mut self.open
                 && open.next < open.groups.len()
@@ -107,7 +111,7 @@ impl Cursor {
 
 /// The deleted rows of the row group at a place, if it has any.
 fn deleted_rows(
-    scan: &Scan,
+    scan: &SharedTableScan,
     index: usize,
     row_group: &RowGroup,
 ) -> Result<Option<Arc<DeletedRows>>, ScanError> {
@@ -122,7 +126,7 @@ fn deleted_rows(
 
 /// The vector groups that no predicate can rule out by their zones. Asked when the row group is about to be read,
 /// so filters that tightened in the meantime count.
-fn groups_to_scan(scan: &Scan, row_group: &Arc<RowGroup>) -> Vec<usize> {
+fn groups_to_scan(scan: &SharedTableScan, row_group: &Arc<RowGroup>) -> Vec<usize> {
     let group_count = row_group.group_count();
     let mut kept = vec![true; group_count];
     if !scan.options.predicates.is_empty() {

@@ -7,18 +7,18 @@ use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
 use quire_kv::btree::Direction;
 
-use super::Scan;
-use super::piece::Piece;
+use super::SharedTableScan;
+use super::piece::ScanPiece;
 use crate::error::ScanError;
 use crate::row_table::KeyRange;
-use crate::rows::{RowScan, RowScanOptions, RowSource, RowTable};
+use crate::rows::{RowScan, RowScanOptions, RowTable, ScanRowSource};
 
 /// Fewer rows than this are read by one reader.
 const PART_ROWS: u64 = 16 * 1024;
 
 /// Ranges of the delta for up to that many readers.
-pub(super) fn parts(delta: &RowTable, readers: usize) -> Result<Vec<RowSource>, ScanError> {
-    let all = RowSource::Range(KeyRange::all());
+pub(super) fn parts(delta: &RowTable, readers: usize) -> Result<Vec<ScanRowSource>, ScanError> {
+    let all = ScanRowSource::Range(KeyRange::all());
     if readers == 1 {
         return Ok(vec![all]);
     }
@@ -35,7 +35,7 @@ pub(super) struct DeltaReader {
 }
 
 impl DeltaReader {
-    pub(super) fn new(scan: &Scan, source: RowSource) -> Result<Self, ScanError> {
+    pub(super) fn new(scan: &SharedTableScan, source: ScanRowSource) -> Result<Self, ScanError> {
         let Some(delta) = scan.table.delta() else {
             let table = scan.table.definition().name.clone();
             let what = "it has no delta".to_owned();
@@ -61,12 +61,12 @@ impl DeltaReader {
     }
 
     /// The next rows that satisfy the predicates.
-    pub(super) fn next_batch(&mut self, scan: &Scan) -> Result<Piece, ScanError> {
+    pub(super) fn next_batch(&mut self, scan: &SharedTableScan) -> Result<ScanPiece, ScanError> {
         if scan.limit_reached() {
-            return Ok(Piece::End);
+            return Ok(ScanPiece::End);
         }
         let Some(mut batch) = self.rows.next_batch()? else {
-            return Ok(Piece::End);
+            return Ok(ScanPiece::End);
         };
         scan.note_read(batch.num_rows() as u64, 0);
         let predicates = scan.options.predicates.iter();
@@ -75,23 +75,23 @@ impl DeltaReader {
             let kept = predicate.evaluate(&shown).map_err(ScanError::Predicate)?;
             batch = filtered(scan, &batch, &kept)?;
             if batch.num_rows() == 0 {
-                return Ok(Piece::Nothing);
+                return Ok(ScanPiece::Nothing);
             }
         }
         let count = scan.reserve_rows(batch.num_rows());
         let batch = batch.slice(0, count);
         if count == 0 {
-            return Ok(Piece::Nothing);
+            return Ok(ScanPiece::Nothing);
         }
         let projection = &scan.options.projection;
         let batch = self.project(scan, &batch, projection, &scan.schema)?;
-        Ok(Piece::Rows(batch))
+        Ok(ScanPiece::Rows(batch))
     }
 
     /// Some columns of a batch.
     fn project(
         &self,
-        scan: &Scan,
+        scan: &SharedTableScan,
         batch: &RecordBatch,
         columns: &[usize],
         schema: &SchemaRef,
@@ -106,7 +106,7 @@ impl DeltaReader {
 }
 
 fn filtered(
-    scan: &Scan,
+    scan: &SharedTableScan,
     batch: &RecordBatch,
     kept: &BooleanArray,
 ) -> Result<RecordBatch, ScanError> {
@@ -117,7 +117,7 @@ fn filtered(
     filter_record_batch(batch, kept).map_err(|error| failed(scan, &error))
 }
 
-fn failed(scan: &Scan, error: &arrow_schema::ArrowError) -> ScanError {
+fn failed(scan: &SharedTableScan, error: &arrow_schema::ArrowError) -> ScanError {
     ScanError::Batch {
         table: scan.table.definition().name.clone(),
         what: error.to_string(),

@@ -7,12 +7,12 @@ use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use quire_codec::{CodecId, Corrupt};
-use quire_format::relation::Relation;
+use quire_format::relation::ColumnRelation;
 use quire_format::row_group::{ColumnChunk, GROUP_ROWS, RowGroup};
 use quire_format::row_position::RowPosition;
 use quire_format::segment::SegmentReader;
 
-use super::Scan;
+use super::SharedTableScan;
 use super::column::ColumnReader;
 use super::dictionary::CodeMask;
 use super::selection::Selection;
@@ -31,7 +31,7 @@ pub(super) struct OpenRowGroup {
 
 impl OpenRowGroup {
     pub(super) fn new(
-        scan: &Scan,
+        scan: &SharedTableScan,
         index: usize,
         row_group: Arc<RowGroup>,
         deleted: Option<Arc<DeletedRows>>,
@@ -50,7 +50,11 @@ impl OpenRowGroup {
     }
 
     /// The rows of a vector group that are not deleted and satisfy all predicates.
-    pub(super) fn select(&mut self, scan: &Scan, group: usize) -> Result<Selection, ScanError> {
+    pub(super) fn select(
+        &mut self,
+        scan: &SharedTableScan,
+        group: usize,
+    ) -> Result<Selection, ScanError> {
         let deleted = self.deleted.as_ref();
         let mut selection = match deleted.filter(|deleted| deleted.count_in_group(group) > 0) {
             Some(deleted) => Selection::rows(deleted.left_in_group(group)),
@@ -67,7 +71,7 @@ impl OpenRowGroup {
 
     fn refine(
         &mut self,
-        scan: &Scan,
+        scan: &SharedTableScan,
         index: usize,
         group: usize,
         selection: &Selection,
@@ -92,7 +96,7 @@ impl OpenRowGroup {
 
     fn refine_by_code(
         &mut self,
-        scan: &Scan,
+        scan: &SharedTableScan,
         index: usize,
         column: usize,
         group: usize,
@@ -125,7 +129,7 @@ impl OpenRowGroup {
     /// The selected rows of some columns of a vector group.
     pub(super) fn batch(
         &mut self,
-        scan: &Scan,
+        scan: &SharedTableScan,
         schema: &SchemaRef,
         columns: &[usize],
         group: usize,
@@ -150,7 +154,7 @@ impl OpenRowGroup {
     }
 
     /// The keys of the selected rows.
-    fn row_keys(&self, scan: &Scan, group: usize, selection: &Selection) -> ArrayRef {
+    fn row_keys(&self, scan: &SharedTableScan, group: usize, selection: &Selection) -> ArrayRef {
         let row_group = scan.table.row_group_number(self.index);
         let first = (group * GROUP_ROWS) as u32;
         let key = |row: u32| {
@@ -165,7 +169,11 @@ impl OpenRowGroup {
         Arc::new(keys.finish())
     }
 
-    fn column(&mut self, scan: &Scan, column: usize) -> Result<&mut ColumnReader, ScanError> {
+    fn column(
+        &mut self,
+        scan: &SharedTableScan,
+        column: usize,
+    ) -> Result<&mut ColumnReader, ScanError> {
         let reader = match self.columns[column].take() {
             Some(reader) => reader,
             None => Box::new(self.open_column(scan, column)?),
@@ -173,7 +181,11 @@ impl OpenRowGroup {
         Ok(self.columns[column].insert(reader))
     }
 
-    fn open_column(&self, scan: &Scan, column: usize) -> Result<ColumnReader, ScanError> {
+    fn open_column(
+        &self,
+        scan: &SharedTableScan,
+        column: usize,
+    ) -> Result<ColumnReader, ScanError> {
         let corrupt = |source| corrupt(scan, self.index, column, source);
         let segment = match self.row_group.columns[column].relation {
             None => self.open_segment(scan, column, SegmentReader::open)?,
@@ -200,7 +212,7 @@ impl OpenRowGroup {
 
     fn open_segment(
         &self,
-        scan: &Scan,
+        scan: &SharedTableScan,
         column: usize,
         open: impl FnOnce(Arc<[u8]>) -> Result<SegmentReader, Corrupt>,
     ) -> Result<SegmentReader, ScanError> {
@@ -228,7 +240,7 @@ impl OpenRowGroup {
     }
 
     /// Adds what was decoded to the scan's counters.
-    pub(super) fn report(&mut self, scan: &Scan) {
+    pub(super) fn report(&mut self, scan: &SharedTableScan) {
         let readers = self.columns.iter_mut().flatten();
         let decoded = readers
             .map(|reader| std::mem::take(&mut reader.vectors_decoded))
@@ -243,11 +255,11 @@ impl OpenRowGroup {
 fn has_dictionary(chunk: &ColumnChunk) -> bool {
     match chunk.relation {
         None => chunk.codec == CodecId::Dictionary,
-        Some(relation) => matches!(relation, Relation::Map(_)),
+        Some(relation) => matches!(relation, ColumnRelation::Map(_)),
     }
 }
 
-fn corrupt(scan: &Scan, row_group: usize, column: usize, source: Corrupt) -> ScanError {
+fn corrupt(scan: &SharedTableScan, row_group: usize, column: usize, source: Corrupt) -> ScanError {
     let definition = scan.table.definition();
     ScanError::Corrupt {
         table: definition.name.clone(),

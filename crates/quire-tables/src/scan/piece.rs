@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 
 /// See the module.
-pub(super) enum Piece {
+pub(super) enum ScanPiece {
     Rows(RecordBatch),
     /// No rows, but there may be more.
     Nothing,

@@ -7,16 +7,16 @@ use std::sync::{Arc, PoisonError};
 use arrow_array::RecordBatch;
 use arrow_select::concat::concat_batches;
 
-use super::Scan;
+use super::SharedTableScan;
 use super::cursor::Morsel;
 use super::delta::DeltaReader;
 use super::open_row_group::OpenRowGroup;
-use super::piece::Piece;
+use super::piece::ScanPiece;
 use crate::error::ScanError;
 
 /// Reads its share of a scan; one per thread. After an error it is done.
 pub struct ScanReader {
-    scan: Arc<Scan>,
+    scan: Arc<SharedTableScan>,
     open: Option<OpenRowGroup>,
     /// Groups of the open row group that are still to be read.
     groups: VecDeque<usize>,
@@ -29,7 +29,7 @@ pub struct ScanReader {
 }
 
 impl ScanReader {
-    pub(super) fn new(scan: Arc<Scan>) -> Self {
+    pub(super) fn new(scan: Arc<SharedTableScan>) -> Self {
         ScanReader {
             scan,
             open: None,
@@ -59,16 +59,16 @@ impl ScanReader {
         while !self.done {
             let piece = match &mut self.delta {
                 Some(delta) => delta.next_batch(&self.scan)?,
-                None => Piece::End,
+                None => ScanPiece::End,
             };
             let piece = match piece {
-                Piece::End => self.next_piece()?,
+                ScanPiece::End => self.next_piece()?,
                 piece => piece,
             };
             let batch = match piece {
-                Piece::Rows(batch) => batch,
-                Piece::Nothing => continue,
-                Piece::End => {
+                ScanPiece::Rows(batch) => batch,
+                ScanPiece::Nothing => continue,
+                ScanPiece::End => {
                     self.done = true;
                     break;
                 }
@@ -83,10 +83,10 @@ impl ScanReader {
     }
 
     /// The rows of the next group of the open row group, or the beginning of other work.
-    fn next_piece(&mut self) -> Result<Piece, ScanError> {
+    fn next_piece(&mut self) -> Result<ScanPiece, ScanError> {
         self.delta = None;
         if self.scan.limit_reached() {
-            return Ok(Piece::End);
+            return Ok(ScanPiece::End);
         }
         if self.groups.is_empty() {
             self.report();
@@ -98,11 +98,11 @@ impl ScanReader {
             let morsel = cursor.next(&self.scan)?;
             drop(cursor);
             match morsel {
-                None => return Ok(Piece::End),
+                None => return Ok(ScanPiece::End),
                 Some(Morsel::Delta(source)) => {
                     self.open = None;
                     self.delta = Some(DeltaReader::new(&self.scan, source)?);
-                    return Ok(Piece::Nothing);
+                    return Ok(ScanPiece::Nothing);
                 }
                 Some(Morsel::Groups(work)) => {
                     let index = work.index;
@@ -115,8 +115,10 @@ impl ScanReader {
             }
         }
         match self.groups.pop_front() {
-            Some(group) => Ok(self.read_group(group)?.map_or(Piece::Nothing, Piece::Rows)),
-            None => Ok(Piece::Nothing),
+            Some(group) => Ok(self
+                .read_group(group)?
+                .map_or(ScanPiece::Nothing, ScanPiece::Rows)),
+            None => Ok(ScanPiece::Nothing),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::WriteTransaction;
-use crate::definition::{ColumnDefinition, Storage, TableDefinition};
+use crate::definition::{ColumnDefinition, TableDefinition, TableStorage};
 use crate::error::TransactionError;
 
 impl WriteTransaction {
@@ -169,7 +169,7 @@ fn change_of_columns(old: &TableDefinition, new: &TableDefinition) -> Option<Str
         }
     }
     let mut added = new.columns[old.columns.len()..].iter();
-    if new.storage == Storage::Column && added.len() > 0 {
+    if new.storage == TableStorage::Column && added.len() > 0 {
         return Some("columns would have to be added to its rows".to_owned());
     }
     let column = added.find(|column| column.added.is_none())?;

@@ -1,7 +1,7 @@
 //! `ANALYZE`: what some rows of a row table say of its columns is kept beside them.
 
 use quire_kv::mvcc::{TableLockMode, TreeId};
-use quire_kv::progress::{Phase, Work};
+use quire_kv::progress::{Phase, StatementWork};
 
 use super::Transaction;
 use crate::definition::TreeRole;
@@ -26,7 +26,7 @@ impl Transaction {
     pub(super) fn take_sample(
         &mut self,
         table: &str,
-        work: Option<&Work>,
+        work: Option<&StatementWork>,
     ) -> Result<(), TransactionError> {
         self.lock_name(table, TableLockMode::AccessShare)?;
         self.begin_statement();

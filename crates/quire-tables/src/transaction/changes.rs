@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use quire_format::table_root::TableRoot;
-use quire_kv::progress::Work;
+use quire_kv::progress::StatementWork;
 
 use super::WriteTransaction;
 use crate::append::AppendOptions;
 use crate::catalog::{RowGroupEntry, TableEntry, TableState};
-use crate::definition::{Storage, TreeRecord, TreeRole};
+use crate::definition::{TableStorage, TreeRecord, TreeRole};
 use crate::delta::change_trees;
 use crate::error::{ScanError, TransactionError};
 use crate::rows::RowScanError;
-use crate::scan::{Scan, ScanOptions};
+use crate::scan::{ScanOptions, SharedTableScan};
 use crate::table::ColumnTable;
 
 impl WriteTransaction {
@@ -54,14 +54,14 @@ impl WriteTransaction {
         table: &Arc<ColumnTable>,
         row_groups: &BTreeSet<usize>,
         keeps_deletions: bool,
-        work: Option<Arc<Work>>,
+        work: Option<Arc<StatementWork>>,
     ) -> Result<u64, TransactionError> {
         let name = &table.definition().name;
         self.lock_name(name)?;
         let entry = self.column_entry(name)?;
         assert_eq!(
             entry.definition.storage,
-            Storage::Column,
+            TableStorage::Column,
             "only column tables have deltas"
         );
         let options = ScanOptions {
@@ -69,7 +69,8 @@ impl WriteTransaction {
             work: work.clone(),
             ..ScanOptions::default()
         };
-        let scan = Scan::start(Arc::clone(table), options, row_groups.iter().copied(), true)?;
+        let scan =
+            SharedTableScan::start(Arc::clone(table), options, row_groups.iter().copied(), true)?;
         let is_kept = |tree: &&TreeRecord| keeps_deletions && tree.role == TreeRole::Deletions;
         let mut trees: Vec<TreeRecord> = entry.trees.iter().filter(is_kept).copied().collect();
         if keeps_deletions {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use quire_kv::btree::Direction;
-use quire_kv::mvcc::{Isolation, LockWait, ReadError, TableLockMode, TreeId};
-use quire_kv::progress::Work;
+use quire_kv::mvcc::{Isolation, LockWait, TableLockMode, TreeId, TreeReadError};
+use quire_kv::progress::StatementWork;
 
 use super::Transaction;
 use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
@@ -162,7 +162,7 @@ impl Transaction {
     /// Whether the table has no rows now.
     fn is_empty(&mut self, table: &RowTable) -> Result<bool, RowWriteError> {
         let view = self.rows.latest_view();
-        let first = |view: &quire_kv::mvcc::ReadView| -> Result<bool, ReadError> {
+        let first = |view: &quire_kv::mvcc::ReadView| -> Result<bool, TreeReadError> {
             let rows = table.parts().rows;
             let mut scan = view.scan(rows, &[], &[], Direction::Forward)?;
             Ok(scan.next_entry()?.is_none())
@@ -175,7 +175,7 @@ impl Transaction {
 fn context<'c>(
     engine: &'c Engine,
     pages: &'c Arc<TransactionPages>,
-    work: Option<Arc<Work>>,
+    work: Option<Arc<StatementWork>>,
 ) -> FillContext<'c> {
     FillContext {
         pool: &engine.row_half().pool,

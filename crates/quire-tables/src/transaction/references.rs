@@ -7,7 +7,9 @@ use quire_kv::mvcc;
 use super::{Transaction, WriteTransaction};
 use crate::catalog::Catalog;
 use crate::engine::Engine;
-use crate::rows::{NewestState, NewestTables, ReferenceChecks, RowParts, RowWriteError};
+use crate::rows::{
+    AllRowParts, NewestState, NewestTables, ReferenceChecks, RowParts, RowWriteError,
+};
 
 impl Transaction {
     /// Does what foreign keys demand after a statement.
@@ -18,7 +20,7 @@ impl Transaction {
         if checks.is_empty() {
             return Ok(());
         }
-        let mut newest = Newest {
+        let mut newest = NewestRowTables {
             engine: &self.engine,
             own: self.tables.as_ref(),
             looked_at: None,
@@ -29,19 +31,16 @@ impl Transaction {
 
 /// The row tables as they are now. The snapshot of the statement is older: a table may have been filled, truncated or written
 /// anew since, and then its rows are in other trees.
-struct Newest<'t> {
+struct NewestRowTables<'t> {
     engine: &'t Engine,
     own: Option<&'t WriteTransaction>,
     /// The tables of the committed catalog that was looked at last.
-    looked_at: Option<(Arc<Catalog>, Arc<[Arc<RowParts>]>)>,
+    looked_at: Option<(Arc<Catalog>, AllRowParts)>,
 }
 
-impl Newest<'_> {
+impl NewestRowTables<'_> {
     /// The row tables of a committed catalog and of this transaction.
-    fn tables_over(
-        &mut self,
-        newest: &Arc<Catalog>,
-    ) -> Result<Arc<[Arc<RowParts>]>, RowWriteError> {
+    fn tables_over(&mut self, newest: &Arc<Catalog>) -> Result<AllRowParts, RowWriteError> {
         if let Some((known, tables)) = &self.looked_at
             && Arc::ptr_eq(known, newest)
         {
@@ -61,8 +60,8 @@ impl Newest<'_> {
     }
 }
 
-impl NewestTables for Newest<'_> {
-    fn look(&mut self, rows: &mut mvcc::Transaction) -> Result<NewestState, RowWriteError> {
+impl NewestTables for NewestRowTables<'_> {
+    fn look(&mut self, rows: &mut mvcc::KvTransaction) -> Result<NewestState, RowWriteError> {
         let (view, snapshot) = self.engine.latest_view_of(rows);
         let tables = self.tables_over(snapshot.shared_catalog())?;
         Ok(NewestState { tables, view })

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use quire_store::ReadError;
+use quire_store::PageReadError;
 
 use super::WriteTransaction;
 use crate::catalog::{RowTableEntry, TableEntry};
-use crate::definition::{Storage, TableDefinition, TreeRecord, TreeRole};
+use crate::definition::{TableDefinition, TableStorage, TreeRecord, TreeRole};
 use crate::error::{EngineError, TransactionError};
 
 impl WriteTransaction {
@@ -26,7 +26,7 @@ impl WriteTransaction {
             }
         }
         for column in &mut definition.columns {
-            column.stores_null = column.nullable || definition.storage == Storage::Column;
+            column.stores_null = column.nullable || definition.storage == TableStorage::Column;
         }
         definition.validate()?;
         self.lock_names_of(&definition)?;
@@ -47,12 +47,12 @@ impl WriteTransaction {
         self.own_sequences(id, &definition);
         let name = definition.name.clone();
         match definition.storage {
-            Storage::Column => {
+            TableStorage::Column => {
                 let entry = TableEntry::new(id, Arc::new(definition));
                 self.catalog.tables.insert(name.clone(), Arc::new(entry));
                 self.changed_tables.insert(name);
             }
-            Storage::Row => {
+            TableStorage::Row => {
                 let trees = self.new_trees(&definition)?;
                 let definition = Arc::new(definition);
                 let entry = RowTableEntry {
@@ -254,7 +254,7 @@ fn unless_damaged<T>(result: Result<T, EngineError>) -> Result<Option<T>, Engine
         Ok(value) => Ok(Some(value)),
         Err(
             EngineError::Corrupt { .. }
-            | EngineError::Read(ReadError::Corrupt { .. } | ReadError::NotFound { .. }),
+            | EngineError::Read(PageReadError::Corrupt { .. } | PageReadError::NotFound { .. }),
         ) => Ok(None),
         Err(error) => Err(error),
     }

@@ -11,7 +11,7 @@ use quire_kv::mvcc::{
     self, DefinitionLock, Isolation, LockWait, ReadView, RowLockMode, Synchronous, TableLockMode,
     TransactionOptions, TreeId,
 };
-use quire_kv::progress::Work;
+use quire_kv::progress::StatementWork;
 use quire_store::{Durability, WriteBatch};
 
 use super::{ColumnReads, TablesPoint, WriteTransaction};
@@ -19,28 +19,28 @@ use crate::catalog::Catalog;
 use crate::definition::{TableDefinition, TreeRecord};
 use crate::engine::Engine;
 use crate::error::{EngineError, TransactionCommitError, TransactionError};
-use crate::rows::{RowMemory, RowParts, RowWriteError, RowWriter};
+use crate::rows::{RowMemory, RowParts, RowWriteError, TableRowWriter};
 use crate::snapshot::Snapshot;
 use crate::table::ColumnTable;
 
 /// A transaction. Dropping it rolls it back. What a statement reads is fixed by [`Transaction::begin_statement`].
 pub struct Transaction {
     pub(super) engine: Engine,
-    pub(super) rows: mvcc::Transaction,
+    pub(super) rows: mvcc::KvTransaction,
     pub(super) tables: Option<WriteTransaction>,
     /// Trees that this transaction has made; they go when it is rolled back.
     pub(super) new_trees: Vec<TreeRecord>,
     /// Trees whose pages were staged, which are freed with all that was when it is rolled back.
     pub(super) filled_trees: Vec<TreeRecord>,
     /// What the current statement reads. Nothing at first, if that reads newest rows only, and once the transaction is being committed.
-    seen: Option<Seen>,
+    seen: Option<StatementSnapshot>,
     /// Column tables that it has read; only at SERIALIZABLE.
     column_reads: Arc<ColumnReads>,
     made: RowMemory,
 }
 
 /// What a statement sees.
-struct Seen {
+struct StatementSnapshot {
     view: ReadView,
     /// The same rows with the catalog of the statement, which counts unless the transaction has one of its own.
     snapshot: Snapshot,
@@ -49,7 +49,7 @@ struct Seen {
 /// A point of a transaction to go back to.
 #[derive(Clone)]
 pub struct Savepoint {
-    rows: mvcc::Savepoint,
+    rows: mvcc::KvSavepoint,
     /// What was defined then, if the transaction had defined something.
     tables: Option<TablesPoint>,
 }
@@ -88,7 +88,7 @@ impl Transaction {
             let half = self.engine.row_half();
             snapshot = older.snapshot.with_rows(half, view.clone());
         }
-        self.seen = Some(Seen { view, snapshot });
+        self.seen = Some(StatementSnapshot { view, snapshot });
     }
 
     fn forget_changes(&mut self) {
@@ -148,7 +148,7 @@ impl Transaction {
     }
 
     /// Where long work is counted.
-    pub(crate) fn work(&self) -> Option<Arc<Work>> {
+    pub(crate) fn work(&self) -> Option<Arc<StatementWork>> {
         self.rows.options().work.clone()
     }
 
@@ -269,8 +269,8 @@ impl Transaction {
     }
 
     /// Changes rows of one table.
-    pub fn row_writer(&mut self, parts: &Arc<RowParts>) -> RowWriter<'_> {
-        RowWriter::new(Arc::clone(parts), &mut self.rows, &mut self.made)
+    pub fn row_writer(&mut self, parts: &Arc<RowParts>) -> TableRowWriter<'_> {
+        TableRowWriter::new(Arc::clone(parts), &mut self.rows, &mut self.made)
     }
 
     /// Whether a foreign key refers to the table called `name`, in the newest state there is or this transaction's own.
@@ -420,7 +420,7 @@ impl Transaction {
     fn commit_both(
         &self,
         tables: &mut WriteTransaction,
-        rows: mvcc::Transaction,
+        rows: mvcc::KvTransaction,
     ) -> Result<(), TransactionCommitError> {
         let durability = match rows.options().synchronous {
             Synchronous::Full => Durability::Synced,
@@ -436,7 +436,7 @@ impl Transaction {
     }
 
     /// What a serializable transaction that changes something has read of column tables must be as it was.
-    fn validate_column_reads(&mut self) -> Result<(), mvcc::CommitError> {
+    fn validate_column_reads(&mut self) -> Result<(), mvcc::KvCommitError> {
         let changes_tables = self
             .tables
             .as_ref()
@@ -452,7 +452,7 @@ impl Transaction {
         };
         let newest = self.engine.newest_catalog();
         let trees = self.column_reads.trees_since(&newest, is_own);
-        let trees = trees.ok_or(mvcc::CommitError::Conflict)?;
+        let trees = trees.ok_or(mvcc::KvCommitError::Conflict)?;
         if !trees.is_empty() {
             let view = self.rows.latest_view();
             for tree in trees {

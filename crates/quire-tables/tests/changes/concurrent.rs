@@ -7,7 +7,7 @@ use std::time::Duration;
 use quire_kv::mvcc::LockError;
 use quire_kv::{
     mvcc::Isolation, mvcc::LockWait, mvcc::RowLockMode, mvcc::TableLockMode,
-    mvcc::TransactionOptions, progress::Phase, progress::Work,
+    mvcc::TransactionOptions, progress::Phase, progress::StatementWork,
 };
 use quire_store::MemDisk;
 use quire_tables::{MergeOptions, RowWriteError};
@@ -206,7 +206,7 @@ fn a_merge_counts_the_rows_it_goes_over() {
         insert(&mut setup, &own, &(1000 + number, None));
     }
     setup.commit().unwrap();
-    let work = Arc::new(Work::default());
+    let work = Arc::new(StatementWork::default());
     let mut merging = engine.transaction(TransactionOptions {
         work: Some(Arc::clone(&work)),
         ..TransactionOptions::default()

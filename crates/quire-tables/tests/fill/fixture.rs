@@ -9,9 +9,9 @@ use quire_kv::{btree::Direction, mvcc::TransactionOptions};
 use quire_store::{LOG_ROOT_PAGE, Volume, VolumeOptions};
 use quire_tables::row_table::{KeyRange, TupleValue, Value, array_of_values};
 use quire_tables::{
-    ColumnDefinition, Engine, EngineOptions, IndexDefinition, Insertion, KeyDefinition, KeyPart,
-    RowScanOptions, RowSource, RowWriteError, Snapshot, SqlType, Storage, TableDefinition,
-    Transaction, TransactionError,
+    CatalogKeyPart, ColumnDefinition, Engine, EngineOptions, IndexDefinition, Insertion,
+    KeyDefinition, RowScanOptions, RowWriteError, ScanRowSource, Snapshot, SqlType,
+    TableDefinition, TableStorage, Transaction, TransactionError,
 };
 
 pub struct Random(pub u64);
@@ -48,7 +48,7 @@ pub fn engine_on(disk: Arc<dyn quire_store::Disk>, write_set_bytes: usize) -> En
 }
 
 pub fn key(name: &str, columns: &[(usize, bool)]) -> KeyDefinition {
-    let part = |&(column, is_descending): &(usize, bool)| KeyPart {
+    let part = |&(column, is_descending): &(usize, bool)| CatalogKeyPart {
         column,
         is_descending,
     };
@@ -77,7 +77,7 @@ pub fn definition(has_key: bool) -> TableDefinition {
         column("d", SqlType::Text),
     ];
     let mut definition = TableDefinition::new("t", columns);
-    definition.storage = Storage::Row;
+    definition.storage = TableStorage::Row;
     definition.primary_key = has_key.then(|| key("t_pkey", &[(1, false), (0, true)]));
     definition.indexes = vec![
         index("t_c", &[(2, false)], true),
@@ -162,7 +162,7 @@ pub fn insert(transaction: &mut Transaction, rows: &[Row]) -> Result<(), RowWrit
     Ok(())
 }
 
-pub fn scan(snapshot: &Snapshot, source: RowSource, with_row_key: bool) -> RecordBatch {
+pub fn scan(snapshot: &Snapshot, source: ScanRowSource, with_row_key: bool) -> RecordBatch {
     let table = snapshot.row_table("t").unwrap().unwrap();
     let options = RowScanOptions {
         projection: vec![0, 1, 2, 3],
@@ -184,19 +184,19 @@ pub fn scan(snapshot: &Snapshot, source: RowSource, with_row_key: bool) -> Recor
 
 pub fn all(snapshot: &Snapshot) -> Vec<RecordBatch> {
     let range = KeyRange::all();
-    let by_index = |index| RowSource::Index {
+    let by_index = |index| ScanRowSource::Index {
         index,
         range: KeyRange::all(),
     };
     vec![
-        scan(snapshot, RowSource::Range(range), true),
+        scan(snapshot, ScanRowSource::Range(range), true),
         scan(snapshot, by_index(0), true),
         scan(snapshot, by_index(1), true),
     ]
 }
 
 pub fn row_count(snapshot: &Snapshot) -> usize {
-    scan(snapshot, RowSource::Range(KeyRange::all()), false).num_rows()
+    scan(snapshot, ScanRowSource::Range(KeyRange::all()), false).num_rows()
 }
 
 pub fn no_findings(engine: &Engine) {

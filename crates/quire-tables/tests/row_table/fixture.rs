@@ -8,8 +8,8 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use quire_codec::Corrupt;
 use quire_tables::SqlType;
 use quire_tables::row_table::{
-    FieldStorage, KeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, TupleValue, Value,
-    array_of_values,
+    FieldStorage, PrimaryKeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, TupleValue,
+    Value, array_of_values,
 };
 
 /// Seeded numbers (xorshift*).
@@ -199,7 +199,7 @@ pub fn spec(random: &mut Random) -> RowLayoutSpec {
     let mut ordinals: Vec<usize> = (0..count).collect();
     let key_count = random.below(4).min(count);
     let primary_key = (0..key_count)
-        .map(|_| KeyPart {
+        .map(|_| PrimaryKeyPart {
             ordinal: ordinals.swap_remove(random.below(ordinals.len())),
             descending: random.one_in(2),
         })

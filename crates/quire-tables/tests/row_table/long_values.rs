@@ -5,8 +5,8 @@ use std::sync::Arc;
 use quire_codec::Corrupt;
 use quire_tables::SqlType;
 use quire_tables::row_table::{
-    BatchBuilder, EncodedRow, FieldStorage, KeyPart, RowBuffer, RowColumn, RowError, RowLayout,
-    RowLayoutSpec, RowSection, StoredValue, TupleValue, Value,
+    BatchBuilder, EncodedRow, FieldStorage, PrimaryKeyPart, RowBuffer, RowColumn, RowError,
+    RowLayout, RowLayoutSpec, RowSection, StoredValue, TupleValue, Value,
 };
 
 use crate::fixture::{Overflow, Random, nothing, schema};
@@ -23,7 +23,7 @@ fn layout(types: &[SqlType]) -> RowLayout {
             columns: types.iter().map(column).collect(),
             missing: Vec::new(),
         }],
-        primary_key: vec![KeyPart {
+        primary_key: vec![PrimaryKeyPart {
             ordinal: 0,
             descending: false,
         }],

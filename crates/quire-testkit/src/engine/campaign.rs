@@ -7,10 +7,10 @@ use std::sync::Arc;
 use quire_store::SimDisk;
 use quire_store::disk::{CrashImages, Fault, FaultKind};
 
-use super::rows::Contents;
+use super::rows::EngineContents;
 use super::verify::{recover, verify};
-use super::workload::Workload;
-use crate::random::Random;
+use super::workload::EngineWorkload;
+use crate::random::TestRandom;
 use crate::recovery::crash_again;
 
 /// Crashes tried after each operation of a workload.
@@ -54,17 +54,17 @@ pub fn run_crashes(first_seed: u64, case_count: u64) -> Result<EngineReport, Str
 
 fn crash_workload(seed: u64, report: &mut EngineReport) -> Result<(), String> {
     let disk = Arc::new(SimDisk::recording(Vec::new()));
-    let (history, result) = Workload::new(disk.clone(), seed).run();
+    let (history, result) = EngineWorkload::new(disk.clone(), seed).run();
     result.map_err(|what| format!("without any fault: {what}"))?;
     let journal = disk.journal();
     let mut crashes = CrashImages::new(Vec::new(), &journal);
-    let mut random = Random::new(seed ^ 0x00e9_619e);
+    let mut random = TestRandom::new(seed ^ 0x00e9_619e);
     loop {
         let position = crashes.position();
         let allowed = history.allowed_at(position);
         let may_be_blank = history.created_at.is_none_or(|created| position < created);
         for _ in 0..DAMAGES_PER_OPERATION {
-            let case = Case {
+            let case = EngineCrashCase {
                 allowed: &allowed,
                 may_be_blank,
                 damage: random.next_u64(),
@@ -79,20 +79,24 @@ fn crash_workload(seed: u64, report: &mut EngineReport) -> Result<(), String> {
 }
 
 /// A crash.
-struct Case<'a> {
-    allowed: &'a [Arc<Contents>],
+struct EngineCrashCase<'a> {
+    allowed: &'a [Arc<EngineContents>],
     may_be_blank: bool,
     damage: u64,
 }
 
-impl fmt::Display for Case<'_> {
+impl fmt::Display for EngineCrashCase<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "damage {}", self.damage)
     }
 }
 
-fn crash_once(image: &[u8], case: &Case<'_>, report: &mut EngineReport) -> Result<(), String> {
-    let mut random = Random::new(case.damage);
+fn crash_once(
+    image: &[u8],
+    case: &EngineCrashCase<'_>,
+    report: &mut EngineReport,
+) -> Result<(), String> {
+    let mut random = TestRandom::new(case.damage);
     let (allowed, seed) = (case.allowed, random.next_u64());
     let recovered = verify(image.to_vec(), allowed, case.may_be_blank, seed)?;
     report.cases += 1;
@@ -131,7 +135,7 @@ pub fn run_faults(first_seed: u64, case_count: u64) -> Result<EngineReport, Stri
 }
 
 fn fail_workload(seed: u64, report: &mut EngineReport) -> Result<(), String> {
-    let mut random = Random::new(seed ^ 0xfa17);
+    let mut random = TestRandom::new(seed ^ 0xfa17);
     let disk = Arc::new(SimDisk::recording(Vec::new()));
     let kinds = [
         FaultKind::Read,
@@ -151,7 +155,7 @@ fn fail_workload(seed: u64, report: &mut EngineReport) -> Result<(), String> {
             effect: random.next_u64() as u8,
         });
     }
-    let (history, result) = Workload::new(disk.clone(), seed).run();
+    let (history, result) = EngineWorkload::new(disk.clone(), seed).run();
     let failed = result.is_err();
     disk.clear_faults();
     disk.set_quota(None);

@@ -4,10 +4,10 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::row_table::TupleValue;
-use quire_tables::{Insertion, MergeOptions, RowWriter, ScanOptions, Transaction};
+use quire_tables::{Insertion, MergeOptions, ScanOptions, TableRowWriter, Transaction};
 
 use super::rows::{Row, random_rows};
-use crate::random::Random;
+use crate::random::TestRandom;
 
 /// Deletes and changes some rows of a table, and adds a few; `rows` are those that it has, in any order.
 ///
@@ -15,7 +15,7 @@ use crate::random::Random;
 /// The message of the engine.
 pub(crate) fn change_rows(
     transaction: &mut Transaction,
-    random: &mut Random,
+    random: &mut TestRandom,
     name: &str,
     rows: &mut Vec<Row>,
 ) -> Result<(), String> {
@@ -64,8 +64,8 @@ pub(crate) fn change_rows(
 }
 
 fn add_few(
-    writer: &mut RowWriter<'_>,
-    random: &mut Random,
+    writer: &mut TableRowWriter<'_>,
+    random: &mut TestRandom,
     rows: &mut Vec<Row>,
 ) -> Result<(), String> {
     for row in random_rows(random).into_iter().take(20) {
@@ -83,7 +83,7 @@ fn add_few(
 /// The message of the engine.
 pub(crate) fn merge(
     transaction: &mut Transaction,
-    random: &mut Random,
+    random: &mut TestRandom,
     name: &str,
 ) -> Result<(), String> {
     let options = MergeOptions {

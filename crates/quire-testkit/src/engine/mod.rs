@@ -9,5 +9,5 @@ mod workload;
 
 pub use campaign::{EngineReport, run_crashes, run_faults};
 pub(crate) use changes::{change_rows, merge};
-pub use rows::{Contents, Tables};
+pub use rows::{EngineContents, Tables};
 pub(crate) use rows::{batch, definition as load_definition, random_rows, read_tables};

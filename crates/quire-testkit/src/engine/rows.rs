@@ -8,11 +8,11 @@ use arrow::datatypes::Int64Type;
 use quire_kv::btree::Direction;
 use quire_tables::row_table::{KeyRange, TupleValue};
 use quire_tables::{
-    ColumnDefinition, Insertion, RowScanOptions, RowSource, ScanOptions, Snapshot, SqlType,
+    ColumnDefinition, Insertion, RowScanOptions, ScanOptions, ScanRowSource, Snapshot, SqlType,
     TableDefinition, Transaction,
 };
 
-use crate::random::Random;
+use crate::random::TestRandom;
 
 /// A row: a number and a text.
 pub type Row = (i64, Option<String>);
@@ -22,7 +22,7 @@ pub type Tables = BTreeMap<String, Vec<Row>>;
 
 /// What a volume holds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Contents {
+pub struct EngineContents {
     /// The column tables.
     pub tables: Tables,
     /// Rows of the row table; they have the numbers from 1.
@@ -70,7 +70,7 @@ pub(super) fn insert_row(transaction: &mut Transaction, number: u64) -> Result<(
     }
 }
 
-pub(crate) fn random_rows(random: &mut Random) -> Vec<Row> {
+pub(crate) fn random_rows(random: &mut TestRandom) -> Vec<Row> {
     let bound = [3, 40, 400][random.below(3) as usize];
     let count = 1 + random.below(bound);
     let base = random.below(1_000_000) as i64;
@@ -135,7 +135,7 @@ pub(super) fn count_rows(snapshot: &Snapshot) -> Result<u64, String> {
     let options = RowScanOptions {
         projection: vec![0, 1],
         with_row_key: false,
-        source: RowSource::Range(KeyRange::all()),
+        source: ScanRowSource::Range(KeyRange::all()),
         direction: Direction::Forward,
         batch_rows: 1_000,
     };

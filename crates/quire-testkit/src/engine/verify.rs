@@ -6,7 +6,7 @@ use quire_kv::mvcc::TransactionOptions;
 use quire_store::{MemDisk, OpenMode, STAGING_PAGE, SimDisk, Volume};
 use quire_tables::{Engine, WriteTransaction};
 
-use super::rows::{Contents, Tables, batch, count_rows, definition, insert_row, read_tables};
+use super::rows::{EngineContents, Tables, batch, count_rows, definition, insert_row, read_tables};
 use super::workload::{engine_options, volume_options};
 use crate::recovery::{Recovered, open_volume};
 
@@ -17,7 +17,7 @@ const STAGING_BYTES: usize = 4 << 20;
 /// tables, appends to one, and opens the file again.
 pub(super) fn verify(
     image: Vec<u8>,
-    allowed: &[Arc<Contents>],
+    allowed: &[Arc<EngineContents>],
     may_be_blank: bool,
     seed: u64,
 ) -> Result<Recovered, String> {
@@ -57,17 +57,17 @@ fn open_engine(volume: Volume) -> Result<Engine, String> {
     engine.map_err(|error| format!("open the tables: {error}"))
 }
 
-fn read(engine: &Engine) -> Result<Contents, String> {
+fn read(engine: &Engine) -> Result<EngineContents, String> {
     let snapshot = engine.snapshot();
     let mut tables = read_tables(&snapshot)?;
     // A change moves a row, and so does a merge.
     tables.values_mut().for_each(|rows| rows.sort());
     let row_count = count_rows(&snapshot)?;
-    Ok(Contents { tables, row_count })
+    Ok(EngineContents { tables, row_count })
 }
 
 /// Appends a row to the first table and one to the row table, in one commit.
-fn append(engine: &Engine, found: &mut Contents) -> Result<(), String> {
+fn append(engine: &Engine, found: &mut EngineContents) -> Result<(), String> {
     let rows = vec![(7, Some("after the crash".to_owned()))];
     let mut transaction = engine.transaction(TransactionOptions::default());
     let name = found.tables.keys().next().cloned();
@@ -114,8 +114,8 @@ fn nothing_is_left_over(engine: &Engine) -> Result<(), String> {
     }
 }
 
-fn describe_difference(found: &Contents, allowed: &[Arc<Contents>]) -> String {
-    let counts = |contents: &Contents| {
+fn describe_difference(found: &EngineContents, allowed: &[Arc<EngineContents>]) -> String {
+    let counts = |contents: &EngineContents| {
         let count = |(name, rows): (&String, &Vec<_>)| format!("{name:?}: {} rows", rows.len());
         let tables: Vec<String> = contents.tables.iter().map(count).collect();
         format!("{}, {} rows", tables.join(", "), contents.row_count)

@@ -8,32 +8,33 @@ use quire_store::{OpenMode, SimDisk, Volume, VolumeOptions};
 use quire_tables::{AppendOptions, Engine, EngineOptions, WriteTransaction};
 
 use super::changes;
-use super::rows::{Contents, Tables, batch, count_rows, definition, insert_row, random_rows};
-use crate::random::Random;
+use super::rows::{EngineContents, Tables, batch, count_rows, definition, insert_row, random_rows};
+use crate::random::TestRandom;
 
 /// A commit, and when it happened, in operations of the disk.
 #[derive(Clone, Debug)]
-pub(super) struct Commit {
+pub(super) struct EngineCommit {
     /// Before this many operations nothing of it may be seen.
     pub(super) started_at: usize,
     /// After this many all of it must be seen; `None` when it was never acknowledged.
     pub(super) acknowledged_at: Option<usize>,
     /// What there is after it.
-    pub(super) contents: Arc<Contents>,
+    pub(super) contents: Arc<EngineContents>,
 }
 
 /// What a workload did.
 #[derive(Clone, Debug, Default)]
-pub(super) struct History {
+pub(super) struct EngineHistory {
     /// When the volume was there for sure.
     pub(super) created_at: Option<usize>,
-    pub(super) commits: Vec<Commit>,
+    pub(super) commits: Vec<EngineCommit>,
 }
 
-impl History {
+impl EngineHistory {
     /// The states a crash after that many operations may leave.
-    pub(super) fn allowed_at(&self, position: usize) -> Vec<Arc<Contents>> {
-        let is_safe = |commit: &Commit| commit.acknowledged_at.is_some_and(|at| at <= position);
+    pub(super) fn allowed_at(&self, position: usize) -> Vec<Arc<EngineContents>> {
+        let is_safe =
+            |commit: &EngineCommit| commit.acknowledged_at.is_some_and(|at| at <= position);
         let safe = self.commits.iter().rposition(is_safe);
         let mut allowed = vec![match safe {
             Some(index) => Arc::clone(&self.commits[index].contents),
@@ -68,27 +69,27 @@ pub(super) fn engine_options(staging_bytes: usize) -> EngineOptions {
 }
 
 /// Runs a workload until it ends or the disk fails.
-pub(super) struct Workload {
+pub(super) struct EngineWorkload {
     disk: Arc<SimDisk>,
-    random: Random,
-    contents: Contents,
-    history: History,
+    random: TestRandom,
+    contents: EngineContents,
+    history: EngineHistory,
     sessions: u64,
 }
 
-impl Workload {
+impl EngineWorkload {
     pub(super) fn new(disk: Arc<SimDisk>, seed: u64) -> Self {
-        let random = Random::new(seed);
-        Workload {
+        let random = TestRandom::new(seed);
+        EngineWorkload {
             disk,
             random,
-            contents: Contents::default(),
-            history: History::default(),
+            contents: EngineContents::default(),
+            history: EngineHistory::default(),
             sessions: 0,
         }
     }
 
-    pub(super) fn run(mut self) -> (History, Result<(), String>) {
+    pub(super) fn run(mut self) -> (EngineHistory, Result<(), String>) {
         let result = self.steps();
         (self.history, result)
     }
@@ -163,7 +164,7 @@ impl Workload {
             row_count += 1;
             insert_row(&mut transaction, row_count)?;
         }
-        self.commit(Contents { tables, row_count }, || {
+        self.commit(EngineContents { tables, row_count }, || {
             transaction.commit().map_err(text)
         })
     }
@@ -213,7 +214,7 @@ impl Workload {
             return Ok(());
         }
         let row_count = self.contents.row_count;
-        self.commit(Contents { tables, row_count }, || {
+        self.commit(EngineContents { tables, row_count }, || {
             transaction.commit().map_err(text)
         })
     }
@@ -230,7 +231,7 @@ impl Workload {
 
     /// A commit of a transaction over rows.
     fn commit_row(&mut self, engine: &Engine) -> Result<(), String> {
-        let contents = Contents {
+        let contents = EngineContents {
             row_count: self.contents.row_count + 1,
             ..self.contents.clone()
         };
@@ -242,11 +243,11 @@ impl Workload {
     /// Notes a commit and when it happens.
     fn commit(
         &mut self,
-        mut contents: Contents,
+        mut contents: EngineContents,
         act: impl FnOnce() -> Result<(), String>,
     ) -> Result<(), String> {
         contents.tables.values_mut().for_each(|rows| rows.sort());
-        self.history.commits.push(Commit {
+        self.history.commits.push(EngineCommit {
             started_at: self.disk.journal_len(),
             acknowledged_at: None,
             contents: Arc::new(contents.clone()),

@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use quire_store::SimDisk;
-use quire_store::disk::{CrashImages, Fault, FaultKind, Operation};
+use quire_store::disk::{CrashImages, DiskOperation, Fault, FaultKind};
 
 use super::model::{LogExpectation, LogHistory};
 use super::verify::{open_log, verify_log};
 use super::workload::LogWorkload;
-use crate::random::Random;
+use crate::random::TestRandom;
 use crate::store::volume_options;
 
 const STEP_COUNT: u64 = 40;
@@ -65,7 +65,7 @@ fn crash_one(seed: u64, report: &mut LogCampaignReport) -> Result<(), String> {
     report.commits += history.commits.len() as u64;
     let journal = disk.journal();
     let mut crashes = CrashImages::new(Vec::new(), &journal);
-    let mut random = Random::new(seed ^ 0xc4a5);
+    let mut random = TestRandom::new(seed ^ 0xc4a5);
     loop {
         let position = crashes.position();
         let expectation = history.expectation(&journal, position);
@@ -88,7 +88,7 @@ fn recover(
     expectation: &LogExpectation,
     report: &mut LogCampaignReport,
 ) -> Result<(), String> {
-    let mut random = Random::new(damage);
+    let mut random = TestRandom::new(damage);
     let options = volume_options(seed);
     let (again, disk) = verify_log(image.clone(), &options, expectation, random.next_u64())?;
     report.cases += 1;
@@ -119,21 +119,21 @@ fn recover(
 /// is an earlier state of the log, whole and in order.
 fn lie(
     history: &LogHistory,
-    journal: &[Operation],
+    journal: &[DiskOperation],
     seed: u64,
     report: &mut LogCampaignReport,
 ) -> Result<(), String> {
-    let mut random = Random::new(seed ^ 0x11e5);
-    let is_kept = |operation: &Operation, random: &mut Random| {
-        *operation != Operation::Sync || random.chance(50)
+    let mut random = TestRandom::new(seed ^ 0x11e5);
+    let is_kept = |operation: &DiskOperation, random: &mut TestRandom| {
+        *operation != DiskOperation::Sync || random.chance(50)
     };
-    let kept: Vec<(usize, Operation)> = journal
+    let kept: Vec<(usize, DiskOperation)> = journal
         .iter()
         .cloned()
         .enumerate()
         .filter(|(_, operation)| is_kept(operation, &mut random))
         .collect();
-    let operations: Vec<Operation> = kept
+    let operations: Vec<DiskOperation> = kept
         .iter()
         .map(|(_, operation)| operation.clone())
         .collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quire_store::disk::Operation;
+use quire_store::disk::DiskOperation;
 
 /// What a replay hands over for one commit: its parts.
 pub type Records = Arc<Vec<Vec<u8>>>;
@@ -65,11 +65,11 @@ pub struct LogExpectation {
 impl LogHistory {
     /// What a crash after `position` of the operations may leave.
     #[must_use]
-    pub fn expectation(&self, journal: &[Operation], position: usize) -> LogExpectation {
+    pub fn expectation(&self, journal: &[DiskOperation], position: usize) -> LogExpectation {
         let is_durable = |commit: &LoggedCommit| {
             let promised = commit.is_synced && commit.returned_at <= position;
             let written = journal.get(commit.returned_at..position);
-            promised || written.is_some_and(|later| later.contains(&Operation::Sync))
+            promised || written.is_some_and(|later| later.contains(&DiskOperation::Sync))
         };
         let durable = self.commits.iter().rev();
         let last_min = durable.clone().find(|(_, commit)| is_durable(commit));

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use quire_store::log::{Log, LogOptions, LogSequence};
+use quire_store::log::{LogOptions, LogSequence, VolumeLog};
 use quire_store::{
     CATALOG_PAGE, Disk, Durability, OpenMode, PageKind, SimDisk, Volume, VolumeOptions,
 };
 
 use super::model::LogExpectation;
-use crate::random::Random;
+use crate::random::TestRandom;
 
 /// Commits and their parts, as a replay hands them over.
 pub type Replayed = Vec<(u64, Vec<Vec<u8>>)>;
 
 /// A volume with its log, the last commit that is in the row tables, and what is to be redone on top. The page of the
 /// catalog stands for the row tables: it holds the number of the last commit that they contain.
-pub type OpenedLog = (Volume, Log, u64, Replayed);
+pub type OpenedLog = (Volume, VolumeLog, u64, Replayed);
 
 /// Opens a volume and its log.
 ///
@@ -34,7 +34,7 @@ pub fn open_log(
         Volume::open_with(disk, OpenMode::ReadWrite, options.clone())
     };
     let volume = opened.map_err(|error| format!("open: {error}"))?;
-    let log = Log::open(&volume, LogOptions::default());
+    let log = VolumeLog::open(&volume, LogOptions::default());
     let log = log.map_err(|error| format!("open the log: {error}"))?;
     let applied = if volume.pin().contains(CATALOG_PAGE) {
         volume
@@ -74,7 +74,7 @@ pub fn verify_log(
     expectation: &LogExpectation,
     seed: u64,
 ) -> Result<(LogExpectation, Arc<SimDisk>), String> {
-    let mut random = Random::new(seed);
+    let mut random = TestRandom::new(seed);
     let disk = Arc::new(SimDisk::recording(image));
     let options = VolumeOptions {
         salt_seed: Some(random.next_u64()),
@@ -123,7 +123,7 @@ fn found_commits(expectation: &LogExpectation, last: u64) -> BTreeMap<u64, super
 ///
 /// # Errors
 /// The message of the volume.
-pub fn truncate(volume: &Volume, log: &Log, up_to: LogSequence) -> Result<(), String> {
+pub fn truncate(volume: &Volume, log: &VolumeLog, up_to: LogSequence) -> Result<(), String> {
     let batch = volume.begin().map_err(|error| format!("begin: {error}"))?;
     let applied = up_to.get().to_le_bytes();
     batch

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use quire_store::log::{LargeCommit, Log, LogSequence};
+use quire_store::log::{LargeCommit, LogSequence, VolumeLog};
 use quire_store::{
-    CATALOG_PAGE, CommitError, Durability, PageKind, SimDisk, Volume, VolumeOptions, WriteBatch,
-    WriteError,
+    BatchWriteError, CATALOG_PAGE, CommitError, Durability, PageKind, SimDisk, Volume,
+    VolumeOptions, WriteBatch,
 };
 
 use super::model::{LogHistory, LoggedCommit, Truncation};
 use super::verify::open_log;
-use crate::random::Random;
+use crate::random::TestRandom;
 use crate::store::volume_options;
 
 /// Random work on the log of a volume on a simulated disk.
@@ -19,8 +19,8 @@ use crate::store::volume_options;
 pub struct LogWorkload {
     disk: Arc<SimDisk>,
     options: VolumeOptions,
-    random: Random,
-    opened: Option<(Volume, Log)>,
+    random: TestRandom,
+    opened: Option<(Volume, VolumeLog)>,
     /// The last commit that the row tables contain.
     applied: u64,
     large: Vec<(LargeCommit, Vec<Vec<u8>>)>,
@@ -34,7 +34,7 @@ impl LogWorkload {
         Self {
             disk,
             options: volume_options(seed),
-            random: Random::new(seed),
+            random: TestRandom::new(seed),
             opened: None,
             applied: 0,
             large: Vec::new(),
@@ -71,7 +71,7 @@ impl LogWorkload {
         Ok(())
     }
 
-    fn volume(&self) -> Result<(Volume, Log), String> {
+    fn volume(&self) -> Result<(Volume, VolumeLog), String> {
         self.opened
             .clone()
             .ok_or_else(|| "the volume is not open".to_owned())
@@ -177,7 +177,7 @@ impl LogWorkload {
             }
             Err(error) => error,
         };
-        if !matches!(error, CommitError::Write(WriteError::Full { .. })) {
+        if !matches!(error, CommitError::Write(BatchWriteError::Full { .. })) {
             self.history.unknown.push((called_at, records));
         }
         Err(error.to_string())

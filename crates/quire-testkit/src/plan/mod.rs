@@ -8,7 +8,8 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use quire_exec::plan::{
-    Environment, EvaluationError, Expression, Node, Plan, PlanColumn, Query, Scalar, Scan, Sort,
+    Environment, EvaluationError, Expression, Plan, PlanColumn, PlanNode, PlanQuery, PlanScalar,
+    ScanNode, SortNode,
 };
 use quire_tables::row_table::{TupleValue, Value};
 
@@ -44,7 +45,7 @@ impl From<EvaluationError> for NaiveError {
 /// # Errors
 /// What its expressions and totals meet.
 pub fn answer(
-    query: &Query,
+    query: &PlanQuery,
     tables: &Tables,
     parameters: &[Value],
 ) -> Result<Vec<Row>, NaiveError> {
@@ -75,12 +76,12 @@ impl<'a> Interpreter<'a> {
 
     fn rows(&self, plan: &Plan) -> Result<Vec<Row>, NaiveError> {
         match &plan.node {
-            Node::Scan(scan) => self.scan(scan),
-            Node::Values(rows) => {
+            PlanNode::Scan(scan) => self.scan(scan),
+            PlanNode::Values(rows) => {
                 let rows = rows.iter().map(|row| self.values(row, &[], &plan.columns));
                 rows.collect()
             }
-            Node::Filter(input, condition) => {
+            PlanNode::Filter(input, condition) => {
                 let mut kept = Vec::new();
                 for row in self.rows(input)? {
                     if self.is_true(condition, &row)? {
@@ -89,32 +90,32 @@ impl<'a> Interpreter<'a> {
                 }
                 Ok(kept)
             }
-            Node::Project(input, expressions) => {
+            PlanNode::Project(input, expressions) => {
                 let rows = self.rows(input)?;
                 let projected = rows
                     .iter()
                     .map(|row| self.values(expressions, row, &plan.columns));
                 projected.collect()
             }
-            Node::Join(join) => self.join(join),
-            Node::Aggregate(aggregate) => self.aggregate(aggregate, &plan.columns),
-            Node::Sort(sort) => self.sort(sort),
-            Node::Limit { input, skip, fetch } => {
+            PlanNode::Join(join) => self.join(join),
+            PlanNode::Aggregate(aggregate) => self.aggregate(aggregate, &plan.columns),
+            PlanNode::Sort(sort) => self.sort(sort),
+            PlanNode::Limit { input, skip, fetch } => {
                 let (skip, fetch) = (self.count(skip.as_ref())?, self.count(fetch.as_ref())?);
                 let rows = self.rows(input)?.into_iter().skip(skip.unwrap_or(0));
                 Ok(rows.take(fetch.unwrap_or(usize::MAX)).collect())
             }
-            Node::Distinct(input) => {
+            PlanNode::Distinct(input) => {
                 let mut seen = HashSet::new();
                 let rows = self.rows(input)?.into_iter();
                 Ok(rows.filter(|row| seen.insert(row.clone())).collect())
             }
-            Node::UnionAll(inputs) => {
+            PlanNode::UnionAll(inputs) => {
                 let rows = inputs.iter().map(|input| self.rows(input));
                 Ok(rows.collect::<Result<Vec<_>, _>>()?.concat())
             }
             // What is written comes out, and no row of a table twice; the tables are not the interpreter's to change.
-            Node::Write(write) => {
+            PlanNode::Write(write) => {
                 let mut written = HashSet::new();
                 let mut is_new = |row: &Row| match write.row_key {
                     Some(slot) if write.may_repeat => written.insert(row.get(slot).cloned()),
@@ -126,7 +127,7 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn scan(&self, scan: &Scan) -> Result<Vec<Row>, NaiveError> {
+    fn scan(&self, scan: &ScanNode) -> Result<Vec<Row>, NaiveError> {
         let table = self.tables.get(&scan.table);
         let table = table.ok_or_else(|| NaiveError::Table(scan.table.clone()))?;
         let mut rows = Vec::new();
@@ -144,7 +145,7 @@ impl<'a> Interpreter<'a> {
         Ok(rows)
     }
 
-    fn sort(&self, sort: &Sort) -> Result<Vec<Row>, NaiveError> {
+    fn sort(&self, sort: &SortNode) -> Result<Vec<Row>, NaiveError> {
         let mut keyed = Vec::new();
         for row in self.rows(&sort.input)? {
             let keys = sort
@@ -219,6 +220,6 @@ impl<'a> Interpreter<'a> {
 
     fn is_true(&self, condition: &Expression, row: &[Value]) -> Result<bool, NaiveError> {
         let row: Vec<TupleValue<'_>> = row.iter().map(Value::as_tuple_value).collect();
-        Ok(condition.evaluate(&row, &self.environment)? == Scalar::Boolean(true))
+        Ok(condition.evaluate(&row, &self.environment)? == PlanScalar::Boolean(true))
     }
 }

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quire_store::SimDisk;
-use quire_store::disk::{CrashImages, Operation};
+use quire_store::disk::{CrashImages, DiskOperation};
 
-use super::history::{Activity, History};
-use super::model::State;
+use super::history::{DiskActivity, RowHistory};
+use super::model::ModelState;
 use super::schema::Variant;
 use super::verify::{recover, verify};
-use super::workload::Workload;
-use crate::random::Random;
+use super::workload::RowWorkload;
+use crate::random::TestRandom;
 use crate::recovery::crash_again;
 
 /// One recovery in so many is itself hit by crashes.
@@ -52,7 +52,7 @@ pub struct RowReport {
     /// Crashes of what went on after a crash.
     pub second: u64,
     /// Crashes by what was going on ([`Activity`]).
-    pub activities: [u64; Activity::COUNT],
+    pub activities: [u64; DiskActivity::COUNT],
     /// Commits that returned.
     pub commits: u64,
     /// Cases in which more than what was durable had survived.
@@ -132,9 +132,9 @@ pub fn crash_rows(campaign: RowCampaign, say: impl Fn(&str) + Sync) -> Result<Ro
 
 fn crash_workload(seed: u64, has_threads: bool) -> Result<RowReport, String> {
     let disk = Arc::new(SimDisk::recording(Vec::new()));
-    let mut random = Random::new(seed ^ 0x0050_9619);
+    let mut random = TestRandom::new(seed ^ 0x0050_9619);
     let transactions = 10 + random.below(50);
-    let mut workload = Workload::new(disk.clone(), seed, has_threads);
+    let mut workload = RowWorkload::new(disk.clone(), seed, has_threads);
     let result = workload.run(transactions);
     result.map_err(|what| format!("without any fault: {what}"))?;
     let variant = workload.variant;
@@ -144,7 +144,7 @@ fn crash_workload(seed: u64, has_threads: bool) -> Result<RowReport, String> {
         commits: history.returned_count(),
         ..RowReport::default()
     };
-    let run = Run {
+    let run = CrashRun {
         start: Vec::new(),
         journal: &disk.journal(),
         history: &history,
@@ -156,23 +156,27 @@ fn crash_workload(seed: u64, has_threads: bool) -> Result<RowReport, String> {
 }
 
 /// What a workload did to a disk.
-struct Run<'a> {
+struct CrashRun<'a> {
     start: Vec<u8>,
-    journal: &'a [Operation],
-    history: &'a History,
+    journal: &'a [DiskOperation],
+    history: &'a RowHistory,
     variant: Variant,
     /// It began after a crash.
     is_second: bool,
 }
 
-impl Run<'_> {
-    fn crash_everywhere(&self, random: &mut Random, report: &mut RowReport) -> Result<(), String> {
+impl CrashRun<'_> {
+    fn crash_everywhere(
+        &self,
+        random: &mut TestRandom,
+        report: &mut RowReport,
+    ) -> Result<(), String> {
         let mut crashes = CrashImages::new(self.start.clone(), self.journal);
         let mut synced_at = 0;
         loop {
             let position = crashes.position();
             if random.below(self.variant.crash_one_in()) == 0 {
-                let case = Case::new(self.history, position, synced_at, random.next_u64());
+                let case = RowCrashCase::new(self.history, position, synced_at, random.next_u64());
                 self.crash_once(&crashes.image(case.damage), &case, report)
                     .map_err(|what| {
                         let (damage, activity) = (case.damage, case.activity);
@@ -181,7 +185,7 @@ impl Run<'_> {
                         )
                     })?;
             }
-            if self.journal.get(position) == Some(&Operation::Sync) {
+            if self.journal.get(position) == Some(&DiskOperation::Sync) {
                 synced_at = position;
             }
             if !crashes.advance() {
@@ -190,8 +194,13 @@ impl Run<'_> {
         }
     }
 
-    fn crash_once(&self, image: &[u8], case: &Case, report: &mut RowReport) -> Result<(), String> {
-        let mut random = Random::new(case.damage);
+    fn crash_once(
+        &self,
+        image: &[u8],
+        case: &RowCrashCase,
+        report: &mut RowReport,
+    ) -> Result<(), String> {
+        let mut random = TestRandom::new(case.damage);
         let (allowed, seed) = (&case.allowed, random.next_u64());
         let recovered = verify(image.to_vec(), allowed, case.may_be_blank, seed)?;
         report.cases += 1;
@@ -229,15 +238,15 @@ impl Run<'_> {
     fn go_on(
         &self,
         image: &[u8],
-        found: &Arc<State>,
-        random: &mut Random,
+        found: &Arc<ModelState>,
+        random: &mut TestRandom,
         report: &mut RowReport,
     ) -> Result<(), String> {
         let disk = Arc::new(SimDisk::recording(image.to_vec()));
         let seed = random.next_u64();
-        let mut workload = Workload::after_crash(disk.clone(), seed, self.variant, found);
+        let mut workload = RowWorkload::after_crash(disk.clone(), seed, self.variant, found);
         workload.run(3 + random.below(6))?;
-        let run = Run {
+        let run = CrashRun {
             start: image.to_vec(),
             journal: &disk.journal(),
             history: &workload.end(),
@@ -249,15 +258,15 @@ impl Run<'_> {
 }
 
 /// A crash.
-struct Case {
-    allowed: Vec<Arc<State>>,
+struct RowCrashCase {
+    allowed: Vec<Arc<ModelState>>,
     may_be_blank: bool,
-    activity: Activity,
+    activity: DiskActivity,
     damage: u64,
 }
 
-impl Case {
-    fn new(history: &History, position: usize, synced_at: usize, damage: u64) -> Self {
+impl RowCrashCase {
+    fn new(history: &RowHistory, position: usize, synced_at: usize, damage: u64) -> Self {
         Self {
             allowed: history.allowed_at(position, synced_at),
             may_be_blank: history.created_at.is_none_or(|created| position < created),

@@ -2,25 +2,28 @@
 
 use std::sync::Arc;
 
-use quire_codec::Scalar;
+use quire_codec::CodecScalar;
 use quire_kv::{mvcc::Synchronous, mvcc::TransactionOptions};
 use quire_tables::row_table::Value;
 use quire_tables::{
     AddedColumn, ColumnDefinition, Engine, SequenceDefinition, SqlType, TableDefinition,
 };
 
-use super::model::State;
+use super::model::ModelState;
 use super::schema::{
-    Added, INDEXES, TABLES, definition, first_columns, index_definition, random_options,
+    AddedColumnState, INDEXES, TABLES, definition, first_columns, index_definition, random_options,
 };
 use super::session::{SEQUENCE, next_value, text};
-use super::workload::{Open, Workload};
+use super::workload::{OpenWorkloadTransaction, RowWorkload};
 
 /// Columns that are added to a table, dropped ones too.
 const ADDED_MAX: usize = 4;
 
-impl Workload {
-    pub(super) fn change_definitions(&mut self, open: &mut Open) -> Result<(), String> {
+impl RowWorkload {
+    pub(super) fn change_definitions(
+        &mut self,
+        open: &mut OpenWorkloadTransaction,
+    ) -> Result<(), String> {
         let missing = |name: &&&str| !open.state.tables.contains_key(**name);
         if let Some(name) = TABLES.iter().find(missing) {
             let definition = definition(name, &self.variant);
@@ -43,7 +46,7 @@ impl Workload {
     }
 
     /// Any of the row tables.
-    pub(super) fn some_table(&mut self, open: &Open) -> Result<String, String> {
+    pub(super) fn some_table(&mut self, open: &OpenWorkloadTransaction) -> Result<String, String> {
         let names: Vec<&String> = open.state.tables.keys().collect();
         let place = self.random.below(names.len() as u64) as usize;
         names
@@ -54,7 +57,7 @@ impl Workload {
 
     fn alter(
         &mut self,
-        open: &mut Open,
+        open: &mut OpenWorkloadTransaction,
         name: &str,
         change: impl FnOnce(&mut TableDefinition),
     ) -> Result<(), String> {
@@ -66,7 +69,7 @@ impl Workload {
     }
 
     /// Rows that are there have a value that they need not be written for.
-    fn add_column(&mut self, open: &mut Open) -> Result<(), String> {
+    fn add_column(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         let name = self.some_table(open)?;
         let position = open.state.tables[&name].added.len();
         if position == ADDED_MAX {
@@ -77,23 +80,26 @@ impl Workload {
             let name = format!("added {position}");
             definition.columns.push(ColumnDefinition {
                 added: Some(AddedColumn {
-                    missing: missing.map(Scalar::Int64),
+                    missing: missing.map(CodecScalar::Int64),
                 }),
                 ..ColumnDefinition::new(name, SqlType::BigInt)
             });
         })?;
         if let Some(table) = open.state.tables.get_mut(&name) {
-            table.added.push(Added::Kept);
+            table.added.push(AddedColumnState::Kept);
             let value = missing.map_or(Value::Null, Value::Integer);
             table.change_all(|row| row.push(value.clone()));
         }
         Ok(())
     }
 
-    fn drop_column(&mut self, open: &mut Open) -> Result<(), String> {
+    fn drop_column(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         let name = self.some_table(open)?;
         let added = &open.state.tables[&name].added;
-        let Some(position) = added.iter().position(|column| *column == Added::Kept) else {
+        let Some(position) = added
+            .iter()
+            .position(|column| *column == AddedColumnState::Kept)
+        else {
             return Ok(());
         };
         let place = first_columns(&name) + position;
@@ -101,14 +107,14 @@ impl Workload {
             definition.columns[place].is_dropped = true;
         })?;
         if let Some(table) = open.state.tables.get_mut(&name) {
-            table.added[position] = Added::Dropped;
+            table.added[position] = AddedColumnState::Dropped;
             table.change_all(|row| row[place] = Value::Null);
         }
         Ok(())
     }
 
     /// Pages written from now on are compressed in another way.
-    fn set_codec(&mut self, open: &mut Open) -> Result<(), String> {
+    fn set_codec(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         let name = self.some_table(open)?;
         let options = random_options(&mut self.random);
         self.alter(open, &name, |definition| {
@@ -117,12 +123,12 @@ impl Workload {
         })
     }
 
-    fn analyze(&mut self, open: &mut Open) -> Result<(), String> {
+    fn analyze(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         let name = self.some_table(open)?;
         open.transaction.analyze(&name).map_err(text)
     }
 
-    fn drop_or_truncate(&mut self, open: &mut Open) -> Result<(), String> {
+    fn drop_or_truncate(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         let name = ["child", "heap"][self.random.below(2) as usize];
         if self.random.chance(50) {
             open.transaction.drop_table(name).map_err(text)?;
@@ -132,7 +138,11 @@ impl Workload {
         self.truncate(open, name)
     }
 
-    pub(super) fn truncate(&mut self, open: &mut Open, name: &str) -> Result<(), String> {
+    pub(super) fn truncate(
+        &mut self,
+        open: &mut OpenWorkloadTransaction,
+        name: &str,
+    ) -> Result<(), String> {
         open.transaction.truncate_table(name).map_err(text)?;
         if let Some(table) = open.state.tables.get_mut(name) {
             table.rows.clear();
@@ -140,7 +150,7 @@ impl Workload {
         Ok(())
     }
 
-    fn change_index(&mut self, open: &mut Open) -> Result<(), String> {
+    fn change_index(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         let position = self.random.below(INDEXES.len() as u64) as usize;
         let (table, name, column, is_unique, _) = INDEXES[position];
         let has_index = open.state.tables[table].indexes.contains(name);
@@ -183,7 +193,7 @@ impl Workload {
             let mut transaction = engine.transaction(TransactionOptions::default());
             let created = transaction.define(|tables| tables.create_sequence(sequence));
             created.map_err(text)?;
-            let state = State::clone(&self.state);
+            let state = ModelState::clone(&self.state);
             self.commit(state, Synchronous::Full, || {
                 transaction.commit().map_err(text)
             })?;

@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use quire_store::SimDisk;
-use quire_store::disk::{Fault, FaultKind, Operation};
+use quire_store::disk::{DiskOperation, Fault, FaultKind};
 
 use super::campaign::RowReport;
 use super::verify::verify;
-use super::workload::Workload;
-use crate::random::Random;
+use super::workload::RowWorkload;
+use crate::random::TestRandom;
 
 /// Lets a call of the disk fail in each of many workloads, or the disk become full, then crashes the machine.
 ///
@@ -26,9 +26,9 @@ pub fn fail_rows(first_seed: u64, workload_count: u64) -> Result<RowReport, Stri
 }
 
 fn fail_workload(seed: u64, report: &mut RowReport) -> Result<(), String> {
-    let mut random = Random::new(seed ^ 0xfa17);
+    let mut random = TestRandom::new(seed ^ 0xfa17);
     let disk = Arc::new(SimDisk::recording(Vec::new()));
-    let mut workload = Workload::new(disk.clone(), seed, false);
+    let mut workload = RowWorkload::new(disk.clone(), seed, false);
     let is_full = random.chance(40);
     if is_full {
         disk.set_quota(Some(8_192 + random.below(400_000)));
@@ -49,7 +49,7 @@ fn fail_workload(seed: u64, report: &mut RowReport) -> Result<(), String> {
     let journal = disk.journal();
     let sync = journal
         .iter()
-        .rposition(|operation| *operation == Operation::Sync);
+        .rposition(|operation| *operation == DiskOperation::Sync);
     // The disk as it is has all that has been written; of what a crash leaves, what was synced counts.
     let images = [
         (disk.to_bytes(), journal.len()),
@@ -65,7 +65,7 @@ fn fail_workload(seed: u64, report: &mut RowReport) -> Result<(), String> {
     Ok(())
 }
 
-fn random_fault(random: &mut Random) -> Fault {
+fn random_fault(random: &mut TestRandom) -> Fault {
     let kinds = [
         FaultKind::Read,
         FaultKind::Write,

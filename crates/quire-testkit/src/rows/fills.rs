@@ -8,15 +8,15 @@ use arrow::array::{
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::TableLockMode};
 use quire_tables::row_table::{KeyRange, Value};
 use quire_tables::{
-    ReferenceChecks, RowSource, RowTable, RowWriteError, SqlType, TableDefinition, Transaction,
+    ReferenceChecks, RowTable, RowWriteError, ScanRowSource, SqlType, TableDefinition, Transaction,
     TransactionError,
 };
 
-use super::history::Activity;
+use super::history::DiskActivity;
 use super::schema::{Row, random_options};
 use super::session::text;
-use super::session::{Outcome, read_rows, tuple_values};
-use super::workload::{Open, Workload};
+use super::session::{WorkloadOutcome, read_rows, tuple_values};
+use super::workload::{OpenWorkloadTransaction, RowWorkload};
 
 /// Rows of a sample by which it is chosen how rows are stored.
 const SAMPLE_ROWS: usize = 300;
@@ -24,9 +24,9 @@ const SAMPLE_ROWS: usize = 300;
 /// The name of a table until it takes the place of another.
 const REWRITTEN: &str = "rewritten";
 
-impl Workload {
+impl RowWorkload {
     /// Fills a table that is empty, or is emptied now, in one statement.
-    pub(super) fn fill(&mut self, open: &mut Open) -> Result<(), String> {
+    pub(super) fn fill(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         if open.state.tables.is_empty() {
             return self.change_definitions(open);
         }
@@ -34,7 +34,7 @@ impl Workload {
         if name == "parent" && open.state.has_references() {
             return Ok(());
         }
-        self.enter(Activity::Fill);
+        self.enter(DiskActivity::Fill);
         let savepoint = open.transaction.savepoint();
         let before = open.state.clone();
         if before.tables[&name].row_count() > 0 {
@@ -68,8 +68,8 @@ impl Workload {
         }
         let outcome = fill(&mut open.transaction, &name, &rows)?;
         match (outcome, is_right) {
-            (Outcome::Done, true) => open.state = state,
-            (Outcome::Refused, false) => {
+            (WorkloadOutcome::Done, true) => open.state = state,
+            (WorkloadOutcome::Refused, false) => {
                 open.transaction.roll_back_to(&savepoint);
                 open.state = before;
             }
@@ -79,11 +79,11 @@ impl Workload {
     }
 
     /// All rows are written again, and stored in another way, as `ALTER TABLE` does.
-    pub(super) fn rewrite(&mut self, open: &mut Open) -> Result<(), String> {
+    pub(super) fn rewrite(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         if open.state.tables.is_empty() {
             return self.change_definitions(open);
         }
-        self.enter(Activity::Fill);
+        self.enter(DiskActivity::Fill);
         let name = self.some_table(open)?;
         let transaction = &mut open.transaction;
         let id = transaction
@@ -95,7 +95,7 @@ impl Workload {
         transaction.begin_statement();
         let table = transaction.snapshot().row_table(&name).map_err(text)?;
         let table = table.ok_or("a table is missing")?;
-        let all = RowSource::Range(KeyRange::all());
+        let all = ScanRowSource::Range(KeyRange::all());
         let rows = read_rows(&table, all, Direction::Forward)?;
         let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
         let old = TableDefinition::clone(table.definition());
@@ -104,7 +104,7 @@ impl Workload {
         transaction
             .define(|tables| tables.create_table(new))
             .map_err(text)?;
-        if fill(transaction, REWRITTEN, &rows)? != Outcome::Done {
+        if fill(transaction, REWRITTEN, &rows)? != WorkloadOutcome::Done {
             return Err(format!("{name}: its rows cannot be written again"));
         }
         transaction
@@ -138,16 +138,20 @@ fn temporary(definition: &TableDefinition) -> TableDefinition {
 }
 
 /// Fills a table as a statement does. When it was refused, the statement must be rolled back.
-fn fill(transaction: &mut Transaction, name: &str, rows: &[Row]) -> Result<Outcome, String> {
+fn fill(
+    transaction: &mut Transaction,
+    name: &str,
+    rows: &[Row],
+) -> Result<WorkloadOutcome, String> {
     transaction.begin_statement();
     let table = transaction.snapshot().row_table(name).map_err(text)?;
     let table = table.ok_or("a table is missing")?;
     let sample = sample(table.definition(), &rows[..rows.len().min(SAMPLE_ROWS)])?;
     match try_fill(transaction, &table, sample, rows) {
-        Ok(()) => Ok(Outcome::Done),
+        Ok(()) => Ok(WorkloadOutcome::Done),
         Err(TransactionError::Rows(
             RowWriteError::Duplicate { .. } | RowWriteError::NoReferenced { .. },
-        )) => Ok(Outcome::Refused),
+        )) => Ok(WorkloadOutcome::Refused),
         Err(error) => Err(format!("{name}: {error}")),
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::model::State;
+use super::model::ModelState;
 
 /// What goes on while the disk works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Activity {
+pub enum DiskActivity {
     /// Opening the file, and recovery.
     #[default]
     Opening,
@@ -28,14 +28,14 @@ pub enum Activity {
     Closing,
 }
 
-impl Activity {
+impl DiskActivity {
     /// How many there are.
     pub const COUNT: usize = Self::Closing as usize + 1;
 }
 
 /// A commit, and when it happened.
 #[derive(Clone, Debug)]
-struct Commit {
+struct RowCommit {
     /// Before this nothing of it may be seen.
     started_at: usize,
     /// It has returned, and without an error.
@@ -44,22 +44,22 @@ struct Commit {
     written_at: Option<usize>,
     /// From here on nothing may undo it.
     durable_at: Option<usize>,
-    state: Arc<State>,
+    state: Arc<ModelState>,
 }
 
 /// What a workload did.
 #[derive(Clone, Debug, Default)]
-pub(super) struct History {
+pub(super) struct RowHistory {
     /// When the volume was there for sure.
     pub(super) created_at: Option<usize>,
-    commits: Vec<Commit>,
+    commits: Vec<RowCommit>,
     /// When each began.
-    activities: Vec<(usize, Activity)>,
+    activities: Vec<(usize, DiskActivity)>,
 }
 
-impl History {
+impl RowHistory {
     /// That of a database that is there, in this state.
-    pub(super) fn of_state(state: &Arc<State>) -> Self {
+    pub(super) fn of_state(state: &Arc<ModelState>) -> Self {
         let mut history = Self {
             created_at: Some(0),
             ..Self::default()
@@ -70,12 +70,12 @@ impl History {
     }
 
     /// Something else goes on from now on.
-    pub(super) fn enter(&mut self, now: usize, activity: Activity) {
+    pub(super) fn enter(&mut self, now: usize, activity: DiskActivity) {
         self.activities.push((now, activity));
     }
 
     /// What went on at the last operation before that moment.
-    pub(super) fn activity_at(&self, now: usize) -> Activity {
+    pub(super) fn activity_at(&self, now: usize) -> DiskActivity {
         let begun = self.activities.partition_point(|(began, _)| *began < now);
         let last = begun
             .checked_sub(1)
@@ -84,8 +84,8 @@ impl History {
     }
 
     /// A commit begins that leads to this state.
-    pub(super) fn begin(&mut self, now: usize, state: &Arc<State>) {
-        self.commits.push(Commit {
+    pub(super) fn begin(&mut self, now: usize, state: &Arc<ModelState>) {
+        self.commits.push(RowCommit {
             started_at: now,
             has_returned: false,
             written_at: None,
@@ -125,8 +125,8 @@ impl History {
 
     /// The states that a crash may leave: from that of the last durable commit to that of the last one begun. `synced_at`: when
     /// the last sync began.
-    pub(super) fn allowed_at(&self, now: usize, synced_at: usize) -> Vec<Arc<State>> {
-        let is_durable = |commit: &Commit| {
+    pub(super) fn allowed_at(&self, now: usize, synced_at: usize) -> Vec<Arc<ModelState>> {
+        let is_durable = |commit: &RowCommit| {
             commit.durable_at.is_some_and(|at| at <= now)
                 || commit.written_at.is_some_and(|at| at <= synced_at)
         };

@@ -3,14 +3,14 @@
 use quire_kv::mvcc::TransactionOptions;
 use quire_tables::{AppendOptions, Engine};
 
-use super::history::Activity;
+use super::history::DiskActivity;
 use super::session::text;
-use super::workload::{Open, Workload};
+use super::workload::{OpenWorkloadTransaction, RowWorkload};
 use crate::engine::{batch, change_rows, load_definition, merge, random_rows};
 
-impl Workload {
+impl RowWorkload {
     /// Loads, changes, drops or empties a column table.
-    pub(super) fn change_load(&mut self, open: &mut Open) -> Result<(), String> {
+    pub(super) fn change_load(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         let name = format!("load {}", self.random.below(2));
         let Some(rows) = open.state.loads.get_mut(&name) else {
             let half = open.transaction.tables().map_err(text)?;
@@ -38,7 +38,7 @@ impl Workload {
         }
     }
 
-    fn load(&mut self, open: &mut Open, name: &str) -> Result<(), String> {
+    fn load(&mut self, open: &mut OpenWorkloadTransaction, name: &str) -> Result<(), String> {
         let added = random_rows(&mut self.random);
         let options = AppendOptions {
             workers: Some(1),
@@ -57,7 +57,7 @@ impl Workload {
 
     /// Merges the changes of a column table into row groups. Afterwards there are the same rows.
     pub(super) fn merge(&mut self, engine: &Engine) -> Result<(), String> {
-        self.enter(Activity::Merge);
+        self.enter(DiskActivity::Merge);
         for name in self.state.loads.keys() {
             let mut transaction = engine.transaction(TransactionOptions::default());
             merge(&mut transaction, &mut self.random, name)?;

@@ -17,7 +17,7 @@ mod workload;
 
 pub use campaign::{RowCampaign, RowReport, crash_rows};
 pub use faults::fail_rows;
-pub use history::Activity;
+pub use history::DiskActivity;
 pub use options::{engine_options, volume_options};
 pub use schema::Row;
 pub use session::{KeyedRow, read_rows};

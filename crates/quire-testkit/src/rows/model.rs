@@ -6,32 +6,32 @@ use std::sync::Arc;
 use quire_tables::ReferentialAction;
 use quire_tables::row_table::Value;
 
-use super::schema::{Added, INDEXES, REFERRING, Row, Variant};
+use super::schema::{AddedColumnState, INDEXES, REFERRING, Row, Variant};
 use crate::engine::Tables;
 
 /// The rows of a table, each with how often it is there, and the names of its indexes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct TableState {
+pub(super) struct ModelTableState {
     /// Rows and how many are equal.
     pub rows: BTreeMap<Arc<Row>, usize>,
     /// Names of the indexes.
     pub indexes: BTreeSet<String>,
     /// Columns behind those that it was made with.
-    pub added: Vec<Added>,
+    pub added: Vec<AddedColumnState>,
 }
 
 /// What a database holds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct ModelState {
     /// Row tables.
-    pub tables: BTreeMap<String, TableState>,
+    pub tables: BTreeMap<String, ModelTableState>,
     /// Column tables.
     pub loads: Tables,
     /// The greatest value that a sequence had given before. Nobody sees it in the database.
     pub given: i64,
 }
 
-impl PartialEq for State {
+impl PartialEq for ModelState {
     fn eq(&self, other: &Self) -> bool {
         self.tables == other.tables && self.loads == other.loads
     }
@@ -39,13 +39,13 @@ impl PartialEq for State {
 
 /// A change of one row.
 #[derive(Clone, Debug)]
-pub(super) enum Change {
+pub(super) enum RowChange {
     Insert(Row),
     Update(Row, Row),
     Delete(Row),
 }
 
-impl TableState {
+impl ModelTableState {
     pub(super) fn add(&mut self, row: Row) {
         *self.rows.entry(Arc::new(row)).or_default() += 1;
     }
@@ -82,12 +82,12 @@ fn key_columns(table: &str) -> &'static [usize] {
     }
 }
 
-impl State {
+impl ModelState {
     /// Does a change as a statement must; false when the statement must fail, and the state is of no use any more.
-    pub(super) fn apply(&mut self, table: &str, change: &Change, variant: &Variant) -> bool {
+    pub(super) fn apply(&mut self, table: &str, change: &RowChange, variant: &Variant) -> bool {
         match change {
-            Change::Insert(row) => self.insert(table, row) && self.refers_well(table, row),
-            Change::Update(before, after) => {
+            RowChange::Insert(row) => self.insert(table, row) && self.refers_well(table, row),
+            RowChange::Update(before, after) => {
                 self.take(table, before);
                 self.insert(table, after)
                     && self.refers_well(table, after)
@@ -95,7 +95,7 @@ impl State {
                         || before[0] == after[0]
                         || self.parent_gone(&before[0], Some(&after[0]), variant.on_update))
             }
-            Change::Delete(row) => {
+            RowChange::Delete(row) => {
                 self.take(table, row);
                 table != "parent" || self.parent_gone(&row[0], None, variant.on_delete)
             }
@@ -195,7 +195,7 @@ impl State {
 
     /// A few words for messages.
     pub(super) fn describe(&self) -> String {
-        let table = |(name, state): (&String, &TableState)| {
+        let table = |(name, state): (&String, &ModelTableState)| {
             let indexes: Vec<&str> = state.indexes.iter().map(String::as_str).collect();
             format!("{name}: {} rows, {}", state.row_count(), indexes.join(" "))
         };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use quire_store::VolumeOptions;
 use quire_tables::EngineOptions;
 
-use crate::random::Random;
+use crate::random::TestRandom;
 
 /// Options of the volumes, all repeatable from a seed.
 #[must_use]
@@ -21,7 +21,7 @@ pub fn volume_options(seed: u64) -> VolumeOptions {
 /// A small pool, and small staged batches. Without threads, what happens depends on the seed alone.
 #[must_use]
 pub fn engine_options(seed: u64, has_threads: bool) -> EngineOptions {
-    let mut random = Random::new(seed);
+    let mut random = TestRandom::new(seed);
     let mut options = EngineOptions {
         staging_bytes: [1, 600, 5_000, 4 << 20][random.below(4) as usize],
         ..EngineOptions::default()

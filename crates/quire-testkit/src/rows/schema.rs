@@ -3,11 +3,12 @@
 use quire_codec::CodecId;
 use quire_tables::row_table::Value;
 use quire_tables::{
-    BlockCodecId, ColumnDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition, KeyPart,
-    PageTarget, ReferentialAction, SqlType, Storage, TableDefinition, TableOptions,
+    BlockCodecId, CatalogKeyPart, ColumnDefinition, ForeignKeyDefinition, IndexDefinition,
+    KeyDefinition, PageTarget, ReferentialAction, SqlType, TableDefinition, TableOptions,
+    TableStorage,
 };
 
-use crate::random::Random;
+use crate::random::TestRandom;
 
 /// A row: the values of all columns.
 pub type Row = Vec<Value>;
@@ -39,7 +40,7 @@ pub(super) struct Variant {
 }
 
 impl Variant {
-    pub(super) fn new(random: &mut Random) -> Self {
+    pub(super) fn new(random: &mut TestRandom) -> Self {
         let on_delete = [
             ReferentialAction::Cascade,
             ReferentialAction::SetNull,
@@ -72,7 +73,7 @@ impl Variant {
 
     /// How many rows are many: pages are flushed while their commit changes them, and, of words, there are enough of them for a
     /// dictionary.
-    pub(super) fn many_rows(&self, random: &mut Random) -> u64 {
+    pub(super) fn many_rows(&self, random: &mut TestRandom) -> u64 {
         if self.repeats_words {
             3_200
         } else {
@@ -81,7 +82,7 @@ impl Variant {
     }
 
     /// One of many rows of `heap`.
-    pub(super) fn one_of_many(&self, added: &[Added], random: &mut Random) -> Row {
+    pub(super) fn one_of_many(&self, added: &[AddedColumnState], random: &mut TestRandom) -> Row {
         if self.repeats_words {
             return self.random_row("heap", added, random);
         }
@@ -91,14 +92,19 @@ impl Variant {
     }
 
     /// A random row of a table, with values for what was added to it.
-    pub(super) fn random_row(&self, table: &str, added: &[Added], random: &mut Random) -> Row {
+    pub(super) fn random_row(
+        &self,
+        table: &str,
+        added: &[AddedColumnState],
+        random: &mut TestRandom,
+    ) -> Row {
         let mut row = match table {
             "heap" if self.repeats_words => vec![number(random, 1_000), words(random)],
             _ => random_row(table, random),
         };
         row.extend(added.iter().map(|column| match column {
-            Added::Kept => number(random, 50),
-            Added::Dropped => Value::Null,
+            AddedColumnState::Kept => number(random, 50),
+            AddedColumnState::Dropped => Value::Null,
         }));
         row
     }
@@ -106,13 +112,13 @@ impl Variant {
 
 /// What has become of a column that was added to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Added {
+pub(super) enum AddedColumnState {
     Kept,
     Dropped,
 }
 
 /// How the rows of a table may be kept.
-pub(super) fn random_options(random: &mut Random) -> TableOptions {
+pub(super) fn random_options(random: &mut TestRandom) -> TableOptions {
     let codecs = [
         BlockCodecId::Lz4,
         BlockCodecId::None,
@@ -150,7 +156,7 @@ fn column(name: &str, sql_type: SqlType, nullable: bool) -> ColumnDefinition {
 }
 
 fn key(name: &str, columns: &[(usize, bool)]) -> KeyDefinition {
-    let part = |(column, is_descending): &(usize, bool)| KeyPart {
+    let part = |(column, is_descending): &(usize, bool)| CatalogKeyPart {
         column: *column,
         is_descending: *is_descending,
     };
@@ -190,7 +196,7 @@ pub(super) fn definition(table: &str, variant: &Variant) -> TableDefinition {
         ),
     };
     let mut definition = TableDefinition::new(table, columns);
-    definition.storage = Storage::Row;
+    definition.storage = TableStorage::Row;
     definition.primary_key = primary_key;
     definition.options = variant.options;
     if variant.has_dictionaries {
@@ -223,11 +229,11 @@ pub(super) fn index_definition(position: usize) -> IndexDefinition {
     }
 }
 
-fn number(random: &mut Random, limit: u64) -> Value {
+fn number(random: &mut TestRandom, limit: u64) -> Value {
     Value::Integer(random.below(limit) as i64)
 }
 
-fn text(random: &mut Random, distinct: u64) -> Value {
+fn text(random: &mut TestRandom, distinct: u64) -> Value {
     match random.below(5) {
         0 => Value::Null,
         _ => {
@@ -238,7 +244,7 @@ fn text(random: &mut Random, distinct: u64) -> Value {
 }
 
 /// Mostly short, sometimes longer than a page, that is in pieces in a tree of its own.
-fn note(random: &mut Random) -> String {
+fn note(random: &mut TestRandom) -> String {
     let limit = match random.below(24) {
         0 => 20_000,
         1 => 4_000,
@@ -251,8 +257,8 @@ fn note(random: &mut Random) -> String {
 }
 
 /// Some of the same words.
-fn words(random: &mut Random) -> Value {
-    let word = |random: &mut Random| {
+fn words(random: &mut TestRandom) -> Value {
+    let word = |random: &mut TestRandom| {
         let number = random.below(300) + 17;
         format!("{:x}", number.wrapping_mul(0xbf58_476d_1ce4_e5b9)).split_off(6)
     };
@@ -261,7 +267,7 @@ fn words(random: &mut Random) -> Value {
 }
 
 /// A random row of a table as it is made.
-fn random_row(table: &str, random: &mut Random) -> Row {
+fn random_row(table: &str, random: &mut TestRandom) -> Row {
     let long = match random.below(6) {
         0 => None,
         _ => Some(note(random)),

@@ -1,16 +1,16 @@
 //! Statements on the engine's side.
 
 use arrow::array::AsArray;
-use quire_kv::mvcc::{LockError, WriteError};
+use quire_kv::mvcc::{KeyWriteError, LockError};
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::row_table::{KeyRange, TupleValue, Value};
 use quire_tables::{
-    ColumnDefinition, Engine, Insertion, ReferenceChecks, RowScanOptions, RowSource, RowTable,
-    RowWriteError, Snapshot, Transaction,
+    ColumnDefinition, Engine, Insertion, ReferenceChecks, RowScanOptions, RowTable, RowWriteError,
+    ScanRowSource, Snapshot, Transaction,
 };
 
-use super::model::{Change, State, TableState};
-use super::schema::{Added, Row, first_columns};
+use super::model::{ModelState, ModelTableState, RowChange};
+use super::schema::{AddedColumnState, Row, first_columns};
 use crate::engine::read_tables;
 
 /// A row's key in its table, and the row.
@@ -20,7 +20,7 @@ pub(super) const SEQUENCE: &str = "numbers";
 
 /// What became of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum WorkloadOutcome {
     /// It has been done.
     Done,
     /// A constraint forbids it.
@@ -35,7 +35,7 @@ pub(super) enum Outcome {
 /// The message of the engine.
 pub fn read_rows(
     table: &RowTable,
-    source: RowSource,
+    source: ScanRowSource,
     direction: Direction,
 ) -> Result<Vec<KeyedRow>, String> {
     let definition = table.definition();
@@ -67,16 +67,16 @@ pub fn read_rows(
 ///
 /// # Errors
 /// The message of the engine.
-pub(super) fn read_state(snapshot: &Snapshot) -> Result<State, String> {
-    let mut state = State {
+pub(super) fn read_state(snapshot: &Snapshot) -> Result<ModelState, String> {
+    let mut state = ModelState {
         loads: read_tables(snapshot)?,
-        ..State::default()
+        ..ModelState::default()
     };
     // A change moves a row, and so does a merge.
     state.loads.values_mut().for_each(|rows| rows.sort());
     for table in snapshot.row_tables().map_err(|error| error.to_string())? {
-        let mut found = TableState::default();
-        let all = RowSource::Range(KeyRange::all());
+        let mut found = ModelTableState::default();
+        let all = ScanRowSource::Range(KeyRange::all());
         for (_, row) in read_rows(&table, all, Direction::Forward)? {
             found.add(row);
         }
@@ -90,9 +90,9 @@ pub(super) fn read_state(snapshot: &Snapshot) -> Result<State, String> {
         found.added = added
             .map(|column| {
                 if column.is_dropped {
-                    Added::Dropped
+                    AddedColumnState::Dropped
                 } else {
-                    Added::Kept
+                    AddedColumnState::Kept
                 }
             })
             .collect();
@@ -109,19 +109,19 @@ pub(super) fn perform(
     transaction: &mut Transaction,
     name: &str,
     row_key: &[u8],
-    change: &Change,
-) -> Result<Outcome, String> {
+    change: &RowChange,
+) -> Result<WorkloadOutcome, String> {
     match try_perform(transaction, name, row_key, change) {
         Ok(outcome) => Ok(outcome),
         Err(
             RowWriteError::Duplicate { .. }
             | RowWriteError::NoReferenced { .. }
             | RowWriteError::StillReferenced { .. },
-        ) => Ok(Outcome::Refused),
+        ) => Ok(WorkloadOutcome::Refused),
         Err(
             RowWriteError::Lock(LockError::Timeout)
-            | RowWriteError::Write(WriteError::Lock(LockError::Timeout)),
-        ) => Ok(Outcome::Locked),
+            | RowWriteError::Write(KeyWriteError::Lock(LockError::Timeout)),
+        ) => Ok(WorkloadOutcome::Locked),
         Err(error) => Err(format!("{name}: {error}")),
     }
 }
@@ -130,37 +130,37 @@ fn try_perform(
     transaction: &mut Transaction,
     name: &str,
     row_key: &[u8],
-    change: &Change,
-) -> Result<Outcome, RowWriteError> {
+    change: &RowChange,
+) -> Result<WorkloadOutcome, RowWriteError> {
     let table = transaction.snapshot().row_table(name)?;
     let missing = || RowWriteError::Reference(format!("table {name} is not there"));
     let parts = table.ok_or_else(missing)?.parts().clone();
     let is_referenced = transaction.is_referenced(name);
     let mut checks = ReferenceChecks::default();
     let mut writer = transaction.row_writer(&parts);
-    if !matches!(change, Change::Insert(_)) {
+    if !matches!(change, RowChange::Insert(_)) {
         writer.lock(row_key, RowLockMode::Exclusive, LockWait::Wait)?;
     }
     match change {
-        Change::Insert(row) => {
+        RowChange::Insert(row) => {
             let values = tuple_values(row);
             if let Insertion::Conflict(_) = writer.insert(&values)? {
-                return Ok(Outcome::Refused);
+                return Ok(WorkloadOutcome::Refused);
             }
             checks.inserted(&parts, &values);
         }
-        Change::Update(_, row) => {
+        RowChange::Update(_, row) => {
             let values = tuple_values(row);
             let before = writer.update(row_key, &values)?;
             checks.updated(&parts, before, &values, is_referenced);
         }
-        Change::Delete(_) => {
+        RowChange::Delete(_) => {
             let before = writer.delete(row_key)?;
             checks.deleted(&parts, before, is_referenced);
         }
     }
     transaction.check_references(checks)?;
-    Ok(Outcome::Done)
+    Ok(WorkloadOutcome::Done)
 }
 
 pub(super) fn tuple_values(row: &Row) -> Vec<TupleValue<'_>> {

@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::TableLockMode, mvcc::TransactionOptions};
 use quire_tables::row_table::KeyRange;
-use quire_tables::{Engine, RowSource};
+use quire_tables::{Engine, ScanRowSource};
 
-use super::model::{Change, State};
+use super::model::{ModelState, RowChange};
 use super::schema::Row;
 use super::session::text;
-use super::session::{Outcome, perform, read_rows};
-use super::workload::{Open, Workload};
+use super::session::{WorkloadOutcome, perform, read_rows};
+use super::workload::{OpenWorkloadTransaction, RowWorkload};
 
 /// With more rows a table is emptied at once soon: all of them are read again and again.
 const MANY_ROWS: usize = 400;
 
 /// The key of a row, and what becomes of the row.
-type KeyedChange = (Box<[u8]>, Change);
+type KeyedChange = (Box<[u8]>, RowChange);
 
-impl Workload {
+impl RowWorkload {
     /// Some statements that change a row of one table each.
-    pub(super) fn change_rows(&mut self, open: &mut Open) -> Result<(), String> {
+    pub(super) fn change_rows(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         let names: Vec<String> = open.state.tables.keys().cloned().collect();
         let Some(name) = names.get(self.random.below(names.len() as u64) as usize) else {
             return self.change_definitions(open);
@@ -39,7 +39,7 @@ impl Workload {
             open.transaction.begin_statement();
             let change = if self.random.chance(inserts) {
                 let row = self.random_row(open, name);
-                Some((Box::default(), Change::Insert(row)))
+                Some((Box::default(), RowChange::Insert(row)))
             } else {
                 self.change_of_row(open, name, inserts == 0)?
             };
@@ -53,20 +53,20 @@ impl Workload {
 
     fn change_of_row(
         &mut self,
-        open: &Open,
+        open: &OpenWorkloadTransaction,
         name: &str,
         only_deletes: bool,
     ) -> Result<Option<KeyedChange>, String> {
         let table = open.transaction.snapshot().row_table(name).map_err(text)?;
         let table = table.ok_or("a table is missing")?;
-        let all = RowSource::Range(KeyRange::all());
+        let all = ScanRowSource::Range(KeyRange::all());
         let mut rows = read_rows(&table, all, Direction::Forward)?;
         if rows.is_empty() {
             return Ok(None);
         }
         let (row_key, row) = rows.swap_remove(self.random.below(rows.len() as u64) as usize);
         if only_deletes || self.random.chance(40) {
-            return Ok(Some((row_key, Change::Delete(row))));
+            return Ok(Some((row_key, RowChange::Delete(row))));
         }
         let mut after: Row = row.clone();
         let other = self.random_row(open, name);
@@ -75,23 +75,23 @@ impl Workload {
                 *value = other;
             }
         }
-        Ok(Some((row_key, Change::Update(row, after))))
+        Ok(Some((row_key, RowChange::Update(row, after))))
     }
 
     fn statement(
         &mut self,
-        open: &mut Open,
+        open: &mut OpenWorkloadTransaction,
         name: &str,
         row_key: &[u8],
-        change: &Change,
+        change: &RowChange,
     ) -> Result<(), String> {
         let savepoint = open.transaction.savepoint();
         let outcome = perform(&mut open.transaction, name, row_key, change)?;
         let mut state = open.state.clone();
         let expected = if state.apply(name, change, &self.variant) {
-            Outcome::Done
+            WorkloadOutcome::Done
         } else {
-            Outcome::Refused
+            WorkloadOutcome::Refused
         };
         if outcome != expected {
             return Err(format!(
@@ -99,20 +99,22 @@ impl Workload {
             ));
         }
         match outcome {
-            Outcome::Done => open.state = state,
-            Outcome::Refused | Outcome::Locked => open.transaction.roll_back_to(&savepoint),
+            WorkloadOutcome::Done => open.state = state,
+            WorkloadOutcome::Refused | WorkloadOutcome::Locked => {
+                open.transaction.roll_back_to(&savepoint)
+            }
         }
         Ok(())
     }
 
-    fn random_row(&mut self, open: &Open, table: &str) -> Row {
+    fn random_row(&mut self, open: &OpenWorkloadTransaction, table: &str) -> Row {
         let state = open.state.tables.get(table);
         let added = state.map_or(&[][..], |state| &state.added);
         self.variant.random_row(table, added, &mut self.random)
     }
 
     /// So many rows that pages are flushed while their commit changes them.
-    pub(super) fn insert_many(&mut self, open: &mut Open) -> Result<(), String> {
+    pub(super) fn insert_many(&mut self, open: &mut OpenWorkloadTransaction) -> Result<(), String> {
         const NAME: &str = "heap";
         open.transaction.begin_statement();
         let Some(table) = open.state.tables.get_mut(NAME) else {
@@ -121,8 +123,8 @@ impl Workload {
         for _ in 0..self.variant.many_rows(&mut self.random) {
             let row = self.variant.one_of_many(&table.added, &mut self.random);
             table.add(row.clone());
-            let inserted = perform(&mut open.transaction, NAME, &[], &Change::Insert(row))?;
-            if inserted != Outcome::Done {
+            let inserted = perform(&mut open.transaction, NAME, &[], &RowChange::Insert(row))?;
+            if inserted != WorkloadOutcome::Done {
                 return Err("a row without a key was refused".to_owned());
             }
         }
@@ -130,7 +132,11 @@ impl Workload {
     }
 
     /// Another transaction commits a row of a table without a key while this one is open.
-    pub(super) fn commit_beside(&mut self, engine: &Engine, open: &mut Open) -> Result<(), String> {
+    pub(super) fn commit_beside(
+        &mut self,
+        engine: &Engine,
+        open: &mut OpenWorkloadTransaction,
+    ) -> Result<(), String> {
         const NAME: &str = "heap";
         let synchronous = self.random_synchronous();
         let mut other = engine.transaction(TransactionOptions {
@@ -148,14 +154,14 @@ impl Workload {
         }
         let added = &self.state.tables[NAME].added;
         let row = self.variant.random_row(NAME, added, &mut self.random);
-        let change = Change::Insert(row.clone());
+        let change = RowChange::Insert(row.clone());
         match perform(&mut other, NAME, &[], &change)? {
-            Outcome::Done => {}
+            WorkloadOutcome::Done => {}
             // With many rows of it this one may have locked the whole tree.
-            Outcome::Locked => return Ok(()),
-            Outcome::Refused => return Err("a row without a key was refused".to_owned()),
+            WorkloadOutcome::Locked => return Ok(()),
+            WorkloadOutcome::Refused => return Err("a row without a key was refused".to_owned()),
         }
-        let mut state = State::clone(&self.state);
+        let mut state = ModelState::clone(&self.state);
         let savepoints = open.savepoints.iter_mut().map(|(_, state)| state);
         for state in savepoints.chain([&mut state, &mut open.state]) {
             if let Some(table) = state.tables.get_mut(NAME) {

@@ -7,20 +7,20 @@ use quire_store::{
     DICTIONARY_LIST_PAGE, MemDisk, OpenMode, PageKind, STAGING_PAGE, SimDisk, Volume,
 };
 use quire_tables::row_table::{KeyRange, Value};
-use quire_tables::{Engine, RowSource};
+use quire_tables::{Engine, ScanRowSource};
 
-use super::model::{Change, State};
+use super::model::{ModelState, RowChange};
 use super::options::{engine_options, volume_options};
 use super::schema::{Row, Variant, definition, first_columns};
-use super::session::{Outcome, next_value, perform, read_rows, read_state, text};
-use crate::random::Random;
+use super::session::{WorkloadOutcome, next_value, perform, read_rows, read_state, text};
+use crate::random::TestRandom;
 use crate::recovery::{Recovered, open_volume};
 
 /// Opens what a crash left, compares it with what is allowed, checks every invariant, commits something, and opens the file
 /// again.
 pub(super) fn verify(
     image: Vec<u8>,
-    allowed: &[Arc<State>],
+    allowed: &[Arc<ModelState>],
     may_be_blank: bool,
     seed: u64,
 ) -> Result<Recovered, String> {
@@ -90,8 +90,8 @@ pub fn verify_engine(engine: &Engine) -> Result<(), String> {
     let snapshot = engine.snapshot();
     for table in snapshot.row_tables().map_err(text)? {
         let range = KeyRange::all;
-        let mut rows = read_rows(&table, RowSource::Range(range()), Direction::Forward)?;
-        let mut backward = read_rows(&table, RowSource::Range(range()), Direction::Backward)?;
+        let mut rows = read_rows(&table, ScanRowSource::Range(range()), Direction::Forward)?;
+        let mut backward = read_rows(&table, ScanRowSource::Range(range()), Direction::Backward)?;
         backward.reverse();
         if rows != backward {
             return Err("a table has other rows backwards".to_owned());
@@ -99,7 +99,7 @@ pub fn verify_engine(engine: &Engine) -> Result<(), String> {
         rows.sort();
         for index in 0..table.indexes().len() {
             let range = range();
-            let source = RowSource::Index { index, range };
+            let source = ScanRowSource::Index { index, range };
             let mut forward = read_rows(&table, source.clone(), Direction::Forward)?;
             let mut backward = read_rows(&table, source, Direction::Backward)?;
             backward.reverse();
@@ -131,8 +131,8 @@ pub(super) fn the_log_is_empty(engine: &Engine) -> Result<(), String> {
 }
 
 /// A row for each table; `heap` is made if it is not there.
-fn commit_something(engine: &Engine, mut state: State) -> Result<State, String> {
-    let variant = Variant::new(&mut Random::new(7));
+fn commit_something(engine: &Engine, mut state: ModelState) -> Result<ModelState, String> {
+    let variant = Variant::new(&mut TestRandom::new(7));
     let mut transaction = engine.transaction(TransactionOptions::default());
     if !state.tables.contains_key("heap") {
         let made = transaction.define(|tables| tables.create_table(definition("heap", &variant)));
@@ -144,8 +144,8 @@ fn commit_something(engine: &Engine, mut state: State) -> Result<State, String> 
         let width = first_columns(&name) + state.tables[&name].added.len();
         let mut row = row_after_crash(&name);
         row.resize(width, Value::Null);
-        let change = Change::Insert(row);
-        if perform(&mut transaction, &name, &[], &change)? != Outcome::Done {
+        let change = RowChange::Insert(row);
+        if perform(&mut transaction, &name, &[], &change)? != WorkloadOutcome::Done {
             return Err(format!("{name}: a row was refused after the crash"));
         }
         state.apply(&name, &change, &variant);
@@ -168,7 +168,7 @@ fn row_after_crash(table: &str) -> Row {
     }
 }
 
-fn describe_difference(found: &State, allowed: &[Arc<State>]) -> String {
+fn describe_difference(found: &ModelState, allowed: &[Arc<ModelState>]) -> String {
     let allowed: Vec<String> = allowed.iter().map(|state| state.describe()).collect();
     format!(
         "found {}, allowed {}",

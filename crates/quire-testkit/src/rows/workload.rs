@@ -7,47 +7,47 @@ use quire_kv::{mvcc::Synchronous, mvcc::TransactionOptions};
 use quire_store::{OpenMode, SimDisk, Volume};
 use quire_tables::{Engine, Savepoint, Snapshot, Transaction};
 
-use super::history::{Activity, History};
-use super::model::State;
+use super::history::{DiskActivity, RowHistory};
+use super::model::ModelState;
 use super::options::{engine_options, volume_options};
 use super::schema::Variant;
 use super::session::{read_state, text};
 use super::verify::the_log_is_empty;
-use crate::random::Random;
+use crate::random::TestRandom;
 
 /// Runs until it ends or the disk fails.
-pub(super) struct Workload {
+pub(super) struct RowWorkload {
     disk: Arc<SimDisk>,
-    pub(super) random: Random,
+    pub(super) random: TestRandom,
     pub(super) variant: Variant,
     /// What is committed.
-    pub(super) state: Arc<State>,
-    history: History,
+    pub(super) state: Arc<ModelState>,
+    history: RowHistory,
     has_threads: bool,
     /// Of the last transaction.
     synchronous: Synchronous,
     sessions: u64,
     /// Absent while it is closed.
     engine: Option<Engine>,
-    held: Option<(Snapshot, Arc<State>)>,
+    held: Option<(Snapshot, Arc<ModelState>)>,
 }
 
 /// A transaction, and what it must see.
-pub(super) struct Open {
+pub(super) struct OpenWorkloadTransaction {
     pub(super) transaction: Transaction,
-    pub(super) state: State,
-    pub(super) savepoints: Vec<(Savepoint, State)>,
+    pub(super) state: ModelState,
+    pub(super) savepoints: Vec<(Savepoint, ModelState)>,
 }
 
-impl Workload {
+impl RowWorkload {
     pub(super) fn new(disk: Arc<SimDisk>, seed: u64, has_threads: bool) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = TestRandom::new(seed);
         Self {
             disk,
             variant: Variant::new(&mut random),
             random,
             state: Arc::default(),
-            history: History::default(),
+            history: RowHistory::default(),
             has_threads,
             synchronous: Synchronous::Full,
             sessions: 0,
@@ -61,12 +61,12 @@ impl Workload {
         disk: Arc<SimDisk>,
         seed: u64,
         variant: Variant,
-        state: &Arc<State>,
+        state: &Arc<ModelState>,
     ) -> Self {
         let mut workload = Self::new(disk, seed, false);
         workload.variant = variant;
         workload.state = Arc::clone(state);
-        workload.history = History::of_state(state);
+        workload.history = RowHistory::of_state(state);
         workload
     }
 
@@ -93,7 +93,7 @@ impl Workload {
     }
 
     /// What has happened. The process ends here.
-    pub(super) fn end(self) -> History {
+    pub(super) fn end(self) -> RowHistory {
         self.history
     }
 
@@ -104,14 +104,14 @@ impl Workload {
         };
         match self.random.below(27) {
             0 => {
-                self.enter(Activity::Cleaning);
+                self.enter(DiskActivity::Cleaning);
                 engine.clean().map_err(text)?;
                 self.history.all_is_durable(self.now());
                 Ok(())
             }
             1..4 => self.checkpoint(&engine),
             4 => {
-                self.enter(Activity::VolumeCheckpoint);
+                self.enter(DiskActivity::VolumeCheckpoint);
                 engine.volume().checkpoint().map_err(text)?;
                 self.history.written_is_durable(self.now());
                 Ok(())
@@ -123,7 +123,7 @@ impl Workload {
                 Ok(())
             }
             7 => {
-                self.enter(Activity::Statements);
+                self.enter(DiskActivity::Statements);
                 self.use_sequence(&engine)
             }
             8 | 9 => self.merge(&engine),
@@ -132,7 +132,7 @@ impl Workload {
     }
 
     fn checkpoint(&mut self, engine: &Engine) -> Result<(), String> {
-        self.enter(Activity::Checkpoint);
+        self.enter(DiskActivity::Checkpoint);
         engine.checkpoint().map_err(text)?;
         self.history.all_is_durable(self.now());
         if self.has_threads {
@@ -144,7 +144,7 @@ impl Workload {
 
     fn reopen(&mut self, engine: Engine) -> Result<(), String> {
         self.release_snapshot()?;
-        self.enter(Activity::Closing);
+        self.enter(DiskActivity::Closing);
         let volume = engine.volume().clone();
         self.engine = None;
         drop(engine);
@@ -159,7 +159,7 @@ impl Workload {
     }
 
     fn open(&mut self) -> Result<(), String> {
-        self.enter(Activity::Opening);
+        self.enter(DiskActivity::Opening);
         self.sessions += 1;
         let seed = self.random.next_u64().wrapping_add(self.sessions);
         let volume = if self.history.created_at.is_none() {
@@ -174,7 +174,7 @@ impl Workload {
         Ok(())
     }
 
-    fn compare(&self, snapshot: &Snapshot, state: &State, when: &str) -> Result<(), String> {
+    fn compare(&self, snapshot: &Snapshot, state: &ModelState, when: &str) -> Result<(), String> {
         let found = read_state(snapshot)?;
         if found == *state {
             return Ok(());
@@ -196,13 +196,13 @@ impl Workload {
             synchronous,
             ..TransactionOptions::default()
         };
-        let mut open = Open {
+        let mut open = OpenWorkloadTransaction {
             transaction: engine.transaction(options),
-            state: State::clone(&self.state),
+            state: ModelState::clone(&self.state),
             savepoints: Vec::new(),
         };
         for _ in 0..1 + self.random.below(4) {
-            self.enter(Activity::Statements);
+            self.enter(DiskActivity::Statements);
             match self.random.below(17) {
                 0 | 1 => self.change_definitions(&mut open)?,
                 2 | 15 => self.change_load(&mut open)?,
@@ -228,7 +228,7 @@ impl Workload {
             )?;
         }
         if self.random.chance(12) {
-            self.enter(Activity::Statements);
+            self.enter(DiskActivity::Statements);
             drop(open.transaction);
             return self.compare(&engine.snapshot(), &self.state, "after a rollback");
         }
@@ -238,7 +238,7 @@ impl Workload {
         } else {
             synchronous
         };
-        let Open {
+        let OpenWorkloadTransaction {
             transaction, state, ..
         } = open;
         let has_threads = self.has_threads && self.random.chance(20);
@@ -251,7 +251,7 @@ impl Workload {
         })
     }
 
-    fn roll_back(&mut self, open: &mut Open) {
+    fn roll_back(&mut self, open: &mut OpenWorkloadTransaction) {
         if open.savepoints.is_empty() {
             return;
         }
@@ -275,7 +275,7 @@ impl Workload {
         self.synchronous
     }
 
-    pub(super) fn enter(&mut self, activity: Activity) {
+    pub(super) fn enter(&mut self, activity: DiskActivity) {
         self.history.enter(self.now(), activity);
     }
 
@@ -286,12 +286,12 @@ impl Workload {
     /// Notes a commit and when it happens.
     pub(super) fn commit(
         &mut self,
-        state: State,
+        state: ModelState,
         durability: Synchronous,
         act: impl FnOnce() -> Result<(), String>,
     ) -> Result<(), String> {
         let state = Arc::new(state);
-        self.enter(Activity::Commit);
+        self.enter(DiskActivity::Commit);
         self.history.begin(self.now(), &state);
         act()?;
         self.history.returned();

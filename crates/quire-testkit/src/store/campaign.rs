@@ -8,8 +8,8 @@ use quire_store::disk::CrashImages;
 
 use super::model::State;
 use super::verify::{Expectation, verify_recovery};
-use super::workload::{Workload, WorkloadOptions, volume_options};
-use crate::random::Random;
+use super::workload::{StoreWorkload, WorkloadOptions, volume_options};
+use crate::random::TestRandom;
 
 /// Crashes tried after each operation of a workload.
 const DAMAGES_PER_OPERATION: u64 = 3;
@@ -60,11 +60,11 @@ fn crash_workload(
     report: &mut CampaignReport,
 ) -> Result<(), String> {
     let disk = Arc::new(SimDisk::recording(Vec::new()));
-    let (history, result) = Workload::new(disk.clone(), seed, options, State::default()).run();
+    let (history, result) = StoreWorkload::new(disk.clone(), seed, options, State::default()).run();
     result.map_err(|what| format!("without any fault: {what}"))?;
     let journal = disk.journal();
     let mut crashes = CrashImages::new(Vec::new(), &journal);
-    let mut random = Random::new(seed ^ 0xc4a5);
+    let mut random = TestRandom::new(seed ^ 0xc4a5);
     loop {
         let position = crashes.position();
         let expectation = Expectation {
@@ -93,7 +93,7 @@ fn crash_once(
     expectation: &Expectation,
     report: &mut CampaignReport,
 ) -> Result<(), String> {
-    let mut random = Random::new(damage);
+    let mut random = TestRandom::new(damage);
     let options = volume_options(seed);
     let (state, disk) = verify_recovery(image.clone(), &options, expectation, random.next_u64())?;
     report.cases += 1;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use quire_store::SimDisk;
 use quire_store::disk::{Fault, FaultKind};
 
-use super::model::{History, State};
+use super::model::{CommitHistory, State};
 use super::verify::{Expectation, verify_recovery};
-use super::workload::{Workload, WorkloadOptions, volume_options};
+use super::workload::{StoreWorkload, WorkloadOptions, volume_options};
 
 /// What a loop over all calls has covered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,7 @@ pub fn fail_every_call(seed: u64, options: WorkloadOptions) -> Result<FaultRepor
 
 fn count_calls(seed: u64, options: WorkloadOptions) -> Result<[(FaultKind, u64); 4], String> {
     let disk = Arc::new(SimDisk::new(Vec::new()));
-    let (_, result) = Workload::new(disk.clone(), seed, options, State::default()).run();
+    let (_, result) = StoreWorkload::new(disk.clone(), seed, options, State::default()).run();
     result.map_err(|what| format!("without any fault: {what}"))?;
     let kinds = [
         FaultKind::Read,
@@ -71,7 +71,7 @@ fn fail_once(
 ) -> Result<(), String> {
     let disk = Arc::new(SimDisk::recording(Vec::new()));
     disk.add_fault(fault);
-    let (history, result) = Workload::new(disk.clone(), seed, options, State::default()).run();
+    let (history, result) = StoreWorkload::new(disk.clone(), seed, options, State::default()).run();
     report.runs += 1;
     report.stopped += u64::from(result.is_err());
     disk.clear_faults();
@@ -106,7 +106,7 @@ fn restart_then_crash(
         Err(what) => return Err(format!("at the restart: {what}")),
     };
     let history = {
-        let workload = Workload::new(disk.clone(), seed ^ 0xabc, options, start);
+        let workload = StoreWorkload::new(disk.clone(), seed ^ 0xabc, options, start);
         let (history, result) = workload.run();
         result.map_err(|what| format!("after the restart: {what}"))?;
         history
@@ -128,7 +128,7 @@ fn restart_then_crash(
     Ok(())
 }
 
-fn expectation(history: &History, disk: &SimDisk) -> Expectation {
+fn expectation(history: &CommitHistory, disk: &SimDisk) -> Expectation {
     Expectation {
         allowed: history.allowed_at(disk.journal_len()),
         may_be_blank: history.created_at.is_none(),

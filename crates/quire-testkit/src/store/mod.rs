@@ -10,6 +10,6 @@ mod workload;
 pub use campaign::{CampaignReport, run_campaign};
 pub use faults::{FaultReport, fail_every_call};
 pub use golden::{GOLDEN_NAMES, golden_pages, make_golden_files};
-pub use model::{Acknowledgement, History, State};
+pub use model::{Acknowledgement, CommitHistory, State};
 pub use verify::{Expectation, read_all, verify_recovery};
-pub use workload::{Workload, WorkloadOptions, volume_options};
+pub use workload::{StoreWorkload, WorkloadOptions, volume_options};

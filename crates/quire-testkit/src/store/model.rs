@@ -20,7 +20,7 @@ pub struct Acknowledgement {
 
 /// The commits of a run, in order.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub struct CommitHistory {
     /// Operations recorded when the volume existed for certain.
     pub created_at: Option<usize>,
     /// What the disk held at the start.
@@ -29,7 +29,7 @@ pub struct History {
     pub commits: Vec<Acknowledgement>,
 }
 
-impl History {
+impl CommitHistory {
     /// Every commit that has returned so far is durable.
     pub fn note_durable(&mut self, position: usize) {
         for commit in &mut self.commits {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quire_store::{
-    Disk, MemDisk, OpenError, OpenMode, PageKind, Pin, SimDisk, Volume, VolumeOptions,
+    Disk, MemDisk, OpenMode, PageKind, Pin, SimDisk, Volume, VolumeOpenError, VolumeOptions,
 };
 
 use super::model::State;
-use crate::random::Random;
+use crate::random::TestRandom;
 
 /// What must hold after a crash.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl Expectation {
         let disk: Arc<dyn Disk> = Arc::new(MemDisk::from_bytes(bytes));
         let found = match Volume::open(disk, OpenMode::ReadOnly) {
             Ok(volume) => read_all(&volume.pin())?,
-            Err(OpenError::Unfinished { .. }) if self.may_be_blank => BTreeMap::new(),
+            Err(VolumeOpenError::Unfinished { .. }) if self.may_be_blank => BTreeMap::new(),
             Err(error) => return Err(format!("open: {error}")),
         };
         let state = self.allowed.iter().find(|state| ***state == found);
@@ -63,7 +63,7 @@ pub fn verify_recovery(
     expectation: &Expectation,
     seed: u64,
 ) -> Result<(State, Arc<SimDisk>), String> {
-    let mut random = Random::new(seed);
+    let mut random = TestRandom::new(seed);
     let may_be_blank = expectation.may_be_blank;
     if random.chance(10) {
         opens_read_only_without_a_trace(&image, expectation)?;
@@ -117,7 +117,7 @@ fn opens_read_only_without_a_trace(image: &[u8], expectation: &Expectation) -> R
                 return Err("read-only: a state that may not be".to_owned());
             }
         }
-        Err(OpenError::Unfinished { .. }) if expectation.may_be_blank => {}
+        Err(VolumeOpenError::Unfinished { .. }) if expectation.may_be_blank => {}
         Err(error) => return Err(format!("open read-only: {error}")),
     }
     if disk.to_bytes() != image {
@@ -139,7 +139,11 @@ fn no_findings(volume: &Volume, superblock_may_be_torn: bool) -> Result<(), Stri
     }
 }
 
-fn write_something(volume: &Volume, state: &State, random: &mut Random) -> Result<State, String> {
+fn write_something(
+    volume: &Volume,
+    state: &State,
+    random: &mut TestRandom,
+) -> Result<State, String> {
     let mut state = BTreeMap::clone(state);
     let batch = volume.begin().map_err(|error| format!("begin: {error}"))?;
     let length = random.below(20_000) as usize;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quire_store::{
-    CATALOG_PAGE, CommitError, Disk, Durability, PageId, PageKind, Pin, SimDisk, Volume,
-    VolumeOptions, WriteError,
+    BatchWriteError, CATALOG_PAGE, CommitError, Disk, Durability, PageId, PageKind, Pin, SimDisk,
+    Volume, VolumeOptions,
 };
 
-use super::model::{Acknowledgement, History, State};
+use super::model::{Acknowledgement, CommitHistory, State};
 use super::verify::read_all;
-use crate::random::Random;
+use crate::random::TestRandom;
 
 /// What a workload does.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl Default for WorkloadOptions {
 /// Small runs and an eager log, so that little work reaches every part of the code.
 #[must_use]
 pub fn volume_options(seed: u64) -> VolumeOptions {
-    let mut random = Random::new(seed ^ 0x5eed);
+    let mut random = TestRandom::new(seed ^ 0x5eed);
     VolumeOptions {
         cache_bytes: 64 << 10,
         growth_bytes: 16 << 10,
@@ -45,34 +45,34 @@ pub fn volume_options(seed: u64) -> VolumeOptions {
 }
 
 /// Random work on a volume on a simulated disk.
-pub struct Workload {
+pub struct StoreWorkload {
     disk: Arc<SimDisk>,
     options: WorkloadOptions,
     volume_options: VolumeOptions,
-    random: Random,
+    random: TestRandom,
     volume: Option<Volume>,
     state: State,
     pins: Vec<(Pin, State)>,
-    history: History,
+    history: CommitHistory,
 }
 
 /// Why a workload stopped before its end.
 pub type Stopped = String;
 
-impl Workload {
+impl StoreWorkload {
     /// Prepares the work that `seed` stands for, on a disk that holds a volume with `state`, or
     /// nothing.
     #[must_use]
     pub fn new(disk: Arc<SimDisk>, seed: u64, options: WorkloadOptions, state: State) -> Self {
-        let history = History {
+        let history = CommitHistory {
             start: state.clone(),
-            ..History::default()
+            ..CommitHistory::default()
         };
         Self {
             disk,
             options,
             volume_options: volume_options(seed),
-            random: Random::new(seed),
+            random: TestRandom::new(seed),
             volume: None,
             state,
             pins: Vec::new(),
@@ -84,7 +84,7 @@ impl Workload {
     ///
     /// # Panics
     /// When the volume answers wrongly.
-    pub fn run(mut self) -> (History, Result<(), Stopped>) {
+    pub fn run(mut self) -> (CommitHistory, Result<(), Stopped>) {
         let result = self.work();
         self.pins.clear();
         let volume = self.volume.take().filter(|_| result.is_ok());
@@ -174,7 +174,7 @@ impl Workload {
         };
         if let Err(error) = batch.commit_with(durability) {
             // A batch that could not be written is not in the volume, whatever happens later.
-            if matches!(error, CommitError::Write(WriteError::Full { .. })) {
+            if matches!(error, CommitError::Write(BatchWriteError::Full { .. })) {
                 self.history.commits.pop();
             }
             return Err(failed(error));
@@ -190,7 +190,7 @@ impl Workload {
         &mut self,
         batch: &quire_store::WriteBatch,
         state: &mut BTreeMap<u64, Arc<Vec<u8>>>,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), BatchWriteError> {
         let kind = PageKind::ALL[self.random.below(4) as usize];
         let victims: Vec<u64> = state.keys().copied().collect();
         let victim = victims

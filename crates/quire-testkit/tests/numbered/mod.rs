@@ -11,8 +11,8 @@ use quire_kv::{
 use quire_store::{Disk, Volume};
 use quire_tables::row_table::{KeyRange, TupleValue, Value};
 use quire_tables::{
-    AppendOptions, BlockCodecId, ColumnDefinition, Engine, IndexDefinition, Insertion,
-    KeyDefinition, KeyPart, RowSource, SqlType, Storage, TableDefinition, Transaction,
+    AppendOptions, BlockCodecId, CatalogKeyPart, ColumnDefinition, Engine, IndexDefinition,
+    Insertion, KeyDefinition, ScanRowSource, SqlType, TableDefinition, TableStorage, Transaction,
 };
 use quire_testkit::rows::{KeyedRow, Row, engine_options, read_rows, volume_options};
 
@@ -23,7 +23,7 @@ pub const TABLE: &str = "numbered";
 const LOADED: &str = "loaded";
 
 fn key(name: &str, column: usize) -> KeyDefinition {
-    let part = KeyPart {
+    let part = CatalogKeyPart {
         column,
         is_descending: false,
     };
@@ -47,7 +47,7 @@ pub fn definition(page_codec: BlockCodecId) -> TableDefinition {
         column("text", SqlType::Text),
     ];
     let mut definition = TableDefinition::new(TABLE, columns);
-    definition.storage = Storage::Row;
+    definition.storage = TableStorage::Row;
     definition.primary_key = Some(key("numbered_pkey", 0));
     definition.options.page_bytes = 4_096;
     definition.options.page_codec = page_codec;
@@ -144,7 +144,7 @@ fn insert(transaction: &mut Transaction, numbers: Range<u64>) -> Result<(), Stri
 
 fn delete(transaction: &mut Transaction, numbers: &Range<u64>) -> Result<(), String> {
     let table = transaction.snapshot().row_table(TABLE).unwrap().unwrap();
-    let all = RowSource::Range(KeyRange::all());
+    let all = ScanRowSource::Range(KeyRange::all());
     for (row_key, row) in read_rows(&table, all, Direction::Forward)? {
         if numbers.contains(&number_of(&row)) {
             let mut writer = transaction.row_writer(table.parts());
@@ -183,7 +183,7 @@ fn number_of(row: &Row) -> u64 {
 /// The numbers that are there; each has its text.
 pub fn numbers(engine: &Engine) -> Vec<u64> {
     let table = engine.snapshot().row_table(TABLE).unwrap().unwrap();
-    let all = RowSource::Range(KeyRange::all());
+    let all = ScanRowSource::Range(KeyRange::all());
     let rows = read_rows(&table, all, Direction::Forward).unwrap();
     let number = |(_, row): &KeyedRow| {
         let number = number_of(row);

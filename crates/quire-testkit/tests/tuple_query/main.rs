@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use maker::{Maker, column, scan};
 use quire_exec::avm::{NativeCode, Program, ProgramCompiler, RegisterSet, TrapReason};
 use quire_exec::plan::{
-    Expression, Join, JoinKey, JoinKind, Node, Plan, PlanColumn, Query, Sort, SortKey,
+    Expression, Join, JoinKey, JoinKind, Plan, PlanColumn, PlanNode, PlanQuery, PlanSortKey,
+    SortNode,
 };
 use quire_exec::tuple::{QueryOptions, TupleQuery, TupleQueryError};
 use quire_native::NativeCompiler;
@@ -43,7 +44,7 @@ impl ProgramCompiler for Eager {
 const PLANS_PER_COMPILED: usize = 10;
 
 fn tuple_answer(
-    query: &Query,
+    query: &PlanQuery,
     tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
     parameters: &[Value],
     options: &QueryOptions,
@@ -68,9 +69,9 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
 }
 
-fn random_query(random: &mut Random, seed: u64) -> Query {
+fn random_query(random: &mut Random, seed: u64) -> PlanQuery {
     let depth = random.below(5);
-    let query = Query {
+    let query = PlanQuery {
         parameter_count: TYPES.len(),
         values: Vec::new(),
         plan: Maker { random }.plan(depth),
@@ -119,7 +120,7 @@ fn random_plans_have_the_rows_of_the_naive_interpreter() {
             };
             let mut found = tuple_answer(&query, &tables, &parameters, &options, compiler)
                 .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{query}"));
-            let is_ordered = matches!(query.plan.node, Node::Sort(_) | Node::Limit { .. });
+            let is_ordered = matches!(query.plan.node, PlanNode::Sort(_) | PlanNode::Limit { .. });
             if !is_ordered {
                 expected.sort();
                 found.sort();
@@ -152,7 +153,7 @@ fn random_plans_have_the_rows_of_the_naive_interpreter() {
 /// A sort, groups, and a join of all rows of a table.
 fn keeping_plans() -> [Plan; 3] {
     let rows = || scan("s");
-    let key = SortKey {
+    let key = PlanSortKey {
         expression: column(&rows(), 0),
         is_descending: true,
         nulls_first: true,
@@ -172,7 +173,7 @@ fn keeping_plans() -> [Plan; 3] {
         residual: None,
         is_null_aware: false,
     };
-    let sorted = Sort {
+    let sorted = SortNode {
         input: rows(),
         keys: vec![key],
         fetch: None,
@@ -198,7 +199,7 @@ fn a_query_without_room_needs_a_place_for_files() {
     let snapshot = engine.snapshot();
     let tables = |_: &str| snapshot.row_table(&format!("s{number}")).unwrap();
     for plan in keeping_plans() {
-        let query = Query {
+        let query = PlanQuery {
             parameter_count: 0,
             values: Vec::new(),
             plan,

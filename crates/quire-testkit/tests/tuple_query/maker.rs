@@ -2,9 +2,10 @@
 
 use arrow::datatypes::DataType;
 use quire_exec::plan::{
-    Aggregate, AggregateCall, AggregateFunction, AverageKind, Comparison, DecimalOperation,
-    Expression, FloatOperator, IntegerOperation, IntegerWidth, Join, JoinKey, JoinKind,
-    LikePattern, Node, Operator, Plan, PlanColumn, Scan, Sort, SortKey, SumKind, ValueKind,
+    Aggregate, AggregateCall, AggregateFunction, AverageKind, ComparisonExpression,
+    DecimalOperation, Expression, FloatOperator, IntegerOperation, IntegerWidth, Join, JoinKey,
+    JoinKind, LikePattern, Operator, Plan, PlanColumn, PlanNode, PlanSortKey, ScanNode, SortNode,
+    SumKind, ValueKind,
 };
 use quire_tables::SqlType;
 use quire_tables::row_table::Value;
@@ -36,7 +37,7 @@ pub fn scan(name: &str) -> Plan {
         });
     Plan {
         columns: columns.collect(),
-        node: Node::Scan(Scan {
+        node: PlanNode::Scan(ScanNode {
             table: name.to_owned(),
             columns: (0..TYPES.len()).collect(),
             conditions: Vec::new(),
@@ -84,14 +85,17 @@ impl Maker<'_> {
         let compare =
             |comparison, right| Expression::Compare(comparison, Box::new([column(), right]));
         match self.random.below(8) {
-            0 | 1 => compare(Comparison::Equal, self.constant(&data_type)),
+            0 | 1 => compare(ComparisonExpression::Equal, self.constant(&data_type)),
             2 => {
                 let items = (0..4).map(|_| self.constant(&data_type)).collect();
                 Expression::In(Box::new(column()), items, false)
             }
             3 => Expression::And(Box::new([
-                compare(Comparison::GreaterOrEqual, self.constant(&data_type)),
-                compare(Comparison::LessOrEqual, self.constant(&data_type)),
+                compare(
+                    ComparisonExpression::GreaterOrEqual,
+                    self.constant(&data_type),
+                ),
+                compare(ComparisonExpression::LessOrEqual, self.constant(&data_type)),
             ])),
             4 => Expression::Or(Box::new([
                 self.key_condition(plan, slot),
@@ -100,9 +104,9 @@ impl Maker<'_> {
             5 => Expression::IsNull(Box::new(column()), self.random.one_in(2)),
             6 => {
                 let comparison = self.random.of(&[
-                    Comparison::Less,
-                    Comparison::Greater,
-                    Comparison::NotDistinct,
+                    ComparisonExpression::Less,
+                    ComparisonExpression::Greater,
+                    ComparisonExpression::NotDistinct,
                 ]);
                 let constant = self.constant(&data_type);
                 Expression::Compare(comparison.mirrored(), Box::new([constant, column()]))
@@ -129,7 +133,7 @@ impl Maker<'_> {
         // Some in the scan, some above it.
         for condition in conditions {
             match &mut plan.node {
-                Node::Scan(scan) if self.random.one_in(2) => scan.conditions.push(condition),
+                PlanNode::Scan(scan) if self.random.one_in(2) => scan.conditions.push(condition),
                 _ => plan = plan.filter(condition),
             }
         }
@@ -174,13 +178,13 @@ impl Maker<'_> {
             }
             3 | 4 => {
                 let comparison = self.random.of(&[
-                    Comparison::Equal,
-                    Comparison::NotEqual,
-                    Comparison::Less,
-                    Comparison::LessOrEqual,
-                    Comparison::Greater,
-                    Comparison::GreaterOrEqual,
-                    Comparison::NotDistinct,
+                    ComparisonExpression::Equal,
+                    ComparisonExpression::NotEqual,
+                    ComparisonExpression::Less,
+                    ComparisonExpression::LessOrEqual,
+                    ComparisonExpression::Greater,
+                    ComparisonExpression::GreaterOrEqual,
+                    ComparisonExpression::NotDistinct,
                 ]);
                 let sides = [
                     self.operand(plan, &data_type),
@@ -269,7 +273,7 @@ impl Maker<'_> {
         }
         let pair = Plan {
             columns: [left.columns.clone(), right.columns.clone()].concat(),
-            node: Node::Values(Vec::new()),
+            node: PlanNode::Values(Vec::new()),
         };
         let is_null_aware = kind == JoinKind::Anti && keys.len() == 1 && self.random.one_in(2);
         let nulls_match = !is_null_aware && self.random.one_in(4);
@@ -359,14 +363,14 @@ impl Maker<'_> {
     /// All columns are keys: rows that are alike in all of them are the same.
     fn sort(&mut self, input: Plan) -> Plan {
         let first = self.random.below(input.columns.len());
-        let keys = (0..input.columns.len()).map(|slot| SortKey {
+        let keys = (0..input.columns.len()).map(|slot| PlanSortKey {
             expression: column(&input, (slot + first) % input.columns.len()),
             is_descending: self.random.one_in(2),
             nulls_first: self.random.one_in(2),
         });
         let keys = keys.collect();
         let fetch = self.random.one_in(2).then(|| self.random.below(6) as u64);
-        Plan::sort(Sort { input, keys, fetch })
+        Plan::sort(SortNode { input, keys, fetch })
     }
 
     pub fn plan(&mut self, depth: usize) -> Plan {

@@ -4,8 +4,8 @@ use quire_exec::plan::ValueKind;
 use quire_kv::mvcc::TransactionOptions;
 use quire_tables::row_table::{TupleValue, Value};
 use quire_tables::{
-    ColumnDefinition, Engine, IndexDefinition, Insertion, KeyDefinition, KeyPart, SqlType, Storage,
-    TableDefinition,
+    CatalogKeyPart, ColumnDefinition, Engine, IndexDefinition, Insertion, KeyDefinition, SqlType,
+    TableDefinition, TableStorage,
 };
 use quire_testkit::plan::Row;
 
@@ -67,7 +67,7 @@ fn key(random: &mut Random, name: String, column_count: usize, is_unique: bool) 
     if is_unique && !columns.contains(&0) {
         columns.push(0);
     }
-    let part = |column: usize| KeyPart {
+    let part = |column: usize| CatalogKeyPart {
         column,
         is_descending: random.one_in(2),
     };
@@ -84,7 +84,7 @@ fn definition(random: &mut Random, name: &str) -> TableDefinition {
         column
     });
     let mut definition = TableDefinition::new(name, columns.collect());
-    definition.storage = Storage::Row;
+    definition.storage = TableStorage::Row;
     let has_key = !random.one_in(3);
     definition.primary_key = has_key.then(|| key(random, format!("{name}_pkey"), NOT_NULL, true));
     for number in 0..random.below(4) {

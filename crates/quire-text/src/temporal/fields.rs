@@ -12,7 +12,7 @@ const JULIAN_EPOCH: i64 = 2_440_588;
 
 /// The name of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
+pub enum TemporalField {
     Microseconds,
     Milliseconds,
     Second,
@@ -39,12 +39,12 @@ pub enum Field {
 
 /// A field's value: a number, of which so many decimals are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct ScaledFieldValue {
     pub units: i128,
     pub scale: u8,
 }
 
-impl Part {
+impl ScaledFieldValue {
     fn whole(units: i64) -> Self {
         Self {
             units: units.into(),
@@ -53,7 +53,7 @@ impl Part {
     }
 }
 
-impl Field {
+impl TemporalField {
     /// The field of a name, in any case.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name.trim().to_lowercase().as_str() {
@@ -113,9 +113,9 @@ impl Field {
     }
 
     /// The field of an offset in seconds east of Greenwich.
-    pub fn of_offset(self, seconds: i32) -> Option<Part> {
+    pub fn of_offset(self, seconds: i32) -> Option<ScaledFieldValue> {
         let seconds = i64::from(seconds);
-        Some(Part::whole(match self {
+        Some(ScaledFieldValue::whole(match self {
             Self::Timezone => seconds,
             Self::TimezoneHour => seconds / 3_600,
             Self::TimezoneMinute => seconds / 60 % 60,
@@ -124,24 +124,24 @@ impl Field {
     }
 
     /// The field of a time, in microseconds; of an interval's it may be negative and longer than a day.
-    pub fn of_time(self, micros: i64) -> Option<Part> {
+    pub fn of_time(self, micros: i64) -> Option<ScaledFieldValue> {
         let of_minute = i128::from(micros % MINUTE);
-        let decimal = |units, scale| Some(Part { units, scale });
+        let decimal = |units, scale| Some(ScaledFieldValue { units, scale });
         match self {
             Self::Microseconds => decimal(of_minute, 0),
             Self::Milliseconds => decimal(of_minute, 3),
             Self::Second => decimal(of_minute, 6),
-            Self::Minute => Some(Part::whole(micros % HOUR / MINUTE)),
-            Self::Hour => Some(Part::whole(micros / HOUR)),
+            Self::Minute => Some(ScaledFieldValue::whole(micros % HOUR / MINUTE)),
+            Self::Hour => Some(ScaledFieldValue::whole(micros / HOUR)),
             Self::Epoch => decimal(micros.into(), 6),
             _ => None,
         }
     }
 
     /// The field of a timestamp, or of an instant in its zone but for `Epoch`.
-    pub fn of_timestamp(self, timestamp: i64) -> Option<Part> {
+    pub fn of_timestamp(self, timestamp: i64) -> Option<ScaledFieldValue> {
         match self {
-            Self::Epoch => Some(Part {
+            Self::Epoch => Some(ScaledFieldValue {
                 units: timestamp.into(),
                 scale: 6,
             }),
@@ -150,9 +150,9 @@ impl Field {
     }
 
     /// The field of a date, days after 1970-01-01.
-    pub fn of_day(self, days: i64) -> Option<Part> {
+    pub fn of_day(self, days: i64) -> Option<ScaledFieldValue> {
         match self {
-            Self::Epoch => Some(Part {
+            Self::Epoch => Some(ScaledFieldValue {
                 units: i128::from(days) * i128::from(DAY),
                 scale: 6,
             }),
@@ -160,7 +160,7 @@ impl Field {
         }
     }
 
-    fn of_civil(self, civil: Civil) -> Option<Part> {
+    fn of_civil(self, civil: Civil) -> Option<ScaledFieldValue> {
         let counted = Civil::counted_year(civil.year);
         let months = i64::from(civil.month);
         let group = |years: i64| {
@@ -170,7 +170,7 @@ impl Field {
                 -((years - 1 - counted) / years)
             }
         };
-        Some(Part::whole(match self {
+        Some(ScaledFieldValue::whole(match self {
             field if field.is_of_clock() => return field.of_time(civil.time),
             Self::Day => civil.day.into(),
             Self::Week => civil.week().1,
@@ -190,16 +190,16 @@ impl Field {
     }
 
     /// The field of an interval. A year has 365.25 days in its length, and a month 30.
-    pub fn of_interval(self, interval: Interval) -> Option<Part> {
+    pub fn of_interval(self, interval: Interval) -> Option<ScaledFieldValue> {
         let (years, months) = (
             i64::from(interval.months / MONTHS_PER_YEAR),
             i64::from(interval.months % MONTHS_PER_YEAR),
         );
-        Some(Part::whole(match self {
+        Some(ScaledFieldValue::whole(match self {
             Self::Epoch => {
                 let quarter_days = i128::from(years) * 1_461 + i128::from(months) * 120;
                 let days = quarter_days + i128::from(interval.days) * 4;
-                return Some(Part {
+                return Some(ScaledFieldValue {
                     units: days * i128::from(DAY / 4) + i128::from(interval.micros),
                     scale: 6,
                 });

@@ -4,10 +4,10 @@
 //! The rules are those of the manual's appendix on date and time input: a text is a row of fields, each a number, a date, a time, an
 //! offset or a word, and what a number means follows from what is known before it.
 
-use super::Reason;
-use super::free_text_fields::{Field, fields};
+use super::NumberInError;
+use super::free_text_fields::{FreeTextField, fields};
 use crate::gregorian::{days_from_civil, month_days};
-use crate::zone::{DAY, SECOND, Zone};
+use crate::zone::{DAY, SECOND, TimeZoneRules};
 
 /// Days of the Julian count at 1970-01-01.
 const JULIAN_EPOCH: i64 = 2_440_588;
@@ -40,7 +40,7 @@ pub enum FreeText {
         day: Option<i64>,
         /// Microseconds since midnight.
         time: Option<i64>,
-        zone: Option<Zone>,
+        zone: Option<TimeZoneRules>,
     },
     /// `now`
     Now,
@@ -49,10 +49,10 @@ pub enum FreeText {
 }
 
 /// Reads a text.
-pub fn read_free_text(text: &str, order: DateOrder) -> Result<FreeText, Reason> {
-    let mut reader = Reader {
+pub fn read_free_text(text: &str, order: DateOrder) -> Result<FreeText, NumberInError> {
+    let mut reader = FreeTextReader {
         order,
-        ..Reader::default()
+        ..FreeTextReader::default()
     };
     for field in fields(text)? {
         reader.field(&field)?;
@@ -61,7 +61,7 @@ pub fn read_free_text(text: &str, order: DateOrder) -> Result<FreeText, Reason> 
 }
 
 /// What a word means.
-enum Word {
+enum FreeTextWord {
     Month(u32),
     Ignored,
     Afternoon(bool),
@@ -72,7 +72,7 @@ enum Word {
     Today(i64),
     Epoch,
     Midnight,
-    Zone(Zone),
+    Zone(TimeZoneRules),
 }
 
 const MONTHS: [&str; 12] = [
@@ -119,34 +119,34 @@ fn month_of(word: &str) -> Option<u32> {
     place.and_then(|place| u32::try_from(place + 1).ok())
 }
 
-fn word(text: &str) -> Option<Word> {
+fn word(text: &str) -> Option<FreeTextWord> {
     let word = text.to_lowercase();
     if let Some(month) = month_of(&word) {
-        return Some(Word::Month(month));
+        return Some(FreeTextWord::Month(month));
     }
     if DAYS_OF_WEEK.contains(&word.as_str()) || word == "sunday" {
-        return Some(Word::Ignored);
+        return Some(FreeTextWord::Ignored);
     }
     Some(match word.as_str() {
-        "at" | "on" => Word::Ignored,
-        "am" => Word::Afternoon(false),
-        "pm" => Word::Afternoon(true),
-        "ad" => Word::BeforeChrist(false),
-        "bc" => Word::BeforeChrist(true),
-        "j" | "jd" | "julian" => Word::Julian,
-        "t" => Word::TimeFollows,
-        "now" => Word::Now,
-        "today" => Word::Today(0),
-        "tomorrow" => Word::Today(1),
-        "yesterday" => Word::Today(-1),
-        "epoch" => Word::Epoch,
-        "allballs" => Word::Midnight,
-        _ => Word::Zone(Zone::of_time(text)?),
+        "at" | "on" => FreeTextWord::Ignored,
+        "am" => FreeTextWord::Afternoon(false),
+        "pm" => FreeTextWord::Afternoon(true),
+        "ad" => FreeTextWord::BeforeChrist(false),
+        "bc" => FreeTextWord::BeforeChrist(true),
+        "j" | "jd" | "julian" => FreeTextWord::Julian,
+        "t" => FreeTextWord::TimeFollows,
+        "now" => FreeTextWord::Now,
+        "today" => FreeTextWord::Today(0),
+        "tomorrow" => FreeTextWord::Today(1),
+        "yesterday" => FreeTextWord::Today(-1),
+        "epoch" => FreeTextWord::Epoch,
+        "allballs" => FreeTextWord::Midnight,
+        _ => FreeTextWord::Zone(TimeZoneRules::of_time(text)?),
     })
 }
 
 #[derive(Default)]
-struct Reader {
+struct FreeTextReader {
     order: DateOrder,
     year: Option<i64>,
     has_two_digits: bool,
@@ -156,7 +156,7 @@ struct Reader {
     day_of_year: Option<i64>,
     julian: Option<i64>,
     time: Option<i64>,
-    zone: Option<Zone>,
+    zone: Option<TimeZoneRules>,
     is_before_christ: Option<bool>,
     is_afternoon: Option<bool>,
     expects_julian: bool,
@@ -165,33 +165,35 @@ struct Reader {
 }
 
 /// Puts a value where none is yet.
-fn set<T>(place: &mut Option<T>, value: T) -> Result<(), Reason> {
+fn set<T>(place: &mut Option<T>, value: T) -> Result<(), NumberInError> {
     match place.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Reason::Invalid),
+        Some(_) => Err(NumberInError::Invalid),
     }
 }
 
-fn number(digits: &str) -> Result<i64, Reason> {
-    digits.parse().map_err(|_| Reason::Invalid)
+fn number(digits: &str) -> Result<i64, NumberInError> {
+    digits.parse().map_err(|_| NumberInError::Invalid)
 }
 
-impl Reader {
-    fn field(&mut self, field: &Field<'_>) -> Result<(), Reason> {
+impl FreeTextReader {
+    fn field(&mut self, field: &FreeTextField<'_>) -> Result<(), NumberInError> {
         match field {
-            Field::Number(digits) if self.expects_julian => {
+            FreeTextField::Number(digits) if self.expects_julian => {
                 self.expects_julian = false;
                 self.julian_day(digits)
             }
-            Field::Number(digits) => self.number_field(digits),
-            Field::Date(text) => self.date(text),
-            Field::Time(text) => set(&mut self.time, time_of(text)?),
-            Field::Offset(text) => set(&mut self.zone, Zone::east(offset_of(text)?)),
-            Field::Word(text) => self.word(text),
+            FreeTextField::Number(digits) => self.number_field(digits),
+            FreeTextField::Date(text) => self.date(text),
+            FreeTextField::Time(text) => set(&mut self.time, time_of(text)?),
+            FreeTextField::Offset(text) => {
+                set(&mut self.zone, TimeZoneRules::east(offset_of(text)?))
+            }
+            FreeTextField::Word(text) => self.word(text),
         }
     }
 
-    fn julian_day(&mut self, digits: &str) -> Result<(), Reason> {
+    fn julian_day(&mut self, digits: &str) -> Result<(), NumberInError> {
         let (days, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         set(&mut self.julian, number(days)? - JULIAN_EPOCH)?;
         if fraction.is_empty() {
@@ -199,49 +201,49 @@ impl Reader {
         }
         let fraction: f64 = format!("0.{fraction}")
             .parse()
-            .map_err(|_| Reason::Invalid)?;
+            .map_err(|_| NumberInError::Invalid)?;
         set(
             &mut self.time,
             (fraction * DAY as f64).round_ties_even() as i64,
         )
     }
 
-    fn word(&mut self, text: &str) -> Result<(), Reason> {
-        match word(text).ok_or(Reason::Invalid)? {
-            Word::Month(month) => self.named_month(month),
-            Word::Ignored => Ok(()),
-            Word::Afternoon(is_afternoon) => set(&mut self.is_afternoon, is_afternoon),
-            Word::BeforeChrist(is_before) => set(&mut self.is_before_christ, is_before),
-            Word::Julian => {
+    fn word(&mut self, text: &str) -> Result<(), NumberInError> {
+        match word(text).ok_or(NumberInError::Invalid)? {
+            FreeTextWord::Month(month) => self.named_month(month),
+            FreeTextWord::Ignored => Ok(()),
+            FreeTextWord::Afternoon(is_afternoon) => set(&mut self.is_afternoon, is_afternoon),
+            FreeTextWord::BeforeChrist(is_before) => set(&mut self.is_before_christ, is_before),
+            FreeTextWord::Julian => {
                 self.expects_julian = true;
                 Ok(())
             }
-            Word::TimeFollows => {
+            FreeTextWord::TimeFollows => {
                 self.expects_time = true;
                 Ok(())
             }
-            Word::Now => set(&mut self.special, FreeText::Now),
-            Word::Today(days) => set(&mut self.special, FreeText::Today(days)),
-            Word::Epoch => {
+            FreeTextWord::Now => set(&mut self.special, FreeText::Now),
+            FreeTextWord::Today(days) => set(&mut self.special, FreeText::Today(days)),
+            FreeTextWord::Epoch => {
                 let epoch = FreeText::Moment {
                     day: Some(0),
                     time: Some(0),
-                    zone: Some(Zone::default()),
+                    zone: Some(TimeZoneRules::default()),
                 };
                 set(&mut self.special, epoch)
             }
-            Word::Midnight => {
+            FreeTextWord::Midnight => {
                 set(&mut self.time, 0)?;
-                set(&mut self.zone, Zone::default())
+                set(&mut self.zone, TimeZoneRules::default())
             }
-            Word::Zone(zone) => set(&mut self.zone, zone),
+            FreeTextWord::Zone(zone) => set(&mut self.zone, zone),
         }
     }
 
     /// A number before it that was taken for a month is the day.
-    fn named_month(&mut self, month: u32) -> Result<(), Reason> {
+    fn named_month(&mut self, month: u32) -> Result<(), NumberInError> {
         if self.has_text_month {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         if let Some(day) = self.month.take() {
             set(&mut self.day, day)?;
@@ -252,20 +254,20 @@ impl Reader {
     }
 
     /// Fields of a date with one kind of sign between them.
-    fn date(&mut self, text: &str) -> Result<(), Reason> {
+    fn date(&mut self, text: &str) -> Result<(), NumberInError> {
         if text.starts_with(|letter: char| letter.is_ascii_alphabetic())
-            && let Some(zone) = Zone::of_time(text)
+            && let Some(zone) = TimeZoneRules::of_time(text)
         {
             return set(&mut self.zone, zone);
         }
         let parts = text.split(|letter: char| !letter.is_ascii_alphanumeric());
         let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
         if parts.len() > 3 {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         let is_word = |part: &&str| part.starts_with(|letter: char| letter.is_ascii_alphabetic());
         for part in parts.iter().filter(|part| is_word(part)) {
-            let month = month_of(&part.to_lowercase()).ok_or(Reason::Invalid)?;
+            let month = month_of(&part.to_lowercase()).ok_or(NumberInError::Invalid)?;
             self.named_month(month)?;
         }
         let numbers = parts.into_iter().filter(|part| !is_word(part));
@@ -273,7 +275,7 @@ impl Reader {
         if self.has_date() {
             Ok(())
         } else {
-            Err(Reason::Invalid)
+            Err(NumberInError::Invalid)
         }
     }
 
@@ -282,7 +284,7 @@ impl Reader {
         self.julian.is_some() || (self.year.is_some() && (has_day || self.day_of_year.is_some()))
     }
 
-    fn number_field(&mut self, digits: &str) -> Result<(), Reason> {
+    fn number_field(&mut self, digits: &str) -> Result<(), NumberInError> {
         let whole = digits.split('.').next().unwrap_or(digits);
         let has_point = digits.contains('.');
         if has_point && !self.has_date() && !self.expects_time {
@@ -295,7 +297,7 @@ impl Reader {
     }
 
     /// `19990108`, `990108` and `040506.789`.
-    fn joined(&mut self, digits: &str, whole: &str, has_point: bool) -> Result<(), Reason> {
+    fn joined(&mut self, digits: &str, whole: &str, has_point: bool) -> Result<(), NumberInError> {
         if !has_point && !self.has_date() && !self.expects_time {
             let (rest, day) = whole.split_at(whole.len() - 2);
             let (year, month) = rest.split_at(rest.len() - 2);
@@ -309,15 +311,15 @@ impl Reader {
         let text = match whole.len() {
             6 => format!("{}:{}:{}{fraction}", &whole[..2], &whole[2..4], &whole[4..]),
             4 if !has_point => format!("{}:{}", &whole[..2], &whole[2..]),
-            _ => return Err(Reason::Invalid),
+            _ => return Err(NumberInError::Invalid),
         };
         set(&mut self.time, time_of(&text)?)
     }
 
     /// One number of a date; what it is follows from what is there.
-    fn part(&mut self, digits: &str) -> Result<(), Reason> {
+    fn part(&mut self, digits: &str) -> Result<(), NumberInError> {
         let value = number(digits)?;
-        let small = u32::try_from(value).map_err(|_| Reason::OutOfRange);
+        let small = u32::try_from(value).map_err(|_| NumberInError::OutOfRange);
         let is_long = digits.len() >= 3 || self.order == DateOrder::Year;
         let is_day_of_year = digits.len() == 3 && (1..=366).contains(&value);
         match (self.year, self.month, self.day) {
@@ -329,39 +331,39 @@ impl Reader {
             (None, Some(_), None) if self.has_text_month && is_long => self.set_year(digits, value),
             // `99 Jan 08` with the year first, `08 Jan 1999` otherwise.
             (Some(year), Some(_), None) if self.has_text_month && digits.len() >= 3 => {
-                self.day = Some(u32::try_from(year).map_err(|_| Reason::OutOfRange)?);
+                self.day = Some(u32::try_from(year).map_err(|_| NumberInError::OutOfRange)?);
                 self.year = None;
                 self.set_year(digits, value)
             }
             (_, Some(_), None) => set(&mut self.day, small?),
             (None, Some(_), Some(_)) => self.set_year(digits, value),
-            (Some(_), Some(_), Some(_)) => Err(Reason::Invalid),
+            (Some(_), Some(_), Some(_)) => Err(NumberInError::Invalid),
         }
     }
 
-    fn set_year(&mut self, digits: &str, value: i64) -> Result<(), Reason> {
+    fn set_year(&mut self, digits: &str, value: i64) -> Result<(), NumberInError> {
         self.has_two_digits = digits.len() <= 2;
         set(&mut self.year, value)
     }
 
-    fn finish(self) -> Result<FreeText, Reason> {
+    fn finish(self) -> Result<FreeText, NumberInError> {
         if self.expects_julian || self.expects_time {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         let has_parts = self.year.is_some() || self.month.is_some() || self.day.is_some();
         if let Some(special) = self.special {
             let is_alone = !has_parts && self.time.is_none() && self.julian.is_none();
-            return is_alone.then_some(special).ok_or(Reason::Invalid);
+            return is_alone.then_some(special).ok_or(NumberInError::Invalid);
         }
         let day = match self.julian {
-            Some(_) if has_parts => return Err(Reason::Invalid),
+            Some(_) if has_parts => return Err(NumberInError::Invalid),
             Some(day) => Some(day),
             None if has_parts => Some(self.day_of_calendar()?),
             None => None,
         };
         let time = self.time_of_day()?;
         if day.is_none() && time.is_none() {
-            Err(Reason::Invalid)
+            Err(NumberInError::Invalid)
         } else {
             Ok(FreeText::Moment {
                 day,
@@ -371,39 +373,39 @@ impl Reader {
         }
     }
 
-    fn day_of_calendar(&self) -> Result<i64, Reason> {
-        let year = self.year.ok_or(Reason::Invalid)?;
+    fn day_of_calendar(&self) -> Result<i64, NumberInError> {
+        let year = self.year.ok_or(NumberInError::Invalid)?;
         let year = match (self.is_before_christ, self.has_two_digits) {
-            (Some(true), _) if year <= 0 => return Err(Reason::OutOfRange),
+            (Some(true), _) if year <= 0 => return Err(NumberInError::OutOfRange),
             (Some(true), _) => 1 - year,
             (_, true) if year < 70 => year + 2_000,
             (_, true) => year + 1_900,
-            _ if year == 0 => return Err(Reason::OutOfRange),
+            _ if year == 0 => return Err(NumberInError::OutOfRange),
             _ => year,
         };
         if let (Some(day_of_year), None, None) = (self.day_of_year, self.month, self.day) {
             return Ok(days_from_civil(year, 1, 1) + day_of_year - 1);
         }
         let (Some(month), Some(day)) = (self.month, self.day) else {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         };
         let is_month = (1..=12).contains(&month);
         if !is_month || day == 0 || day > month_days(year, month) || year.abs() > 5_874_897 {
-            return Err(Reason::OutOfRange);
+            return Err(NumberInError::OutOfRange);
         }
         Ok(days_from_civil(year, month, day))
     }
 
-    fn time_of_day(&self) -> Result<Option<i64>, Reason> {
+    fn time_of_day(&self) -> Result<Option<i64>, NumberInError> {
         let (Some(time), Some(is_afternoon)) = (self.time, self.is_afternoon) else {
             return match self.is_afternoon {
-                Some(_) => Err(Reason::Invalid),
+                Some(_) => Err(NumberInError::Invalid),
                 None => Ok(self.time),
             };
         };
         let hour = time / (3_600 * SECOND);
         if hour > 12 {
-            return Err(Reason::OutOfRange);
+            return Err(NumberInError::OutOfRange);
         }
         let noon = 12 * 3_600 * SECOND;
         Ok(Some(match (is_afternoon, hour) {
@@ -415,12 +417,12 @@ impl Reader {
 }
 
 /// Microseconds of `h:mm[:ss[.fraction]]`.
-fn time_of(text: &str) -> Result<i64, Reason> {
+fn time_of(text: &str) -> Result<i64, NumberInError> {
     crate::calendar::parse_time(text.as_bytes())
 }
 
 /// Seconds east of Greenwich of `+hh`, `-hhmm`, `+hh:mm[:ss]`.
-fn offset_of(text: &str) -> Result<i32, Reason> {
+fn offset_of(text: &str) -> Result<i32, NumberInError> {
     let (sign, rest) = text.split_at(1);
     let parts: Vec<&str> = rest.split(':').collect();
     let split = |digits: &str, at: usize| {
@@ -432,14 +434,14 @@ fn offset_of(text: &str) -> Result<i32, Reason> {
         [packed] if packed.len() <= 4 => split(packed, packed.len() - 2),
         [hours, minutes] => [number(hours), number(minutes), Ok(0)],
         [hours, minutes, seconds] => [number(hours), number(minutes), number(seconds)],
-        _ => return Err(Reason::Invalid),
+        _ => return Err(NumberInError::Invalid),
     };
     let (hours, minutes, seconds) = (hours?, minutes?, seconds?);
     if hours > 15 || minutes > 59 || seconds > 59 {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     let total = i32::try_from(hours * 3_600 + minutes * 60 + seconds);
-    let total = total.map_err(|_| Reason::OutOfRange)?;
+    let total = total.map_err(|_| NumberInError::OutOfRange)?;
     Ok(if sign == "-" { -total } else { total })
 }
 
@@ -501,13 +503,13 @@ mod tests {
     #[test]
     fn other_texts_are_refused() {
         for (text, reason) in [
-            ("Janvier 8, 1999", Reason::Invalid),
-            ("18/18/1999", Reason::OutOfRange),
-            ("Feb 30 1997", Reason::OutOfRange),
-            ("Feb 10 17:32:01", Reason::Invalid),
-            ("", Reason::Invalid),
-            ("now 12:00", Reason::Invalid),
-            ("13:00 PM Jan 1 2000", Reason::OutOfRange),
+            ("Janvier 8, 1999", NumberInError::Invalid),
+            ("18/18/1999", NumberInError::OutOfRange),
+            ("Feb 30 1997", NumberInError::OutOfRange),
+            ("Feb 10 17:32:01", NumberInError::Invalid),
+            ("", NumberInError::Invalid),
+            ("now 12:00", NumberInError::Invalid),
+            ("13:00 PM Jan 1 2000", NumberInError::OutOfRange),
         ] {
             assert_eq!(
                 read_free_text(text, DateOrder::MonthDay),

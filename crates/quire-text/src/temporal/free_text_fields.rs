@@ -1,10 +1,10 @@
 //! The fields that a text of a date and a time consists of.
 
-use super::Reason;
+use super::NumberInError;
 
 /// A field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field<'t> {
+pub(super) enum FreeTextField<'t> {
     /// Digits, perhaps with a point.
     Number(&'t str),
     /// Digits and letters with one kind of sign between them, `1999-Jan-08`; names of zones, too.
@@ -16,7 +16,7 @@ pub(super) enum Field<'t> {
 }
 
 /// All fields of a text. Blanks and signs between them say nothing.
-pub(super) fn fields(text: &str) -> Result<Vec<Field<'_>>, Reason> {
+pub(super) fn fields(text: &str) -> Result<Vec<FreeTextField<'_>>, NumberInError> {
     let mut fields = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -31,13 +31,13 @@ pub(super) fn fields(text: &str) -> Result<Vec<Field<'_>>, Reason> {
                 let blanks = rest.len() - 1 - rest[1..].trim_start().len();
                 let is_part = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.');
                 let length = 1 + blanks + while_true(&rest[1 + blanks..], is_part);
-                (Field::Offset(&rest[..length]), length)
+                (FreeTextField::Offset(&rest[..length]), length)
             }
             ' ' | ',' | '\t' | '\n' | '\r' | ';' | '(' | ')' => {
                 rest = &rest[1..];
                 continue;
             }
-            _ => return Err(Reason::Invalid),
+            _ => return Err(NumberInError::Invalid),
         };
         fields.push(field);
         rest = &rest[length..];
@@ -49,7 +49,7 @@ fn while_true(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     text.find(|letter| !is_part(letter)).unwrap_or(text.len())
 }
 
-fn digits_first(text: &str) -> (Field<'_>, usize) {
+fn digits_first(text: &str) -> (FreeTextField<'_>, usize) {
     let is_digit = |letter: char| letter.is_ascii_digit();
     let digits = while_true(text, is_digit);
     let sign = text[digits..].chars().next();
@@ -58,14 +58,14 @@ fn digits_first(text: &str) -> (Field<'_>, usize) {
             let length = while_true(text, |letter| {
                 is_digit(letter) || matches!(letter, ':' | '.')
             });
-            (Field::Time(&text[..length]), length)
+            (FreeTextField::Time(&text[..length]), length)
         }
         Some(sign @ ('-' | '/' | '.')) => {
             let behind = &text[digits + 1..];
             if !behind.starts_with(is_digit) {
                 let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == sign;
                 let length = digits + 1 + while_true(behind, is_part);
-                return (Field::Date(&text[..length]), length);
+                return (FreeTextField::Date(&text[..length]), length);
             }
             let second = digits + 1 + while_true(behind, is_digit);
             let length = if text[second..].starts_with(sign) {
@@ -75,16 +75,16 @@ fn digits_first(text: &str) -> (Field<'_>, usize) {
             };
             let field = &text[..length];
             if sign == '.' && length == second {
-                (Field::Number(field), length)
+                (FreeTextField::Number(field), length)
             } else {
-                (Field::Date(field), length)
+                (FreeTextField::Date(field), length)
             }
         }
-        _ => (Field::Number(&text[..digits]), digits),
+        _ => (FreeTextField::Number(&text[..digits]), digits),
     }
 }
 
-fn letters_first(text: &str) -> (Field<'_>, usize) {
+fn letters_first(text: &str) -> (FreeTextField<'_>, usize) {
     let letters = while_true(text, |letter| letter.is_ascii_alphabetic());
     match text[letters..].chars().next() {
         Some('-' | '/' | '.' | '_') => {
@@ -92,8 +92,8 @@ fn letters_first(text: &str) -> (Field<'_>, usize) {
                 letter.is_ascii_alphanumeric() || matches!(letter, '-' | '/' | '.' | '_' | '+')
             };
             let length = while_true(text, is_part);
-            (Field::Date(&text[..length]), length)
+            (FreeTextField::Date(&text[..length]), length)
         }
-        _ => (Field::Word(&text[..letters]), letters),
+        _ => (FreeTextField::Word(&text[..letters]), letters),
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::civil::{Civil, month_days};
-use crate::zone::{DAY, SECOND, Zone};
+use crate::zone::{DAY, SECOND, TimeZoneRules};
 
 pub(super) const MONTHS_PER_YEAR: i32 = 12;
 const DAYS_PER_MONTH: i32 = 30;
@@ -164,7 +164,7 @@ impl Interval {
     }
 
     /// An instant moved by the interval: months and days on the clock of a place, the time as it passes.
-    pub fn after_instant(self, instant: i64, zone: &Zone) -> Option<i64> {
+    pub fn after_instant(self, instant: i64, zone: &TimeZoneRules) -> Option<i64> {
         if self.months == 0 && self.days == 0 {
             return instant.checked_add(self.micros);
         }
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn days_follow_the_clock_and_hours_do_not() {
-        let zone = Zone::named("America/New_York").unwrap();
+        let zone = TimeZoneRules::named("America/New_York").unwrap();
         let start = at("2024-03-09 17:00:00");
         let day = interval("1 day").after_instant(start, &zone);
         assert_eq!(day, Some(at("2024-03-10 16:00:00")));

@@ -1,17 +1,17 @@
 //! Text to intervals, in the forms that PostgreSQL reads: `1 year 2 mons -3 days 04:05:06.7 ago`, `1-2 3 4:05`, `P1Y2M3DT4H5M6S`.
 
-use super::Reason;
+use super::NumberInError;
 use super::interval::{Interval, Unit, in_i64};
 use super::interval_fields::IntervalFields;
 use crate::zone::{DAY, SECOND};
 
 /// The interval that a text names.
-pub fn parse_interval(text: &str) -> Result<Interval, Reason> {
+pub fn parse_interval(text: &str) -> Result<Interval, NumberInError> {
     parse_interval_in(text, IntervalFields::default())
 }
 
 /// The same where the type says which fields are meant: a number without a unit is of the last one.
-pub fn parse_interval_in(text: &str, fields: IntervalFields) -> Result<Interval, Reason> {
+pub fn parse_interval_in(text: &str, fields: IntervalFields) -> Result<Interval, NumberInError> {
     let text = text.trim();
     let mut sum = Sum {
         fields,
@@ -37,25 +37,25 @@ struct Sum {
 
 impl Sum {
     /// Notes units that a text may name once.
-    fn see(&mut self, units: u32) -> Result<(), Reason> {
+    fn see(&mut self, units: u32) -> Result<(), NumberInError> {
         if self.seen & units != 0 {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         self.seen |= units;
         Ok(())
     }
 
-    fn interval(&self) -> Result<Interval, Reason> {
-        let micros = i64::try_from(self.micros).map_err(|_| Reason::OutOfRange)?;
+    fn interval(&self) -> Result<Interval, NumberInError> {
+        let micros = i64::try_from(self.micros).map_err(|_| NumberInError::OutOfRange)?;
         Ok(Interval {
-            months: i32::try_from(self.months).map_err(|_| Reason::OutOfRange)?,
-            days: i32::try_from(self.days).map_err(|_| Reason::OutOfRange)?,
+            months: i32::try_from(self.months).map_err(|_| NumberInError::OutOfRange)?,
+            days: i32::try_from(self.days).map_err(|_| NumberInError::OutOfRange)?,
             micros,
         })
     }
 
     /// Adds so much of a unit. Fractions of months become days, those of days become time.
-    fn add(&mut self, number: &Number, unit: Unit) -> Result<(), Reason> {
+    fn add(&mut self, number: &IntervalNumber, unit: Unit) -> Result<(), NumberInError> {
         match unit {
             Unit::Months(count) => {
                 self.months += number.whole * count;
@@ -74,16 +74,16 @@ impl Sum {
             Unit::Micros(count) => {
                 self.micros += number.whole * count;
                 let micros = (number.fraction * count as f64).round_ties_even();
-                self.micros += i128::from(in_i64(micros).ok_or(Reason::OutOfRange)?);
+                self.micros += i128::from(in_i64(micros).ok_or(NumberInError::OutOfRange)?);
             }
         }
         Ok(())
     }
 
-    fn add_days(&mut self, days: f64) -> Result<(), Reason> {
+    fn add_days(&mut self, days: f64) -> Result<(), NumberInError> {
         let micros = ((days - days.trunc()) * DAY as f64).round_ties_even();
-        self.days += i128::from(in_i64(days.trunc()).ok_or(Reason::OutOfRange)?);
-        self.micros += i128::from(in_i64(micros).ok_or(Reason::OutOfRange)?);
+        self.days += i128::from(in_i64(days.trunc()).ok_or(NumberInError::OutOfRange)?);
+        self.micros += i128::from(in_i64(micros).ok_or(NumberInError::OutOfRange)?);
         Ok(())
     }
 
@@ -100,7 +100,7 @@ const SECONDS: u32 = 0b111;
 const YEARS: u32 = 1 << 8;
 const MONTHS: u32 = 1 << 9;
 
-fn bits_of(unit: Unit, number: &Number) -> u32 {
+fn bits_of(unit: Unit, number: &IntervalNumber) -> u32 {
     const SECOND_MICROS: i128 = SECOND as i128;
     match unit {
         Unit::Micros(1) => 1,
@@ -143,14 +143,14 @@ fn unit_of(word: &str) -> Option<Unit> {
 }
 
 /// A decimal number, its fraction with its sign.
-struct Number {
+struct IntervalNumber {
     whole: i128,
     fraction: f64,
     is_negative: bool,
 }
 
 /// Takes a number off the front of a text.
-fn number<'t>(text: &mut &'t str) -> Result<Number, Reason> {
+fn number<'t>(text: &mut &'t str) -> Result<IntervalNumber, NumberInError> {
     let given: &'t str = text;
     let is_negative = given.starts_with('-');
     let rest = given.strip_prefix(['+', '-']).unwrap_or(given);
@@ -164,17 +164,17 @@ fn number<'t>(text: &mut &'t str) -> Result<Number, Reason> {
         (decimals, rest) = behind.split_at(end(behind));
     }
     if digits.is_empty() && decimals.is_empty() {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     *text = rest;
     // Ten digits are more than any part of an interval has, but for microseconds.
     let whole: i64 = match digits {
         "" => 0,
-        digits => digits.parse().map_err(|_| Reason::OutOfRange)?,
+        digits => digits.parse().map_err(|_| NumberInError::OutOfRange)?,
     };
     let fraction = format!("0.{decimals}0").parse().unwrap_or(0.0);
     let sign = if is_negative { -1 } else { 1 };
-    Ok(Number {
+    Ok(IntervalNumber {
         whole: i128::from(sign * whole),
         fraction: sign as f64 * fraction,
         is_negative,
@@ -182,16 +182,16 @@ fn number<'t>(text: &mut &'t str) -> Result<Number, Reason> {
 }
 
 /// A sequence of numbers with units, times of day, and years with months.
-fn traditional(text: &str, sum: &mut Sum) -> Result<(), Reason> {
+fn traditional(text: &str, sum: &mut Sum) -> Result<(), NumberInError> {
     let mut rest = text.trim_start_matches('@').trim_start();
     if rest.is_empty() {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     // In the SQL form `-1-2 3 4:05` the first sign is that of all; it is read as PostgreSQL's own form, where it is not.
     let mut is_over = false;
     while !rest.is_empty() {
         if is_over {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         if rest.eq_ignore_ascii_case("ago") && rest.len() < text.len() {
             sum.negate();
@@ -216,7 +216,11 @@ fn traditional(text: &str, sum: &mut Sum) -> Result<(), Reason> {
 }
 
 /// The unit behind a number. Without one a number is days before a time of day, and otherwise seconds.
-fn add_with_unit(value: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), Reason> {
+fn add_with_unit(
+    value: &IntervalNumber,
+    rest: &mut &str,
+    sum: &mut Sum,
+) -> Result<(), NumberInError> {
     let behind = rest.trim_start();
     let end = behind
         .find(|c: char| !c.is_ascii_alphabetic())
@@ -226,7 +230,7 @@ fn add_with_unit(value: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), R
         let next = behind.split_whitespace().next();
         let is_day = next.is_some_and(|next| next.contains(':'));
         if !behind.is_empty() && !is_day {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         let unit = if is_day {
             Unit::Days(1)
@@ -240,20 +244,20 @@ fn add_with_unit(value: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), R
         return sum.add(value, sum.fields.last_unit());
     }
     *rest = after;
-    let unit = unit_of(word).ok_or(Reason::Invalid)?;
+    let unit = unit_of(word).ok_or(NumberInError::Invalid)?;
     sum.see(bits_of(unit, value))?;
     sum.add(value, unit)
 }
 
 /// `2:30`, `2:30:15.5` behind its first number.
-fn add_time(hours: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), Reason> {
+fn add_time(hours: &IntervalNumber, rest: &mut &str, sum: &mut Sum) -> Result<(), NumberInError> {
     let mut parts = [0_i128; 2];
     let mut fraction = 0.0;
     let mut count = 0;
     while let Some(behind) = rest.strip_prefix(':') {
         *rest = behind;
         if count == 2 || !behind.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(Reason::Invalid);
+            return Err(NumberInError::Invalid);
         }
         let value = number(rest)?;
         parts[count] = value.whole;
@@ -261,7 +265,7 @@ fn add_time(hours: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), Reason
         count += 1;
     }
     if !rest.is_empty() && !rest.starts_with(' ') {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     sum.see(TIME)?;
     let [mut minutes, mut seconds] = parts;
@@ -271,7 +275,7 @@ fn add_time(hours: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), Reason
         (hours_whole, minutes, seconds) = (0, hours_whole, minutes);
     }
     if minutes > 59 || seconds > 60 {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     let whole = (hours_whole * 3_600 + minutes * 60 + seconds) * i128::from(SECOND);
     let micros = whole + (fraction * SECOND as f64).round_ties_even() as i128;
@@ -280,10 +284,14 @@ fn add_time(hours: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), Reason
 }
 
 /// `1-2`: years and months.
-fn add_years_and_months(years: &Number, rest: &mut &str, sum: &mut Sum) -> Result<(), Reason> {
+fn add_years_and_months(
+    years: &IntervalNumber,
+    rest: &mut &str,
+    sum: &mut Sum,
+) -> Result<(), NumberInError> {
     let months = number(rest)?;
     if months.whole > 11 || months.fraction != 0.0 {
-        return Err(Reason::OutOfRange);
+        return Err(NumberInError::OutOfRange);
     }
     sum.see(YEARS | MONTHS)?;
     let total = years.whole.abs() * 12 + months.whole;
@@ -292,13 +300,13 @@ fn add_years_and_months(years: &Number, rest: &mut &str, sum: &mut Sum) -> Resul
 }
 
 /// What is behind the `P`: designators, or `0001-02-03T04:05:06`.
-fn iso_8601(text: &str, sum: &mut Sum) -> Result<(), Reason> {
+fn iso_8601(text: &str, sum: &mut Sum) -> Result<(), NumberInError> {
     if text.is_empty() {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     let (date, time) = match text.split_once(['T', 't']) {
         Some((date, time)) if !time.is_empty() => (date, time),
-        Some(_) => return Err(Reason::Invalid),
+        Some(_) => return Err(NumberInError::Invalid),
         None => (text, ""),
     };
     let is_alternative = |text: &str| !text.contains(|c: char| c.is_ascii_alphabetic());
@@ -326,19 +334,19 @@ fn add_designated(
     text: &str,
     unit_of: &dyn Fn(char) -> Option<Unit>,
     sum: &mut Sum,
-) -> Result<(), Reason> {
+) -> Result<(), NumberInError> {
     let mut rest = text;
     while !rest.is_empty() {
         let value = number(&mut rest)?;
-        let letter = rest.chars().next().ok_or(Reason::Invalid)?;
-        let unit = unit_of(letter.to_ascii_uppercase()).ok_or(Reason::Invalid)?;
+        let letter = rest.chars().next().ok_or(NumberInError::Invalid)?;
+        let unit = unit_of(letter.to_ascii_uppercase()).ok_or(NumberInError::Invalid)?;
         rest = &rest[1..];
         sum.add(&value, unit)?;
     }
     Ok(())
 }
 
-fn iso_alternative(date: &str, time: &str, sum: &mut Sum) -> Result<(), Reason> {
+fn iso_alternative(date: &str, time: &str, sum: &mut Sum) -> Result<(), NumberInError> {
     let mut rest = date;
     for unit in [Unit::Months(12), Unit::Months(1), Unit::Days(1)] {
         if rest.is_empty() {
@@ -348,7 +356,7 @@ fn iso_alternative(date: &str, time: &str, sum: &mut Sum) -> Result<(), Reason> 
         rest = rest.strip_prefix('-').unwrap_or(rest);
     }
     if !rest.is_empty() {
-        return Err(Reason::Invalid);
+        return Err(NumberInError::Invalid);
     }
     if time.is_empty() {
         return Ok(());
@@ -414,10 +422,18 @@ mod tests {
         for wrong in [
             "", "abc", "1 foo", "1 day x", "P", "PT", "P1", "1 2", "ago", "1:2:3:4",
         ] {
-            assert_eq!(parse_interval(wrong), Err(Reason::Invalid), "{wrong}");
+            assert_eq!(
+                parse_interval(wrong),
+                Err(NumberInError::Invalid),
+                "{wrong}"
+            );
         }
         for large in ["3000000000 months", "99999999999999999999 days", "1:60"] {
-            assert_eq!(parse_interval(large), Err(Reason::OutOfRange), "{large}");
+            assert_eq!(
+                parse_interval(large),
+                Err(NumberInError::OutOfRange),
+                "{large}"
+            );
         }
     }
 }

@@ -16,26 +16,26 @@ pub enum PatternError {
 }
 
 /// What is written.
-pub enum Written {
+pub enum WrittenPattern {
     /// A timestamp, and how many seconds east of Greenwich its clock is, if that is known.
     Moment(i64, Option<i32>),
     Interval(Interval),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Case {
+pub(super) enum LetterCase {
     Upper,
     Capital,
     Lower,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
-    Era(bool, Case),
-    HalfDay(bool, Case),
-    MonthName(bool, Case),
-    DayName(bool, Case),
-    RomanMonth(Case),
+pub(super) enum PatternField {
+    Era(bool, LetterCase),
+    HalfDay(bool, LetterCase),
+    MonthName(bool, LetterCase),
+    DayName(bool, LetterCase),
+    RomanMonth(LetterCase),
     Century,
     /// So many digits of the year; 5 is with a comma.
     Year(u8),
@@ -67,83 +67,83 @@ pub(super) enum Field {
 }
 
 /// A name, and the field that it is in large or in small letters.
-type CasedField = (&'static str, fn(Case) -> Field);
+type CasedField = (&'static str, fn(LetterCase) -> PatternField);
 
 const CASED: [CasedField; 11] = [
-    ("A.D.", |case| Field::Era(true, case)),
-    ("B.C.", |case| Field::Era(true, case)),
-    ("AD", |case| Field::Era(false, case)),
-    ("BC", |case| Field::Era(false, case)),
-    ("A.M.", |case| Field::HalfDay(true, case)),
-    ("P.M.", |case| Field::HalfDay(true, case)),
-    ("AM", |case| Field::HalfDay(false, case)),
-    ("PM", |case| Field::HalfDay(false, case)),
-    ("RM", Field::RomanMonth),
-    ("TZ", |_| Field::ZoneName),
-    ("FX", |_| Field::Nothing),
+    ("A.D.", |case| PatternField::Era(true, case)),
+    ("B.C.", |case| PatternField::Era(true, case)),
+    ("AD", |case| PatternField::Era(false, case)),
+    ("BC", |case| PatternField::Era(false, case)),
+    ("A.M.", |case| PatternField::HalfDay(true, case)),
+    ("P.M.", |case| PatternField::HalfDay(true, case)),
+    ("AM", |case| PatternField::HalfDay(false, case)),
+    ("PM", |case| PatternField::HalfDay(false, case)),
+    ("RM", PatternField::RomanMonth),
+    ("TZ", |_| PatternField::ZoneName),
+    ("FX", |_| PatternField::Nothing),
 ];
 
 /// Names of which the first letter may be large alone. The longer ones come first.
 const NAMED: [CasedField; 4] = [
-    ("MONTH", |case| Field::MonthName(true, case)),
-    ("MON", |case| Field::MonthName(false, case)),
-    ("DAY", |case| Field::DayName(true, case)),
-    ("DY", |case| Field::DayName(false, case)),
+    ("MONTH", |case| PatternField::MonthName(true, case)),
+    ("MON", |case| PatternField::MonthName(false, case)),
+    ("DAY", |case| PatternField::DayName(true, case)),
+    ("DY", |case| PatternField::DayName(false, case)),
 ];
 
 /// The same in large and small letters. Of two that begin alike the longer one comes first.
-const PLAIN: [(&str, Field); 39] = [
-    ("SSSSS", Field::SecondOfDay),
-    ("SSSS", Field::SecondOfDay),
-    ("Y,YYY", Field::Year(5)),
-    ("HH24", Field::Hour24),
-    ("HH12", Field::Hour12),
-    ("IDDD", Field::IsoDayOfYear),
-    ("IYYY", Field::IsoYear(4)),
-    ("YYYY", Field::Year(4)),
-    ("TZH", Field::OffsetHours),
-    ("TZM", Field::OffsetMinutes),
-    ("DDD", Field::DayOfYear),
-    ("IYY", Field::IsoYear(3)),
-    ("YYY", Field::Year(3)),
-    ("FF1", Field::Fraction(1)),
-    ("FF2", Field::Fraction(2)),
-    ("FF3", Field::Fraction(3)),
-    ("FF4", Field::Fraction(4)),
-    ("FF5", Field::Fraction(5)),
-    ("FF6", Field::Fraction(6)),
-    ("CC", Field::Century),
-    ("DD", Field::DayOfMonth),
-    ("HH", Field::Hour12),
-    ("ID", Field::IsoDayOfWeek),
-    ("IW", Field::IsoWeek),
-    ("IY", Field::IsoYear(2)),
-    ("MI", Field::Minute),
-    ("MM", Field::Month),
-    ("MS", Field::Fraction(3)),
-    ("OF", Field::Offset),
-    ("SS", Field::Second),
-    ("US", Field::Fraction(6)),
-    ("WW", Field::WeekOfYear),
-    ("YY", Field::Year(2)),
-    ("D", Field::DayOfWeek),
-    ("I", Field::IsoYear(1)),
-    ("J", Field::Julian),
-    ("Q", Field::Quarter),
-    ("W", Field::WeekOfMonth),
-    ("Y", Field::Year(1)),
+const PLAIN: [(&str, PatternField); 39] = [
+    ("SSSSS", PatternField::SecondOfDay),
+    ("SSSS", PatternField::SecondOfDay),
+    ("Y,YYY", PatternField::Year(5)),
+    ("HH24", PatternField::Hour24),
+    ("HH12", PatternField::Hour12),
+    ("IDDD", PatternField::IsoDayOfYear),
+    ("IYYY", PatternField::IsoYear(4)),
+    ("YYYY", PatternField::Year(4)),
+    ("TZH", PatternField::OffsetHours),
+    ("TZM", PatternField::OffsetMinutes),
+    ("DDD", PatternField::DayOfYear),
+    ("IYY", PatternField::IsoYear(3)),
+    ("YYY", PatternField::Year(3)),
+    ("FF1", PatternField::Fraction(1)),
+    ("FF2", PatternField::Fraction(2)),
+    ("FF3", PatternField::Fraction(3)),
+    ("FF4", PatternField::Fraction(4)),
+    ("FF5", PatternField::Fraction(5)),
+    ("FF6", PatternField::Fraction(6)),
+    ("CC", PatternField::Century),
+    ("DD", PatternField::DayOfMonth),
+    ("HH", PatternField::Hour12),
+    ("ID", PatternField::IsoDayOfWeek),
+    ("IW", PatternField::IsoWeek),
+    ("IY", PatternField::IsoYear(2)),
+    ("MI", PatternField::Minute),
+    ("MM", PatternField::Month),
+    ("MS", PatternField::Fraction(3)),
+    ("OF", PatternField::Offset),
+    ("SS", PatternField::Second),
+    ("US", PatternField::Fraction(6)),
+    ("WW", PatternField::WeekOfYear),
+    ("YY", PatternField::Year(2)),
+    ("D", PatternField::DayOfWeek),
+    ("I", PatternField::IsoYear(1)),
+    ("J", PatternField::Julian),
+    ("Q", PatternField::Quarter),
+    ("W", PatternField::WeekOfMonth),
+    ("Y", PatternField::Year(1)),
 ];
 
 /// A field at the front of a pattern, and how many letters it has.
-fn field_of(pattern: &str) -> Option<(Field, usize)> {
+fn field_of(pattern: &str) -> Option<(PatternField, usize)> {
     let named = NAMED.iter().find_map(|(name, make)| {
         let (first, rest) = name.split_at(1);
         let capital = format!("{first}{}", rest.to_lowercase());
         let lower = name.to_lowercase();
         let case = match pattern {
-            _ if pattern.starts_with(name) => Case::Upper,
-            _ if pattern.starts_with(&capital) => Case::Capital,
-            _ if pattern.starts_with(&lower) => Case::Lower,
+            _ if pattern.starts_with(name) => LetterCase::Upper,
+            _ if pattern.starts_with(&capital) => LetterCase::Capital,
+            _ if pattern.starts_with(&lower) => LetterCase::Lower,
             _ => return None,
         };
         Some((make(case), name.len()))
@@ -156,8 +156,8 @@ fn field_of(pattern: &str) -> Option<(Field, usize)> {
     };
     let cased = CASED.iter().find_map(|(name, make)| {
         let case = match pattern {
-            _ if pattern.starts_with(name) => Case::Upper,
-            _ if pattern.starts_with(&name.to_lowercase()) => Case::Lower,
+            _ if pattern.starts_with(name) => LetterCase::Upper,
+            _ if pattern.starts_with(&name.to_lowercase()) => LetterCase::Lower,
             _ => return None,
         };
         Some((make(case), name.len()))
@@ -172,9 +172,9 @@ fn field_of(pattern: &str) -> Option<(Field, usize)> {
 
 /// A piece of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Node {
+pub(super) enum PatternNode {
     Field {
-        field: Field,
+        field: PatternField,
         /// Letters of its name.
         letters: usize,
         /// `FM`: without blanks and zeros that fill it up.
@@ -188,7 +188,7 @@ pub(super) enum Node {
 }
 
 /// The pieces of a pattern.
-pub(super) fn nodes(pattern: &str) -> Vec<Node> {
+pub(super) fn nodes(pattern: &str) -> Vec<PatternNode> {
     let mut nodes = Vec::new();
     let mut rest = pattern;
     let mut is_short = false;
@@ -210,7 +210,7 @@ pub(super) fn nodes(pattern: &str) -> Vec<Node> {
                 }
             }
             rest = rest.strip_prefix("SP").unwrap_or(rest);
-            nodes.push(Node::Field {
+            nodes.push(PatternNode::Field {
                 field,
                 letters,
                 is_short,
@@ -223,11 +223,11 @@ pub(super) fn nodes(pattern: &str) -> Vec<Node> {
         match letter {
             '"' => rest = quoted(rest, &mut nodes),
             '\\' if rest.starts_with('"') => {
-                nodes.push(Node::Text('"'));
+                nodes.push(PatternNode::Text('"'));
                 rest = &rest[1..];
             }
-            sign if is_separator(sign) => nodes.push(Node::Separator(sign)),
-            letter => nodes.push(Node::Text(letter)),
+            sign if is_separator(sign) => nodes.push(PatternNode::Separator(sign)),
+            letter => nodes.push(PatternNode::Text(letter)),
         }
     }
     nodes
@@ -238,16 +238,16 @@ pub(super) fn is_separator(letter: char) -> bool {
 }
 
 /// Writes a time by a pattern.
-pub fn write_by_pattern(pattern: &str, written: &Written) -> Result<String, PatternError> {
-    let parts = Parts::of(written);
+pub fn write_by_pattern(pattern: &str, written: &WrittenPattern) -> Result<String, PatternError> {
+    let parts = PatternParts::of(written);
     let mut out = String::new();
     for node in nodes(pattern) {
         let (field, is_short, is_upper) = match node {
-            Node::Separator(letter) | Node::Text(letter) => {
+            PatternNode::Separator(letter) | PatternNode::Text(letter) => {
                 out.push(letter);
                 continue;
             }
-            Node::Field {
+            PatternNode::Field {
                 field,
                 is_short,
                 ordinal,
@@ -274,13 +274,13 @@ fn prefix<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 }
 
 /// Text in double quotes; gives what stands behind it.
-fn quoted<'t>(text: &'t str, nodes: &mut Vec<Node>) -> &'t str {
+fn quoted<'t>(text: &'t str, nodes: &mut Vec<PatternNode>) -> &'t str {
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {
         match letter {
             '"' => return &text[at + 1..],
-            '\\' => nodes.extend(letters.next().map(|(_, letter)| Node::Text(letter))),
-            letter => nodes.push(Node::Text(letter)),
+            '\\' => nodes.extend(letters.next().map(|(_, letter)| PatternNode::Text(letter))),
+            letter => nodes.push(PatternNode::Text(letter)),
         }
     }
     ""
@@ -328,7 +328,7 @@ pub(super) const DAYS: [&str; 7] = [
 const NAME_LETTERS: usize = 9;
 
 /// The parts of what is written.
-struct Parts {
+struct PatternParts {
     /// Of the calendar; nothing of an interval.
     civil: Option<Civil>,
     /// As it is written: years before the first are counted back from it.
@@ -340,10 +340,10 @@ struct Parts {
     offset: Option<i32>,
 }
 
-impl Parts {
-    fn of(written: &Written) -> Self {
+impl PatternParts {
+    fn of(written: &WrittenPattern) -> Self {
         match written {
-            Written::Moment(timestamp, offset) => {
+            WrittenPattern::Moment(timestamp, offset) => {
                 let civil = Civil::of(*timestamp);
                 let year = civil.year;
                 Self {
@@ -356,7 +356,7 @@ impl Parts {
                     civil: Some(civil),
                 }
             }
-            Written::Interval(interval) => Self {
+            WrittenPattern::Interval(interval) => Self {
                 civil: None,
                 year: (interval.months / MONTHS_PER_YEAR).into(),
                 month: (interval.months % MONTHS_PER_YEAR).into(),
@@ -372,7 +372,12 @@ impl Parts {
         self.civil.as_ref().ok_or(PatternError::OfInterval)
     }
 
-    fn write(&self, field: Field, is_short: bool, out: &mut String) -> Result<(), PatternError> {
+    fn write(
+        &self,
+        field: PatternField,
+        is_short: bool,
+        out: &mut String,
+    ) -> Result<(), PatternError> {
         if let Some((value, width)) = self.number(field)? {
             // The sign is one more.
             let width = if is_short || width == 0 {
@@ -391,38 +396,38 @@ impl Parts {
             }
         };
         let text = match field {
-            Field::Era(has_points, case) => {
+            PatternField::Era(has_points, case) => {
                 let is_before = self.civil()?.year <= 0;
                 cased(
                     with_points(if is_before { "BC" } else { "AD" }, has_points),
                     case,
                 )
             }
-            Field::HalfDay(has_points, case) => {
+            PatternField::HalfDay(has_points, case) => {
                 let is_afternoon = self.hour % 24 >= 12;
                 cased(
                     with_points(if is_afternoon { "PM" } else { "AM" }, has_points),
                     case,
                 )
             }
-            Field::MonthName(is_long, case) => {
+            PatternField::MonthName(is_long, case) => {
                 self.civil()?;
                 let name = MONTHS[(self.month - 1) as usize % 12];
                 self.name(name, is_long, case, &filled)
             }
-            Field::DayName(is_long, case) => {
+            PatternField::DayName(is_long, case) => {
                 let name = DAYS[self.civil()?.weekday() as usize % 7];
                 self.name(name, is_long, case, &filled)
             }
-            Field::RomanMonth(case) => match self.roman_month() {
+            PatternField::RomanMonth(case) => match self.roman_month() {
                 None => String::new(),
                 Some(name) => filled(&cased(name.to_owned(), case), 4),
             },
-            Field::Year(5) => format!("{},{:03}", self.year / 1_000, self.year % 1_000),
-            Field::Offset | Field::OffsetHours | Field::OffsetMinutes => {
+            PatternField::Year(5) => format!("{},{:03}", self.year / 1_000, self.year % 1_000),
+            PatternField::Offset | PatternField::OffsetHours | PatternField::OffsetMinutes => {
                 self.offset(field, is_short)?
             }
-            Field::ZoneName => return Err(PatternError::ZoneName),
+            PatternField::ZoneName => return Err(PatternError::ZoneName),
             _ => String::new(),
         };
         out.push_str(&text);
@@ -433,7 +438,7 @@ impl Parts {
         &self,
         name: &str,
         is_long: bool,
-        case: Case,
+        case: LetterCase,
         filled: &dyn Fn(&str, usize) -> String,
     ) -> String {
         if is_long {
@@ -443,14 +448,14 @@ impl Parts {
         }
     }
 
-    fn offset(&self, field: Field, is_short: bool) -> Result<String, PatternError> {
+    fn offset(&self, field: PatternField, is_short: bool) -> Result<String, PatternError> {
         self.civil()?;
         let seconds = self.offset.unwrap_or(0);
         let sign = if seconds < 0 { '-' } else { '+' };
         let (hours, minutes) = (seconds.abs() / 3_600, seconds.abs() / 60 % 60);
         Ok(match field {
-            Field::OffsetHours => format!("{sign}{hours:02}"),
-            Field::OffsetMinutes => format!("{minutes:02}"),
+            PatternField::OffsetHours => format!("{sign}{hours:02}"),
+            PatternField::OffsetMinutes => format!("{minutes:02}"),
             _ => {
                 let width = if is_short { 0 } else { 2 };
                 let minutes = match minutes {
@@ -463,46 +468,46 @@ impl Parts {
     }
 
     /// A field that is a number, and how many digits it is filled up to.
-    fn number(&self, field: Field) -> Result<Option<(i64, usize)>, PatternError> {
+    fn number(&self, field: PatternField) -> Result<Option<(i64, usize)>, PatternError> {
         let of_hour = self.micros % (3_600 * SECOND);
         let digits = |count: u8, year: i64| match count {
             4 => (year, 4),
             count => (year % 10_i64.pow(count.into()), usize::from(count)),
         };
         Ok(Some(match field {
-            Field::Hour12 => match self.hour % 12 {
+            PatternField::Hour12 => match self.hour % 12 {
                 0 => (12, 2),
                 hour => (hour, 2),
             },
-            Field::Hour24 => (self.hour, 2),
-            Field::Minute => (of_hour / (60 * SECOND), 2),
-            Field::Second => (of_hour / SECOND % 60, 2),
-            Field::SecondOfDay => (self.micros / SECOND, 0),
-            Field::Fraction(digits) => {
+            PatternField::Hour24 => (self.hour, 2),
+            PatternField::Minute => (of_hour / (60 * SECOND), 2),
+            PatternField::Second => (of_hour / SECOND % 60, 2),
+            PatternField::SecondOfDay => (self.micros / SECOND, 0),
+            PatternField::Fraction(digits) => {
                 let unit = 10_i64.pow(6 - digits);
                 (self.micros % SECOND / unit, digits as usize)
             }
-            Field::Year(count @ 1..=4) => digits(count, self.year),
-            Field::IsoYear(count) => {
+            PatternField::Year(count @ 1..=4) => digits(count, self.year),
+            PatternField::IsoYear(count) => {
                 let year = self.civil()?.week().0;
                 digits(count, if year <= 0 { 1 - year } else { year })
             }
-            Field::Century => (self.century(), 2),
-            Field::Month => (self.month, 2),
-            Field::Quarter if self.month == 0 => return Ok(None),
-            Field::Quarter => ((self.month - 1) / 3 + 1, 0),
-            Field::DayOfMonth => (self.day, 2),
-            Field::WeekOfMonth => ((self.day - 1) / 7 + 1, 0),
-            Field::DayOfYear => (self.civil()?.day_of_year(), 3),
-            Field::WeekOfYear => ((self.civil()?.day_of_year() - 1) / 7 + 1, 2),
-            Field::IsoWeek => (self.civil()?.week().1, 2),
-            Field::IsoDayOfYear => {
+            PatternField::Century => (self.century(), 2),
+            PatternField::Month => (self.month, 2),
+            PatternField::Quarter if self.month == 0 => return Ok(None),
+            PatternField::Quarter => ((self.month - 1) / 3 + 1, 0),
+            PatternField::DayOfMonth => (self.day, 2),
+            PatternField::WeekOfMonth => ((self.day - 1) / 7 + 1, 0),
+            PatternField::DayOfYear => (self.civil()?.day_of_year(), 3),
+            PatternField::WeekOfYear => ((self.civil()?.day_of_year() - 1) / 7 + 1, 2),
+            PatternField::IsoWeek => (self.civil()?.week().1, 2),
+            PatternField::IsoDayOfYear => {
                 let civil = self.civil()?;
                 ((civil.week().1 - 1) * 7 + (civil.weekday() + 6) % 7 + 1, 3)
             }
-            Field::DayOfWeek => (self.civil()?.weekday() + 1, 0),
-            Field::IsoDayOfWeek => ((self.civil()?.weekday() + 6) % 7 + 1, 0),
-            Field::Julian => (self.civil()?.days() + 2_440_588, 0),
+            PatternField::DayOfWeek => (self.civil()?.weekday() + 1, 0),
+            PatternField::IsoDayOfWeek => ((self.civil()?.weekday() + 6) % 7 + 1, 0),
+            PatternField::Julian => (self.civil()?.days() + 2_440_588, 0),
             _ => return Ok(None),
         }))
     }
@@ -536,11 +541,11 @@ fn with_points(text: &str, has_points: bool) -> String {
     }
 }
 
-fn cased(text: String, case: Case) -> String {
+fn cased(text: String, case: LetterCase) -> String {
     match case {
-        Case::Upper => text.to_uppercase(),
-        Case::Capital => text,
-        Case::Lower => text.to_lowercase(),
+        LetterCase::Upper => text.to_uppercase(),
+        LetterCase::Capital => text,
+        LetterCase::Lower => text.to_lowercase(),
     }
 }
 
@@ -552,7 +557,7 @@ mod tests {
 
     fn shown(text: &str, pattern: &str) -> String {
         let at = parse_timestamp(text, None).unwrap();
-        write_by_pattern(pattern, &Written::Moment(at, Some(0))).unwrap()
+        write_by_pattern(pattern, &WrittenPattern::Moment(at, Some(0))).unwrap()
     }
 
     // Values are PostgreSQL 15's.
@@ -583,7 +588,8 @@ mod tests {
 
     #[test]
     fn intervals_have_no_calendar() {
-        let interval = Written::Interval(parse_interval("15 months 3 days 26:04:05").unwrap());
+        let interval =
+            WrittenPattern::Interval(parse_interval("15 months 3 days 26:04:05").unwrap());
         let shown = write_by_pattern("YYYY MM DD HH24:MI:SS HH12", &interval);
         assert_eq!(shown.unwrap(), "0001 03 03 26:04:05 02");
         let refused = write_by_pattern("Month", &interval);

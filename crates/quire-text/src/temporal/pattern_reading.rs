@@ -1,7 +1,7 @@
 //! Texts that are read by a pattern, as `to_timestamp` and `to_date` do it.
 
 use super::civil::Civil;
-use super::pattern::{DAYS, Field, MONTHS, Node, ROMAN, is_separator, nodes};
+use super::pattern::{DAYS, MONTHS, PatternField, PatternNode, ROMAN, is_separator, nodes};
 use crate::gregorian::{days_from_civil, month_days};
 use crate::zone::{DAY, SECOND};
 
@@ -11,17 +11,17 @@ pub type Unreadable = (&'static str, String);
 /// Reads a text by a pattern: a timestamp, and seconds east of Greenwich, where the text says so.
 pub fn read_by_pattern(pattern: &str, text: &str) -> Result<(i64, Option<i32>), Unreadable> {
     let nodes = nodes(pattern);
-    let mut reader = Reader {
+    let mut reader = PatternReader {
         text,
         rest: text,
         skipped: 0,
-        found: Found::default(),
+        found: PatternValues::default(),
     };
-    let is_exact = |node: &Node| {
-        let Node::Field { field, .. } = node else {
+    let is_exact = |node: &PatternNode| {
+        let PatternNode::Field { field, .. } = node else {
             return false;
         };
-        *field == Field::Nothing
+        *field == PatternField::Nothing
     };
     let is_fixed = nodes.iter().any(is_exact);
     for (place, node) in nodes.iter().enumerate() {
@@ -33,17 +33,17 @@ pub fn read_by_pattern(pattern: &str, text: &str) -> Result<(i64, Option<i32>), 
     reader.found.moment()
 }
 
-struct Reader<'t> {
+struct PatternReader<'t> {
     text: &'t str,
     rest: &'t str,
     /// Blanks that were skipped beyond what the pattern has.
     skipped: i32,
-    found: Found,
+    found: PatternValues,
 }
 
 /// The values of fields.
 #[derive(Default)]
-struct Found {
+struct PatternValues {
     year: Option<i64>,
     year_digits: usize,
     century: Option<i64>,
@@ -75,32 +75,32 @@ fn invalid<T>(text: impl Into<String>) -> Result<T, Unreadable> {
     Err(("22007", text.into()))
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     fn node(
         &mut self,
         place: usize,
-        node: &Node,
-        nodes: &[Node],
+        node: &PatternNode,
+        nodes: &[PatternNode],
         is_fixed: bool,
     ) -> Result<(), Unreadable> {
-        let is_field = matches!(node, Node::Field { .. });
+        let is_field = matches!(node, PatternNode::Field { .. });
         if !is_fixed && (is_field || place == 0) {
             self.skip_blanks();
         }
         match node {
-            Node::Separator(_) if !is_fixed => {
+            PatternNode::Separator(_) if !is_fixed => {
                 self.skipped -= 1;
                 if self.rest.starts_with(is_separator) {
                     self.rest = &self.rest[1..];
                     self.skipped += 1;
                 }
             }
-            Node::Text(_) if !is_fixed && self.skipped > 0 => self.skipped -= 1,
-            Node::Separator(_) | Node::Text(_) => {
+            PatternNode::Text(_) if !is_fixed && self.skipped > 0 => self.skipped -= 1,
+            PatternNode::Separator(_) | PatternNode::Text(_) => {
                 let length = self.rest.chars().next().map_or(0, char::len_utf8);
                 self.rest = &self.rest[length..];
             }
-            Node::Field {
+            PatternNode::Field {
                 field,
                 letters,
                 is_short,
@@ -185,29 +185,34 @@ impl Reader<'_> {
         }
     }
 
-    fn field(&mut self, field: Field, letters: usize, is_open: bool) -> Result<(), Unreadable> {
+    fn field(
+        &mut self,
+        field: PatternField,
+        letters: usize,
+        is_open: bool,
+    ) -> Result<(), Unreadable> {
         match field {
-            Field::Nothing => return Ok(()),
-            Field::Era(has_points, _) => {
+            PatternField::Nothing => return Ok(()),
+            PatternField::Era(has_points, _) => {
                 let place = self.name(&either(["AD", "BC"], has_points))?;
                 self.found.is_before_christ = place == 1;
                 return Ok(());
             }
-            Field::HalfDay(has_points, _) => {
+            PatternField::HalfDay(has_points, _) => {
                 let place = self.name(&either(["AM", "PM"], has_points))?;
                 self.found.is_afternoon = place == 1;
                 self.found.has_half_days = true;
                 return Ok(());
             }
-            Field::MonthName(is_long, _) => {
+            PatternField::MonthName(is_long, _) => {
                 let place = self.name(&names(&MONTHS, is_long))?;
                 return set(&mut self.found.month, place as i64 + 1);
             }
-            Field::DayName(is_long, _) => {
+            PatternField::DayName(is_long, _) => {
                 self.name(&names(&DAYS, is_long))?;
                 return Ok(());
             }
-            Field::RomanMonth(_) => {
+            PatternField::RomanMonth(_) => {
                 // The longer ones are tried first.
                 let mut numbers: Vec<usize> = (0..12).collect();
                 numbers.sort_by_key(|number| std::cmp::Reverse(ROMAN[*number].len()));
@@ -215,12 +220,12 @@ impl Reader<'_> {
                 let place = self.name(&texts)?;
                 return set(&mut self.found.month, numbers[place] as i64 + 1);
             }
-            Field::Year(5) => return self.year_with_comma(),
-            Field::ZoneName | Field::Offset => {
+            PatternField::Year(5) => return self.year_with_comma(),
+            PatternField::ZoneName | PatternField::Offset => {
                 let text = "formatting fields TZ and OF are only supported in to_char";
                 return Err(("0A000", text.to_owned()));
             }
-            Field::OffsetHours => {
+            PatternField::OffsetHours => {
                 self.found.has_offset = true;
                 // The sign may have been taken for one between fields.
                 let before = self.text.get(..self.text.len() - self.rest.len());
@@ -237,62 +242,50 @@ impl Reader<'_> {
         self.numeric(field, letters, is_open)
     }
 
-    fn numeric(&mut self, field: Field, letters: usize, is_open: bool) -> Result<(), Unreadable> {
-        let digits = match field {
-            Field::Hour12 | Field::Hour24 | Field::Minute | Field::Second => 2,
-            Field::Fraction(digits) => digits as usize,
-            _ => letters,
-        };
-        match field {
-            Field::IsoYear(_) | Field::IsoWeek | Field::IsoDayOfYear | Field::IsoDayOfWeek => {
-                self.of_convention(true)?;
-            }
-            Field::Year(_)
-            | Field::WeekOfYear
-            | Field::DayOfYear
-            | Field::DayOfWeek
-            | Field::Month
-            | Field::DayOfMonth
-            | Field::WeekOfMonth => self.of_convention(false)?,
-            _ => {}
+    fn numeric(
+        &mut self,
+        field: PatternField,
+        letters: usize,
+        is_open: bool,
+    ) -> Result<(), Unreadable> {
+        if let Some(is_iso) = field.is_of_iso_week() {
+            self.of_convention(is_iso)?;
         }
-        let digits = match field {
-            Field::IsoDayOfYear => 3,
-            Field::IsoDayOfWeek => 1,
-            _ => digits,
-        };
+        let digits = field.digit_count_max(letters);
         let (value, length) = self.number(digits, is_open)?;
         let found = &mut self.found;
         match field {
-            Field::Hour12 | Field::Hour24 => {
-                found.has_half_days |= field == Field::Hour12;
+            PatternField::Hour12 | PatternField::Hour24 => {
+                found.has_half_days |= field == PatternField::Hour12;
                 set(&mut found.hour, value)
             }
-            Field::Minute => set(&mut found.minute, value),
-            Field::Second => set(&mut found.second, value),
-            Field::SecondOfDay => set(&mut found.second_of_day, value),
-            Field::Fraction(digits) => {
+            PatternField::Minute => set(&mut found.minute, value),
+            PatternField::Second => set(&mut found.second, value),
+            PatternField::SecondOfDay => set(&mut found.second_of_day, value),
+            PatternField::Fraction(digits) => {
                 // `FF3`, unlike `MS`, says to how many digits the second is rounded.
                 found.fraction_digits = (letters == 3).then_some(digits);
                 found.micros += value * 10_i64.pow(6_u32.saturating_sub(length as u32));
                 Ok(())
             }
-            Field::OffsetMinutes => {
+            PatternField::OffsetMinutes => {
                 if !found.has_offset {
                     (found.has_offset, found.offset_sign) = (true, 1);
                 }
                 found.offset_minutes = value;
                 Ok(())
             }
-            Field::Month => set(&mut found.month, value),
-            Field::DayOfMonth => set(&mut found.day, value),
-            Field::DayOfYear | Field::IsoDayOfYear => set(&mut found.day_of_year, value),
-            Field::IsoDayOfWeek => set(&mut found.day_of_week, value),
-            Field::WeekOfYear | Field::IsoWeek => set(&mut found.week, value),
-            Field::WeekOfMonth => set(&mut found.week_of_month, value),
-            Field::Julian => set(&mut found.julian, value),
-            Field::Century => set(&mut found.century, value),
-            Field::Year(count) | Field::IsoYear(count) => {
+            PatternField::Month => set(&mut found.month, value),
+            PatternField::DayOfMonth => set(&mut found.day, value),
+            PatternField::DayOfYear | PatternField::IsoDayOfYear => {
+                set(&mut found.day_of_year, value)
+            }
+            PatternField::IsoDayOfWeek => set(&mut found.day_of_week, value),
+            PatternField::WeekOfYear | PatternField::IsoWeek => set(&mut found.week, value),
+            PatternField::WeekOfMonth => set(&mut found.week_of_month, value),
+            PatternField::Julian => set(&mut found.julian, value),
+            PatternField::Century => set(&mut found.century, value),
+            PatternField::Year(count) | PatternField::IsoYear(count) => {
                 found.year_digits = count.into();
                 let is_partial = count < 4 && length < 4;
                 set(
@@ -327,21 +320,23 @@ fn set(place: &mut Option<i64>, value: i64) -> Result<(), Unreadable> {
 }
 
 /// Whether what follows cannot be a digit of the number before it.
-fn ends_number(next: Option<&Node>) -> bool {
+fn ends_number(next: Option<&PatternNode>) -> bool {
     match next {
         None => true,
-        Some(Node::Field { field, .. }) => matches!(
+        Some(PatternNode::Field { field, .. }) => matches!(
             field,
-            Field::Era(..)
-                | Field::HalfDay(..)
-                | Field::MonthName(..)
-                | Field::DayName(..)
-                | Field::RomanMonth(_)
-                | Field::ZoneName
-                | Field::Offset
-                | Field::Nothing
+            PatternField::Era(..)
+                | PatternField::HalfDay(..)
+                | PatternField::MonthName(..)
+                | PatternField::DayName(..)
+                | PatternField::RomanMonth(_)
+                | PatternField::ZoneName
+                | PatternField::Offset
+                | PatternField::Nothing
         ),
-        Some(Node::Separator(letter) | Node::Text(letter)) => !letter.is_ascii_digit(),
+        Some(PatternNode::Separator(letter) | PatternNode::Text(letter)) => {
+            !letter.is_ascii_digit()
+        }
     }
 }
 
@@ -378,7 +373,7 @@ fn near_2020(year: i64) -> i64 {
     }
 }
 
-impl Found {
+impl PatternValues {
     fn moment(self) -> Result<(i64, Option<i32>), Unreadable> {
         let out_of_range = || {
             let text = "date/time field value out of range".to_owned();

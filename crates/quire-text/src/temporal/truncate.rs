@@ -1,24 +1,24 @@
 //! Times cut to whole units of the calendar, or of a stride.
 
 use super::civil::Civil;
-use super::fields::Field;
+use super::fields::TemporalField;
 use super::interval::Interval;
-use crate::zone::{DAY, SECOND, Zone};
+use crate::zone::{DAY, SECOND, TimeZoneRules};
 
 /// Microseconds of a unit of the clock.
-fn clock_unit(field: Field) -> Option<i64> {
+fn clock_unit(field: TemporalField) -> Option<i64> {
     Some(match field {
-        Field::Microseconds => 1,
-        Field::Milliseconds => 1_000,
-        Field::Second => SECOND,
-        Field::Minute => 60 * SECOND,
-        Field::Hour => 3_600 * SECOND,
+        TemporalField::Microseconds => 1,
+        TemporalField::Milliseconds => 1_000,
+        TemporalField::Second => SECOND,
+        TemporalField::Minute => 60 * SECOND,
+        TemporalField::Hour => 3_600 * SECOND,
         _ => return None,
     })
 }
 
 /// The beginning of the unit that a timestamp is in; `None` for what is no unit. Inside, `None` beyond what a timestamp holds.
-pub fn truncate(field: Field, timestamp: i64) -> Option<Option<i64>> {
+pub fn truncate(field: TemporalField, timestamp: i64) -> Option<Option<i64>> {
     if let Some(unit) = clock_unit(field) {
         return Some(timestamp.checked_sub(timestamp.rem_euclid(unit)));
     }
@@ -30,24 +30,30 @@ pub fn truncate(field: Field, timestamp: i64) -> Option<Option<i64>> {
         counted.div_euclid(years) * years + from
     };
     match field {
-        Field::Day => {}
-        Field::Week => {
+        TemporalField::Day => {}
+        TemporalField::Week => {
             let monday = civil.days() - (civil.weekday() + 6) % 7;
             return Some(monday.checked_mul(DAY));
         }
-        Field::Month => civil.day = 1,
-        Field::Quarter => (civil.day, civil.month) = (1, (civil.month - 1) / 3 * 3 + 1),
-        Field::Year => (civil.day, civil.month) = (1, 1),
-        Field::Decade => (civil.day, civil.month, civil.year) = (1, 1, first_of(10, 0)),
-        Field::Century => (civil.day, civil.month, civil.year) = (1, 1, first_of(100, 1)),
-        Field::Millennium => (civil.day, civil.month, civil.year) = (1, 1, first_of(1_000, 1)),
+        TemporalField::Month => civil.day = 1,
+        TemporalField::Quarter => (civil.day, civil.month) = (1, (civil.month - 1) / 3 * 3 + 1),
+        TemporalField::Year => (civil.day, civil.month) = (1, 1),
+        TemporalField::Decade => (civil.day, civil.month, civil.year) = (1, 1, first_of(10, 0)),
+        TemporalField::Century => (civil.day, civil.month, civil.year) = (1, 1, first_of(100, 1)),
+        TemporalField::Millennium => {
+            (civil.day, civil.month, civil.year) = (1, 1, first_of(1_000, 1))
+        }
         _ => return None,
     }
     Some(civil.micros())
 }
 
 /// The same for an instant by the clocks of a zone. Within a day the offset from Greenwich stays as it is.
-pub fn truncate_instant(field: Field, instant: i64, zone: &Zone) -> Option<Option<i64>> {
+pub fn truncate_instant(
+    field: TemporalField,
+    instant: i64,
+    zone: &TimeZoneRules,
+) -> Option<Option<i64>> {
     let Some(local) = zone.to_local(instant) else {
         return Some(None);
     };
@@ -60,7 +66,7 @@ pub fn truncate_instant(field: Field, instant: i64, zone: &Zone) -> Option<Optio
 }
 
 /// The interval without its smaller parts; `None` for what is no unit of intervals.
-pub fn truncate_interval(field: Field, interval: Interval) -> Option<Interval> {
+pub fn truncate_interval(field: TemporalField, interval: Interval) -> Option<Interval> {
     if let Some(unit) = clock_unit(field) {
         return Some(Interval {
             micros: interval.micros - interval.micros % unit,
@@ -72,16 +78,16 @@ pub fn truncate_interval(field: Field, interval: Interval) -> Option<Interval> {
         ..Interval::default()
     };
     Some(match field {
-        Field::Day => Interval {
+        TemporalField::Day => Interval {
             micros: 0,
             ..interval
         },
-        Field::Month => months(1),
-        Field::Quarter => months(3),
-        Field::Year => months(12),
-        Field::Decade => months(120),
-        Field::Century => months(1_200),
-        Field::Millennium => months(12_000),
+        TemporalField::Month => months(1),
+        TemporalField::Quarter => months(3),
+        TemporalField::Year => months(12),
+        TemporalField::Decade => months(120),
+        TemporalField::Century => months(1_200),
+        TemporalField::Millennium => months(12_000),
         _ => return None,
     })
 }
@@ -114,26 +120,26 @@ mod tests {
             ("millennium", "2001-01-01 00:00:00"),
             ("milliseconds", "2025-01-05 10:20:30.123"),
         ] {
-            let field = Field::named(field).unwrap();
+            let field = TemporalField::named(field).unwrap();
             let cut = truncate(field, at("2025-01-05 10:20:30.123456"));
             let mut text = String::new();
             write_timestamp(cut.unwrap().unwrap(), SECOND, None, &mut text);
             assert_eq!(text, expected);
         }
-        assert_eq!(truncate(Field::Epoch, 0), None);
+        assert_eq!(truncate(TemporalField::Epoch, 0), None);
     }
 
     #[test]
     fn days_of_a_zone_begin_at_its_midnight() {
-        let zone = Zone::named("America/New_York").unwrap();
+        let zone = TimeZoneRules::named("America/New_York").unwrap();
         let cut = |field, text| truncate_instant(field, at(text), &zone).unwrap().unwrap();
         assert_eq!(
-            cut(Field::Day, "2024-03-11 01:00:00"),
+            cut(TemporalField::Day, "2024-03-11 01:00:00"),
             at("2024-03-10 05:00:00")
         );
         // The repeated hour stays in its second run.
         assert_eq!(
-            cut(Field::Hour, "2024-11-03 05:30:00"),
+            cut(TemporalField::Hour, "2024-11-03 05:30:00"),
             at("2024-11-03 05:00:00")
         );
     }

@@ -34,7 +34,7 @@ static BY_NAME: LazyLock<HashMap<String, Tz>> = LazyLock::new(|| {
 
 /// A time zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Zone {
+pub struct TimeZoneRules {
     name: String,
     rule: Rule,
 }
@@ -48,7 +48,7 @@ enum Rule {
     Abbreviation(Abbreviation),
 }
 
-impl Default for Zone {
+impl Default for TimeZoneRules {
     fn default() -> Self {
         Self {
             name: "UTC".to_owned(),
@@ -57,7 +57,7 @@ impl Default for Zone {
     }
 }
 
-impl Zone {
+impl TimeZoneRules {
     /// The zone that a setting names: a name, a POSIX offset, or a number of hours east of Greenwich.
     pub fn of_setting(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -256,7 +256,7 @@ mod tests {
     // Values are PostgreSQL 15's.
     #[test]
     fn names_are_found_in_any_case() {
-        let zone = |text| Zone::of_setting(text).map(|zone| zone.name().to_owned());
+        let zone = |text| TimeZoneRules::of_setting(text).map(|zone| zone.name().to_owned());
         assert_eq!(zone("europe/berlin").as_deref(), Some("Europe/Berlin"));
         assert_eq!(zone("+02").as_deref(), Some("<+02>-02"));
         assert_eq!(zone("-5.5").as_deref(), Some("<-05:30>+05:30"));
@@ -278,18 +278,18 @@ mod tests {
 
     #[test]
     fn posix_counts_westward_and_settings_eastward() {
-        let east = |zone: Option<Zone>| zone.unwrap().offset_at(0);
-        assert_eq!(east(Zone::of_setting("+02")), 7_200);
-        assert_eq!(east(Zone::named("+02")), -7_200);
-        assert_eq!(east(Zone::named("UTC+3")), -10_800);
-        assert_eq!(east(Zone::named("FOO+05:30")), -19_800);
-        assert_eq!(east(Zone::of_setting("<+02>-02")), 7_200);
-        assert_eq!(east(Zone::named("est")), -18_000);
+        let east = |zone: Option<TimeZoneRules>| zone.unwrap().offset_at(0);
+        assert_eq!(east(TimeZoneRules::of_setting("+02")), 7_200);
+        assert_eq!(east(TimeZoneRules::named("+02")), -7_200);
+        assert_eq!(east(TimeZoneRules::named("UTC+3")), -10_800);
+        assert_eq!(east(TimeZoneRules::named("FOO+05:30")), -19_800);
+        assert_eq!(east(TimeZoneRules::of_setting("<+02>-02")), 7_200);
+        assert_eq!(east(TimeZoneRules::named("est")), -18_000);
     }
 
     #[test]
     fn skipped_and_repeated_times_are_as_in_postgresql() {
-        let zone = Zone::named("America/New_York").unwrap();
+        let zone = TimeZoneRules::named("America/New_York").unwrap();
         for (local, instant) in [
             ("2024-03-10 02:30:00", "2024-03-10 07:30:00"),
             ("2024-11-03 01:30:00", "2024-11-03 06:30:00"),
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn abbreviations_have_the_offset_that_they_meant() {
-        let zone = Zone::named("msk").unwrap();
+        let zone = TimeZoneRules::named("msk").unwrap();
         for (local, instant) in [
             ("2011-03-27 01:59:59", "2011-03-26 22:59:59"),
             ("2011-03-27 02:00:00", "2011-03-26 22:00:00"),
@@ -320,7 +320,7 @@ mod tests {
             assert_eq!(zone.to_instant(at(local)), Some(at(instant)), "{local}");
         }
         // What a place no longer calls so is its own time.
-        let zone = Zone::named("VET").unwrap();
+        let zone = TimeZoneRules::named("VET").unwrap();
         assert_eq!(
             zone.to_instant(at("2010-01-01 00:00:00")),
             Some(at("2010-01-01 04:30:00"))
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn extremes_have_an_answer() {
-        let zone = Zone::named("Asia/Tokyo").unwrap();
+        let zone = TimeZoneRules::named("Asia/Tokyo").unwrap();
         assert_eq!(zone.to_local(i64::MAX), None);
         assert!(zone.to_local(i64::MIN).is_some());
         assert_eq!(zone.to_instant(i64::MIN), None);

@@ -42,11 +42,11 @@ fn held_bytes(consumer: &MemoryConsumer, bytes: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct StatementMemory {
     size_bytes: usize,
-    held: Mutex<Held>,
+    held: Mutex<PoolUsage>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct PoolUsage {
     /// Operators that can spill.
     spillers: usize,
     /// Bytes of these.
@@ -63,7 +63,7 @@ impl StatementMemory {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, PoolUsage> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,7 +81,7 @@ impl StatementMemory {
     }
 }
 
-impl Held {
+impl PoolUsage {
     fn bytes_of(&mut self, consumer: &MemoryConsumer) -> &mut usize {
         if consumer.can_spill() {
             &mut self.spillable_bytes

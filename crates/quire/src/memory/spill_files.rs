@@ -26,22 +26,22 @@ impl TempFileFactory for SpillFiles {
     fn create_temp_file(&self, _: &str) -> Result<Arc<dyn SpillFile>> {
         let disk = FileDisk::temporary(None)
             .map_err(|error| DataFusionError::External(Box::new(Error::from(error))))?;
-        Ok(Arc::new(NamelessFile(Arc::new(Written {
+        Ok(Arc::new(NamelessFile(Arc::new(WrittenSpillFile {
             disk,
             end: AtomicU64::new(0),
         }))))
     }
 }
 
-struct NamelessFile(Arc<Written>);
+struct NamelessFile(Arc<WrittenSpillFile>);
 
 /// A file, and how far it is written. It is gone with its last writer and reader.
-struct Written {
+struct WrittenSpillFile {
     disk: FileDisk,
     end: AtomicU64,
 }
 
-impl Written {
+impl WrittenSpillFile {
     /// The bytes from `offset` on; none behind the last.
     fn read(&self, offset: u64) -> io::Result<Option<Bytes>> {
         let left = self.end.load(Ordering::Acquire).saturating_sub(offset);
@@ -74,14 +74,14 @@ impl SpillFile for NamelessFile {
     }
 
     fn open_writer(&self) -> Result<Box<dyn SpillWriter>> {
-        Ok(Box::new(Writer(Arc::clone(&self.0))))
+        Ok(Box::new(SpillFileWriter(Arc::clone(&self.0))))
     }
 }
 
 /// Appends to a file; there is one at a time.
-struct Writer(Arc<Written>);
+struct SpillFileWriter(Arc<WrittenSpillFile>);
 
-impl Write for Writer {
+impl Write for SpillFileWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let end = self.0.end.load(Ordering::Acquire);
         self.0.disk.write_at(bytes, end)?;
@@ -94,7 +94,7 @@ impl Write for Writer {
     }
 }
 
-impl SpillWriter for Writer {
+impl SpillWriter for SpillFileWriter {
     fn finish(&mut self) -> Result<()> {
         Ok(())
     }

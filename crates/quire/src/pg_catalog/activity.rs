@@ -8,7 +8,7 @@ use quire_kv::mvcc::{LockObject, LockReport};
 
 use super::PgCatalog;
 use super::objects::table_oid;
-use super::rows::{Rows, flag, instant, number, text};
+use super::rows::{CatalogRows, flag, instant, number, text};
 use super::surroundings::DATABASE;
 use crate::sessions::SessionReport;
 
@@ -16,7 +16,7 @@ use crate::sessions::SessionReport;
 const HIDDEN: &str = "<insufficient privilege>";
 
 /// Fills the table, if it is one of these.
-pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<bool> {
+pub(super) fn fill(catalog: &PgCatalog, rows: &mut CatalogRows, table: &str) -> Result<bool> {
     match table {
         "pg_stat_activity" => {
             let locks = catalog.opened.engine.lock_report();
@@ -42,7 +42,7 @@ pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<
 
 fn push_session(
     catalog: &PgCatalog,
-    rows: &mut Rows,
+    rows: &mut CatalogRows,
     session: &SessionReport,
     wait: Option<&LockReport>,
 ) -> Result<()> {
@@ -87,7 +87,7 @@ fn push_session(
     ])
 }
 
-fn push_lock(catalog: &PgCatalog, rows: &mut Rows, lock: &LockReport) -> Result<()> {
+fn push_lock(catalog: &PgCatalog, rows: &mut CatalogRows, lock: &LockReport) -> Result<()> {
     let table = catalog.snapshot.table_of_lock(lock.object);
     let relation = table.map_or(ScalarValue::Null, |(id, _)| number(table_oid(id)));
     let pid = match lock.session {

@@ -3,11 +3,11 @@
 use datafusion::common::{Result, ScalarValue};
 
 use super::PgCatalog;
-use super::objects::{Attribute, Constraint, PUBLIC, Relation, Source};
-use super::rows::{Rows, number, optional, text};
+use super::objects::{CatalogAttribute, CatalogRelation, Constraint, PUBLIC, RelationOrigin};
+use super::rows::{CatalogRows, number, optional, text};
 use super::types;
 
-pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<()> {
+pub(super) fn fill(catalog: &PgCatalog, rows: &mut CatalogRows, table: &str) -> Result<()> {
     let database = || text(&catalog.database);
     match table {
         "schemata" => {
@@ -40,7 +40,11 @@ pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<
     }
 }
 
-fn push_table(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Result<()> {
+fn push_table(
+    catalog: &PgCatalog,
+    rows: &mut CatalogRows,
+    relation: &CatalogRelation,
+) -> Result<()> {
     let (kind, is_changed) = match relation.kind {
         "r" => ("BASE TABLE", "YES"),
         "v" => ("VIEW", "NO"),
@@ -56,8 +60,12 @@ fn push_table(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Resu
     ])
 }
 
-fn push_view(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Result<()> {
-    let Source::View(view) = &relation.source else {
+fn push_view(
+    catalog: &PgCatalog,
+    rows: &mut CatalogRows,
+    relation: &CatalogRelation,
+) -> Result<()> {
+    let RelationOrigin::View(view) = &relation.source else {
         return Ok(());
     };
     rows.push(&[
@@ -71,8 +79,12 @@ fn push_view(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Resul
     ])
 }
 
-fn push_columns(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Result<()> {
-    let is_table = matches!(relation.source, Source::Table(_));
+fn push_columns(
+    catalog: &PgCatalog,
+    rows: &mut CatalogRows,
+    relation: &CatalogRelation,
+) -> Result<()> {
+    let is_table = matches!(relation.source, RelationOrigin::Table(_));
     for column in relation.columns.iter().filter(|column| !column.is_dropped) {
         let mut row = vec![
             ("table_catalog", text(&catalog.database)),
@@ -109,7 +121,7 @@ fn push_columns(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Re
 }
 
 /// Lengths and digits, for the types that have them.
-fn push_sizes(row: &mut Vec<(&str, ScalarValue)>, column: &Attribute) {
+fn push_sizes(row: &mut Vec<(&str, ScalarValue)>, column: &CatalogAttribute) {
     let mut precision = |digits: i32, radix: i32, scale: Option<i32>| {
         row.push(("numeric_precision", number(digits)));
         row.push(("numeric_precision_radix", number(radix)));
@@ -137,8 +149,12 @@ fn push_sizes(row: &mut Vec<(&str, ScalarValue)>, column: &Attribute) {
     }
 }
 
-fn push_sequence(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Result<()> {
-    let Source::Sequence(sequence) = &relation.source else {
+fn push_sequence(
+    catalog: &PgCatalog,
+    rows: &mut CatalogRows,
+    relation: &CatalogRelation,
+) -> Result<()> {
+    let RelationOrigin::Sequence(sequence) = &relation.source else {
         return Ok(());
     };
     let type_oid = types::of_sql_type(sequence.sql_type).0;
@@ -157,7 +173,7 @@ fn push_sequence(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> R
 
 fn push_constraint(
     catalog: &PgCatalog,
-    rows: &mut Rows,
+    rows: &mut CatalogRows,
     table: &str,
     constraint: &Constraint,
 ) -> Result<()> {
@@ -170,7 +186,7 @@ fn push_constraint(
         ("constraint_schema", text(PUBLIC)),
         ("constraint_name", text(&constraint.name)),
     ];
-    let on_table = |relation: &Relation| {
+    let on_table = |relation: &CatalogRelation| {
         let mut row = name.clone();
         row.extend([
             ("table_catalog", text(&catalog.database)),
@@ -216,9 +232,9 @@ fn push_constraint(
 
 /// The columns of a key, in their order.
 fn push_key(
-    rows: &mut Rows,
+    rows: &mut CatalogRows,
     constraint: &Constraint,
-    of: &Relation,
+    of: &CatalogRelation,
     on_table: &[(&str, ScalarValue)],
 ) -> Result<()> {
     for (position, column) in (1_i32..).zip(&constraint.columns) {
@@ -235,7 +251,7 @@ fn push_key(
 
 fn push_reference(
     catalog: &PgCatalog,
-    rows: &mut Rows,
+    rows: &mut CatalogRows,
     constraint: &Constraint,
     mut row: Vec<(&str, ScalarValue)>,
     index: Option<String>,
@@ -251,7 +267,7 @@ fn push_reference(
     rows.push(&row)
 }
 
-fn column_name(relation: &Relation, number: i64) -> Option<String> {
+fn column_name(relation: &CatalogRelation, number: i64) -> Option<String> {
     let mut columns = relation.columns.iter();
     let found = columns.find(|column| i64::from(column.number) == number);
     found.map(|column| column.name.clone())

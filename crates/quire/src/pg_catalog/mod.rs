@@ -41,12 +41,12 @@ use quire_tables::Snapshot;
 
 use crate::opened::Opened;
 use crate::session::Session;
-use crate::settings::{Identity, Settings};
+use crate::settings::{ConnectionSettings, Identity};
 use objects::Objects;
 pub(crate) use objects::ViewColumns;
 use quire_error::Error;
 use role_entry::RoleEntry;
-use rows::{Batch, Rows};
+use rows::{Batch, CatalogRows};
 pub(crate) use specification::PG_CATALOG;
 use specification::{INFORMATION_SCHEMA, Specification};
 pub(crate) use waits::WaitsFunction;
@@ -59,7 +59,7 @@ pub(crate) struct PgCatalog {
     objects: Objects,
     snapshot: Snapshot,
     file_bytes: u64,
-    settings: Arc<Mutex<Settings>>,
+    settings: Arc<Mutex<ConnectionSettings>>,
     opened: Arc<Opened>,
     /// Of the connection.
     number: u32,
@@ -148,7 +148,7 @@ impl PgCatalog {
         found.map_or(ScalarValue::Null, |role| rows::number(role.oid))
     }
 
-    fn settings(&self) -> MutexGuard<'_, Settings> {
+    fn settings(&self) -> MutexGuard<'_, ConnectionSettings> {
         locked(&self.settings)
     }
 
@@ -158,7 +158,7 @@ impl PgCatalog {
         if let Some(batch) = made.get(&key) {
             return Ok(Arc::clone(batch));
         }
-        let mut rows = Rows::new(table);
+        let mut rows = CatalogRows::new(table);
         match table.schema {
             PG_CATALOG => {
                 if !relations::fill(self, &mut rows, table.name)?

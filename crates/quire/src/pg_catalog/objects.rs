@@ -11,7 +11,7 @@ use quire_error::Error;
 use quire_sql::names::quoted;
 use quire_tables::{
     ColumnDefinition, ForeignKeyDefinition, GeneratedKind, KeyDefinition, ReferentialAction,
-    SequenceDefinition, Snapshot, Storage, TableDefinition, ViewDefinition,
+    SequenceDefinition, Snapshot, TableDefinition, TableStorage, ViewDefinition,
 };
 
 use super::specification::{INFORMATION_SCHEMA, PG_CATALOG, TABLES};
@@ -35,7 +35,7 @@ pub(super) const COLUMN_METHOD: u32 = 12_102;
 pub(super) const TREE_METHOD: u32 = 403;
 
 /// A column of a relation.
-pub(super) struct Attribute {
+pub(super) struct CatalogAttribute {
     pub(super) name: String,
     pub(super) number: i16,
     pub(super) type_oid: u32,
@@ -48,10 +48,10 @@ pub(super) struct Attribute {
     pub(super) is_dropped: bool,
 }
 
-impl Attribute {
+impl CatalogAttribute {
     /// A column that may be NULL and has no default.
     fn plain(name: &str, number: i16, (type_oid, modifier): (u32, i32)) -> Self {
-        Attribute {
+        CatalogAttribute {
             name: name.to_owned(),
             number,
             type_oid,
@@ -65,19 +65,19 @@ impl Attribute {
 }
 
 /// A table, view, sequence or index.
-pub(super) struct Relation {
+pub(super) struct CatalogRelation {
     pub(super) oid: u32,
     pub(super) schema: &'static str,
     pub(super) name: String,
     /// `r` table, `v` view, `S` sequence, `i` index.
     pub(super) kind: &'static str,
     pub(super) method: u32,
-    pub(super) columns: Vec<Attribute>,
-    pub(super) source: Source,
+    pub(super) columns: Vec<CatalogAttribute>,
+    pub(super) source: RelationOrigin,
 }
 
 /// Where a relation comes from.
-pub(super) enum Source {
+pub(super) enum RelationOrigin {
     System,
     Table(Arc<TableDefinition>),
     View(Arc<ViewDefinition>),
@@ -116,7 +116,7 @@ pub(super) struct Constraint {
 /// Everything.
 #[derive(Default)]
 pub(super) struct Objects {
-    pub(super) relations: BTreeMap<u32, Relation>,
+    pub(super) relations: BTreeMap<u32, CatalogRelation>,
     pub(super) constraints: BTreeMap<u32, Constraint>,
 }
 
@@ -129,8 +129,8 @@ impl Objects {
         objects.add_system_tables();
         for definition in snapshot.definitions() {
             let id = match definition.storage {
-                Storage::Row => snapshot.row_table_entry(&definition.name).map(|e| e.id),
-                Storage::Column => snapshot.table(&definition.name)?.map(|table| table.id()),
+                TableStorage::Row => snapshot.row_table_entry(&definition.name).map(|e| e.id),
+                TableStorage::Column => snapshot.table(&definition.name)?.map(|table| table.id()),
             };
             objects.add_table(snapshot, &definition, id.unwrap_or_default());
         }
@@ -139,14 +139,14 @@ impl Objects {
             objects.add_view(view, known.map_or(&[], Vec::as_slice));
         }
         for sequence in snapshot.sequences() {
-            objects.add(Relation {
+            objects.add(CatalogRelation {
                 oid: oid(FIRST_OID, sequence.id),
                 schema: PUBLIC,
                 name: sequence.name.clone(),
                 kind: "S",
                 method: 0,
                 columns: Vec::new(),
-                source: Source::Sequence(Arc::clone(sequence)),
+                source: RelationOrigin::Sequence(Arc::clone(sequence)),
             });
         }
         for definition in snapshot.definitions() {
@@ -156,7 +156,7 @@ impl Objects {
     }
 
     /// The relation of that name; without a schema, one of the user before one of the catalog.
-    pub(super) fn relation(&self, schema: Option<&str>, name: &str) -> Option<&Relation> {
+    pub(super) fn relation(&self, schema: Option<&str>, name: &str) -> Option<&CatalogRelation> {
         let find = |schema: &str| {
             let mut relations = self.relations.values();
             relations.find(|relation| relation.schema == schema && relation.name == name)
@@ -167,7 +167,7 @@ impl Objects {
         }
     }
 
-    fn add(&mut self, relation: Relation) {
+    fn add(&mut self, relation: CatalogRelation) {
         self.relations.insert(relation.oid, relation);
     }
 
@@ -175,9 +175,9 @@ impl Objects {
         for table in TABLES.iter() {
             let columns = table.columns.iter().zip(1..);
             let columns = columns.map(|((name, kind), number)| {
-                Attribute::plain(name, number, (kind.type_oid(), -1))
+                CatalogAttribute::plain(name, number, (kind.type_oid(), -1))
             });
-            self.add(Relation {
+            self.add(CatalogRelation {
                 oid: table.oid,
                 schema: table.schema,
                 name: table.name.to_owned(),
@@ -188,7 +188,7 @@ impl Objects {
                 },
                 method: ROW_METHOD,
                 columns: columns.collect(),
-                source: Source::System,
+                source: RelationOrigin::System,
             });
         }
     }
@@ -198,17 +198,17 @@ impl Objects {
         let columns = definition.columns.iter().zip(1..);
         let columns =
             columns.map(|(column, number)| attribute(snapshot, table_oid, column, number));
-        self.add(Relation {
+        self.add(CatalogRelation {
             oid: table_oid,
             schema: PUBLIC,
             name: definition.name.clone(),
             kind: "r",
             method: match definition.storage {
-                Storage::Row => ROW_METHOD,
-                Storage::Column => COLUMN_METHOD,
+                TableStorage::Row => ROW_METHOD,
+                TableStorage::Column => COLUMN_METHOD,
             },
             columns: columns.collect(),
-            source: Source::Table(Arc::clone(definition)),
+            source: RelationOrigin::Table(Arc::clone(definition)),
         });
         if let Some(key) = &definition.primary_key {
             let index_oid = oid(PRIMARY_INDEXES, id);
@@ -258,19 +258,19 @@ impl Objects {
         let columns = key.columns.iter().zip(1..).filter_map(|(part, number)| {
             let column = definition.columns.get(part.column)?;
             let sql_type = types::of_sql_type(column.sql_type);
-            Some(Attribute::plain(&column.name, number, sql_type))
+            Some(CatalogAttribute::plain(&column.name, number, sql_type))
         });
         let unique = if is_unique { "UNIQUE " } else { "" };
         let (name, table) = (quoted(&key.name), quoted(&definition.name));
         let parts = key_columns(definition, key);
-        self.add(Relation {
+        self.add(CatalogRelation {
             oid,
             schema: PUBLIC,
             name: key.name.clone(),
             kind: "i",
             method: TREE_METHOD,
             columns: columns.collect(),
-            source: Source::Index(Index {
+            source: RelationOrigin::Index(Index {
                 table_oid,
                 key: key.clone(),
                 is_unique,
@@ -291,16 +291,16 @@ impl Objects {
         let columns = columns.map(|(name, number)| {
             let found = known.get(usize::try_from(number - 1).unwrap_or_default());
             let sql_type = found.map_or((25, -1), |(_, sql_type)| types::of_sql_type(*sql_type));
-            Attribute::plain(name, number, sql_type)
+            CatalogAttribute::plain(name, number, sql_type)
         });
-        self.add(Relation {
+        self.add(CatalogRelation {
             oid: oid(FIRST_OID, view.id),
             schema: PUBLIC,
             name: view.name.clone(),
             kind: "v",
             method: 0,
             columns: columns.collect(),
-            source: Source::View(Arc::clone(view)),
+            source: RelationOrigin::View(Arc::clone(view)),
         });
     }
 
@@ -333,8 +333,8 @@ impl Objects {
     /// The unique index of a table over these columns.
     fn key_index(&self, table_oid: u32, columns: &[usize]) -> u32 {
         let wanted: HashSet<_> = columns.iter().copied().collect();
-        let is_it = |relation: &&Relation| match &relation.source {
-            Source::Index(index) => {
+        let is_it = |relation: &&CatalogRelation| match &relation.source {
+            RelationOrigin::Index(index) => {
                 let parts: HashSet<_> = index.key.columns.iter().map(|p| p.column).collect();
                 index.table_oid == table_oid && index.is_unique && parts == wanted
             }
@@ -383,7 +383,7 @@ fn attribute(
     table_oid: u32,
     column: &ColumnDefinition,
     number: i16,
-) -> Attribute {
+) -> CatalogAttribute {
     let (type_oid, modifier) = types::of_sql_type(column.sql_type);
     let kind = column.sequence.map(|sequence| sequence.kind);
     let default = match column.sequence {
@@ -394,7 +394,7 @@ fn attribute(
         Some(_) => None,
         None => column.default.clone(),
     };
-    Attribute {
+    CatalogAttribute {
         name: column.name.clone(),
         number,
         type_oid: if column.is_dropped { 0 } else { type_oid },

@@ -3,9 +3,11 @@
 use datafusion::common::Result;
 
 use super::PgCatalog;
-use super::objects::{Attribute, Constraint, Index, PUBLIC, Relation, Source};
+use super::objects::{
+    CatalogAttribute, CatalogRelation, Constraint, Index, PUBLIC, RelationOrigin,
+};
 use super::role_entry::OWNER;
-use super::rows::{Rows, flag, list, number, optional, text};
+use super::rows::{CatalogRows, flag, list, number, optional, text};
 use super::specification::INFORMATION_SCHEMA;
 use super::surroundings::{PG_CATALOG_OID, PUBLIC_OID, STANDARD_OID};
 use super::types;
@@ -20,7 +22,7 @@ pub(super) fn namespace(schema: &str) -> u32 {
 }
 
 /// Fills the table, if it is one of these.
-pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<bool> {
+pub(super) fn fill(catalog: &PgCatalog, rows: &mut CatalogRows, table: &str) -> Result<bool> {
     let relations = catalog.objects.relations.values();
     match table {
         "pg_class" => {
@@ -42,7 +44,7 @@ pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<
         }
         "pg_index" => {
             for relation in relations {
-                if let Source::Index(index) = &relation.source {
+                if let RelationOrigin::Index(index) = &relation.source {
                     push_index(rows, relation, index)?;
                 }
             }
@@ -59,9 +61,13 @@ pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<
     Ok(true)
 }
 
-fn push_class(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Result<()> {
+fn push_class(
+    catalog: &PgCatalog,
+    rows: &mut CatalogRows,
+    relation: &CatalogRelation,
+) -> Result<()> {
     let (has_index, checks) = match &relation.source {
-        Source::Table(table) => (table.index_names().next().is_some(), table.checks.len()),
+        RelationOrigin::Table(table) => (table.index_names().next().is_some(), table.checks.len()),
         _ => (false, 0),
     };
     let is_referred = catalog.objects.constraints.values().any(|constraint| {
@@ -88,7 +94,11 @@ fn push_class(catalog: &PgCatalog, rows: &mut Rows, relation: &Relation) -> Resu
     ])
 }
 
-fn push_attribute(rows: &mut Rows, relation: &Relation, column: &Attribute) -> Result<()> {
+fn push_attribute(
+    rows: &mut CatalogRows,
+    relation: &CatalogRelation,
+    column: &CatalogAttribute,
+) -> Result<()> {
     let entry = types::by_oid(column.type_oid);
     let name = if column.is_dropped {
         format!("........pg.dropped.{}........", column.number)
@@ -117,7 +127,7 @@ fn push_attribute(rows: &mut Rows, relation: &Relation, column: &Attribute) -> R
     ])
 }
 
-fn push_defaults(rows: &mut Rows, relation: &Relation) -> Result<()> {
+fn push_defaults(rows: &mut CatalogRows, relation: &CatalogRelation) -> Result<()> {
     for column in &relation.columns {
         if let Some((default, oid)) = &column.default {
             rows.push(&[
@@ -131,7 +141,7 @@ fn push_defaults(rows: &mut Rows, relation: &Relation) -> Result<()> {
     Ok(())
 }
 
-fn push_index(rows: &mut Rows, relation: &Relation, index: &Index) -> Result<()> {
+fn push_index(rows: &mut CatalogRows, relation: &CatalogRelation, index: &Index) -> Result<()> {
     let parts = &index.key.columns;
     let count = parts.len() as i32;
     let numbers = parts.iter().map(|part| part.column as i64 + 1);
@@ -162,7 +172,7 @@ fn push_index(rows: &mut Rows, relation: &Relation, index: &Index) -> Result<()>
     ])
 }
 
-fn push_constraint(rows: &mut Rows, constraint: &Constraint) -> Result<()> {
+fn push_constraint(rows: &mut CatalogRows, constraint: &Constraint) -> Result<()> {
     let is_foreign = constraint.kind == "f";
     let referenced = is_foreign.then(|| list(constraint.referenced_columns.iter().copied()));
     let mut values = vec![
@@ -188,9 +198,9 @@ fn push_constraint(rows: &mut Rows, constraint: &Constraint) -> Result<()> {
     rows.push(&values)
 }
 
-fn push_sequences(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<()> {
+fn push_sequences(catalog: &PgCatalog, rows: &mut CatalogRows, table: &str) -> Result<()> {
     for relation in catalog.objects.relations.values() {
-        let Source::Sequence(sequence) = &relation.source else {
+        let RelationOrigin::Sequence(sequence) = &relation.source else {
             continue;
         };
         let type_oid = types::of_sql_type(sequence.sql_type).0;
@@ -226,14 +236,16 @@ fn push_sequences(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<(
 }
 
 /// `pg_tables`, `pg_views` and `pg_indexes`.
-fn push_lists(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<()> {
+fn push_lists(catalog: &PgCatalog, rows: &mut CatalogRows, table: &str) -> Result<()> {
     for relation in catalog.objects.relations.values() {
         let (schema, name) = (text(relation.schema), text(&relation.name));
         let owner = text(&catalog.user);
         match (&relation.source, table) {
-            (Source::Table(_) | Source::System, "pg_tables") if relation.kind == "r" => {
+            (RelationOrigin::Table(_) | RelationOrigin::System, "pg_tables")
+                if relation.kind == "r" =>
+            {
                 let has_indexes = match &relation.source {
-                    Source::Table(table) => table.index_names().next().is_some(),
+                    RelationOrigin::Table(table) => table.index_names().next().is_some(),
                     _ => false,
                 };
                 rows.push(&[
@@ -243,13 +255,13 @@ fn push_lists(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<()> {
                     ("hasindexes", flag(has_indexes)),
                 ])?;
             }
-            (Source::View(view), "pg_views") => rows.push(&[
+            (RelationOrigin::View(view), "pg_views") => rows.push(&[
                 ("schemaname", schema),
                 ("viewname", name),
                 ("viewowner", owner),
                 ("definition", text(format!("{};", view.query))),
             ])?,
-            (Source::Index(index), "pg_indexes") => {
+            (RelationOrigin::Index(index), "pg_indexes") => {
                 let table = catalog.objects.relations.get(&index.table_oid);
                 rows.push(&[
                     ("schemaname", schema),

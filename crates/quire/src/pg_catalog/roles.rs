@@ -3,12 +3,12 @@
 use datafusion::common::Result;
 
 use super::PgCatalog;
-use super::rows::{Rows, flag, number, optional, text};
+use super::rows::{CatalogRows, flag, number, optional, text};
 
 /// What stands for a password that is not to be seen.
 const HIDDEN: &str = "********";
 /// Fills one of the tables of roles.
-pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<()> {
+pub(super) fn fill(catalog: &PgCatalog, rows: &mut CatalogRows, table: &str) -> Result<()> {
     let sees_verifiers = matches!(table, "pg_authid" | "pg_shadow");
     for role in &catalog.roles {
         let password = if sees_verifiers {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::common::{Result, ScalarValue, plan_datafusion_err};
 
-use super::specification::{Kind, PG_CATALOG, Specification};
+use super::specification::{CatalogColumnKind, PG_CATALOG, Specification};
 
 /// Rows of one table.
-pub(super) struct Rows {
+pub(super) struct CatalogRows {
     table: &'static Specification,
     columns: Vec<Vec<ScalarValue>>,
 }
 
-impl Rows {
+impl CatalogRows {
     pub(super) fn new(table: &'static Specification) -> Self {
         Self {
             table,
@@ -58,18 +58,20 @@ impl Rows {
     }
 }
 
-fn default_of(kind: Kind) -> Result<ScalarValue> {
+fn default_of(kind: CatalogColumnKind) -> Result<ScalarValue> {
     match kind {
-        Kind::Boolean => Ok(ScalarValue::Boolean(Some(false))),
-        Kind::SmallInt | Kind::Integer | Kind::BigInt | Kind::Oid | Kind::Real => {
-            ScalarValue::Int64(Some(0)).cast_to(&kind.data_type())
-        }
-        Kind::Text
-        | Kind::Instant
-        | Kind::SmallInts
-        | Kind::Integers
-        | Kind::Oids
-        | Kind::Texts => ScalarValue::try_from(&kind.data_type()),
+        CatalogColumnKind::Boolean => Ok(ScalarValue::Boolean(Some(false))),
+        CatalogColumnKind::SmallInt
+        | CatalogColumnKind::Integer
+        | CatalogColumnKind::BigInt
+        | CatalogColumnKind::Oid
+        | CatalogColumnKind::Real => ScalarValue::Int64(Some(0)).cast_to(&kind.data_type()),
+        CatalogColumnKind::Text
+        | CatalogColumnKind::Instant
+        | CatalogColumnKind::SmallInts
+        | CatalogColumnKind::Integers
+        | CatalogColumnKind::Oids
+        | CatalogColumnKind::Texts => ScalarValue::try_from(&kind.data_type()),
     }
 }
 

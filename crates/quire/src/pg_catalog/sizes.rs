@@ -5,7 +5,7 @@ use quire_error::Error;
 use quire_tables::{Snapshot, TreeSize};
 
 use super::PgCatalog;
-use super::objects::{Relation, Source};
+use super::objects::{CatalogRelation, RelationOrigin};
 use super::rows::number;
 
 /// The bytes of a table that are not those of its secondary indexes, and those that are.
@@ -15,31 +15,33 @@ struct TableBytes {
 }
 
 /// `pg_relation_size`: a table without its indexes, or one index. The index of a primary key is the table itself.
-pub(super) fn of_relation(catalog: &PgCatalog, relation: &Relation) -> Result<ScalarValue> {
+pub(super) fn of_relation(catalog: &PgCatalog, relation: &CatalogRelation) -> Result<ScalarValue> {
     of(catalog, relation, |bytes| bytes.own)
 }
 
 /// `pg_indexes_size`
-pub(super) fn of_indexes(catalog: &PgCatalog, relation: &Relation) -> Result<ScalarValue> {
+pub(super) fn of_indexes(catalog: &PgCatalog, relation: &CatalogRelation) -> Result<ScalarValue> {
     match relation.source {
-        Source::Table(_) => of(catalog, relation, |bytes| bytes.indexes),
+        RelationOrigin::Table(_) => of(catalog, relation, |bytes| bytes.indexes),
         _ => Ok(number(0)),
     }
 }
 
 /// `pg_total_relation_size`
-pub(super) fn of_all(catalog: &PgCatalog, relation: &Relation) -> Result<ScalarValue> {
+pub(super) fn of_all(catalog: &PgCatalog, relation: &CatalogRelation) -> Result<ScalarValue> {
     of(catalog, relation, |bytes| bytes.own + bytes.indexes)
 }
 
 fn of(
     catalog: &PgCatalog,
-    relation: &Relation,
+    relation: &CatalogRelation,
     choose: fn(TableBytes) -> u64,
 ) -> Result<ScalarValue> {
     let bytes = match &relation.source {
-        Source::Table(definition) => choose(table_bytes(&catalog.snapshot, &definition.name)?),
-        Source::Index(index) if !index.is_primary => {
+        RelationOrigin::Table(definition) => {
+            choose(table_bytes(&catalog.snapshot, &definition.name)?)
+        }
+        RelationOrigin::Index(index) if !index.is_primary => {
             let table = catalog.objects.relations.get(&index.table_oid);
             let name = table.map_or("", |table| table.name.as_str());
             let trees = catalog.snapshot.tree_sizes(name).map_err(external)?;

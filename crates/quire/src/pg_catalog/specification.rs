@@ -13,7 +13,7 @@ pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CatalogColumnKind {
     Boolean,
     SmallInt,
     Integer,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Texts,
 }
 
-impl Kind {
+impl CatalogColumnKind {
     fn of_word(word: &str) -> Self {
         match word {
             "bool" => Self::Boolean,
@@ -89,7 +89,7 @@ pub(super) struct Specification {
     pub(super) oid: u32,
     /// Nothing fills it.
     pub(super) is_empty: bool,
-    pub(super) columns: Vec<(&'static str, Kind)>,
+    pub(super) columns: Vec<(&'static str, CatalogColumnKind)>,
 }
 
 impl Specification {
@@ -131,10 +131,10 @@ fn parsed(text: &'static str) -> Vec<Specification> {
     tables
 }
 
-fn column(text: &'static str) -> (&'static str, Kind) {
+fn column(text: &'static str) -> (&'static str, CatalogColumnKind) {
     match text.split_once(':') {
-        Some((name, kind)) => (name, Kind::of_word(kind)),
-        None => (text, Kind::Text),
+        Some((name, kind)) => (name, CatalogColumnKind::of_word(kind)),
+        None => (text, CatalogColumnKind::Text),
     }
 }
 

@@ -4,7 +4,7 @@ use datafusion::common::{Result, ScalarValue};
 
 use super::objects::{COLUMN_METHOD, PUBLIC, ROW_METHOD, TREE_METHOD};
 use super::role_entry::OWNER;
-use super::rows::{Rows, flag, number, text};
+use super::rows::{CatalogRows, flag, number, text};
 use super::specification::{INFORMATION_SCHEMA, PG_CATALOG};
 use super::types::{DEFAULT_COLLATION, TYPES, TypeEntry};
 use super::{PgCatalog, roles};
@@ -22,7 +22,7 @@ pub(super) const UTF8: i32 = 6;
 const TABLESPACE: u32 = 1663;
 
 /// Fills the table, if it is one of these.
-pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<()> {
+pub(super) fn fill(catalog: &PgCatalog, rows: &mut CatalogRows, table: &str) -> Result<()> {
     match table {
         "pg_namespace" => {
             for (oid, name) in [
@@ -74,7 +74,7 @@ pub(super) fn fill(catalog: &PgCatalog, rows: &mut Rows, table: &str) -> Result<
     }
 }
 
-fn push_database(catalog: &PgCatalog, rows: &mut Rows) -> Result<()> {
+fn push_database(catalog: &PgCatalog, rows: &mut CatalogRows) -> Result<()> {
     rows.push(&[
         ("oid", number(DATABASE)),
         ("datname", text(&catalog.database)),
@@ -90,7 +90,7 @@ fn push_database(catalog: &PgCatalog, rows: &mut Rows) -> Result<()> {
     ])
 }
 
-fn push_type(rows: &mut Rows, entry: &TypeEntry) -> Result<()> {
+fn push_type(rows: &mut CatalogRows, entry: &TypeEntry) -> Result<()> {
     let kind = entry.kind.to_string();
     let common = |oid: u32, name: String, size_bytes: i16| -> Vec<(&str, ScalarValue)> {
         vec![
@@ -122,7 +122,7 @@ fn push_type(rows: &mut Rows, entry: &TypeEntry) -> Result<()> {
     Ok(())
 }
 
-fn push_settings(catalog: &PgCatalog, rows: &mut Rows) -> Result<()> {
+fn push_settings(catalog: &PgCatalog, rows: &mut CatalogRows) -> Result<()> {
     for (name, value) in catalog.settings().all() {
         rows.push(&[
             ("name", text(name)),

@@ -17,7 +17,7 @@ use quire_error::{Error, closest};
 use quire_functions::{
     CostsFunction, EngineFunction, FileFunction, PoolFunction, StorageFunction, TablesFunction,
 };
-use quire_kv::progress::Work;
+use quire_kv::progress::StatementWork;
 use quire_planner::optimize;
 use quire_planner::optimize::Holding;
 use quire_planner::scan::{ExternalTableProvider, announce};
@@ -180,7 +180,7 @@ impl StatementContext {
         plan: &LogicalPlan,
     ) -> Result<SendableRecordBatchStream, Error> {
         let physical = physical_plan(&self.state, plan).await?;
-        if let Some(work) = self.state.config().get_extension::<Work>() {
+        if let Some(work) = self.state.config().get_extension::<StatementWork>() {
             announce(&physical, &work);
         }
         let may_not_fit = optimize::has_hash_joins(&physical)?;
@@ -201,7 +201,7 @@ impl StatementContext {
     }
 
     /// Has the work of its plans counted.
-    pub(crate) fn count_work(&mut self, work: &Arc<Work>) {
+    pub(crate) fn count_work(&mut self, work: &Arc<StatementWork>) {
         self.state.config_mut().set_extension(Arc::clone(work));
     }
 

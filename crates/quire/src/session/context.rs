@@ -12,22 +12,22 @@ use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
 use quire_planner::external::ExternalTables;
 use quire_tables::Snapshot;
 use quire_tables::row_table::Value;
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
-use super::transaction::{SpareTransaction, Transaction};
+use super::transaction::{SessionTransaction, SpareTransaction};
 use crate::opened::Opened;
-use crate::settings::Settings;
+use crate::settings::ConnectionSettings;
 
 /// One connection.
 pub(crate) struct Session {
     /// Above the database, which is to go last.
     pub(crate) spare: SpareTransaction,
     pub(crate) database: Arc<Opened>,
-    settings: Arc<Mutex<Settings>>,
+    settings: Arc<Mutex<ConnectionSettings>>,
     /// Settings as they were and will be, once the open transaction has changed some.
     changed_settings: Mutex<Option<ChangedSettings>>,
     /// What `RESET` goes back to.
-    defaults: Mutex<Settings>,
+    defaults: Mutex<ConnectionSettings>,
     external_tables: Mutex<Option<ExternalTables>>,
     pub(crate) sequence_values: Arc<SequenceValues>,
     /// Its place among the connections of the database.
@@ -35,21 +35,21 @@ pub(crate) struct Session {
     /// When `BEGIN` was said, in microseconds since 1970; 0 outside of a transaction.
     transaction_start: AtomicU64,
     /// Held while a statement changes tables; statements of a connection follow one another.
-    pub(crate) transaction: tokio::sync::Mutex<Transaction>,
+    pub(crate) transaction: tokio::sync::Mutex<SessionTransaction>,
 }
 
 /// Settings around a transaction that has changed some.
 #[derive(Clone)]
 struct ChangedSettings {
-    before: Settings,
+    before: ConnectionSettings,
     /// Without what is local to the transaction.
-    after: Settings,
+    after: ConnectionSettings,
 }
 
 /// What a savepoint keeps of them.
 #[derive(Clone)]
 pub(crate) struct SettingsThen {
-    now: Settings,
+    now: ConnectionSettings,
     changed: Option<ChangedSettings>,
 }
 
@@ -59,7 +59,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Session {
     pub(crate) fn new(database: Arc<Opened>, number: u32) -> Self {
-        let settings = Settings::new(&database.options);
+        let settings = ConnectionSettings::new(&database.options);
         Self {
             spare: SpareTransaction::default(),
             database,
@@ -70,7 +70,7 @@ impl Session {
             sequence_values: Arc::default(),
             number,
             transaction_start: AtomicU64::new(0),
-            transaction: tokio::sync::Mutex::new(Transaction::Idle),
+            transaction: tokio::sync::Mutex::new(SessionTransaction::Idle),
         }
     }
 
@@ -89,7 +89,7 @@ impl Session {
         (start != 0).then_some(start)
     }
 
-    pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
+    pub(crate) fn settings(&self) -> MutexGuard<'_, ConnectionSettings> {
         locked(&self.settings)
     }
 
@@ -133,7 +133,7 @@ impl Session {
     fn change_settings(
         &self,
         is_local: bool,
-        change: impl Fn(&mut Settings) -> Result<(), Error>,
+        change: impl Fn(&mut ConnectionSettings) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if self.transaction_start().is_none() {
             // Without a transaction a local change lasts for nothing.
@@ -193,7 +193,7 @@ impl Session {
     }
 
     /// Where the session is.
-    pub(crate) fn zone(&self) -> Zone {
+    pub(crate) fn zone(&self) -> TimeZoneRules {
         zone_of(self.settings().config().options())
     }
 
@@ -206,7 +206,7 @@ impl Session {
     }
 
     /// The settings, to be kept by what changes them while a statement runs.
-    pub(crate) fn shared_settings(&self) -> Arc<Mutex<Settings>> {
+    pub(crate) fn shared_settings(&self) -> Arc<Mutex<ConnectionSettings>> {
         Arc::clone(&self.settings)
     }
 

@@ -1,7 +1,7 @@
 //! A session in the list of sessions.
 
 use super::context::Session;
-use super::transaction::Transaction;
+use super::transaction::SessionTransaction;
 use crate::sessions::ListedSession;
 use crate::settings::Identity;
 
@@ -24,9 +24,9 @@ impl ListedSession for Session {
             return "active";
         };
         match &*transaction {
-            Transaction::Idle => "idle",
-            Transaction::Begun { .. } | Transaction::Open(_) => "idle in transaction",
-            Transaction::Aborted(_) => "idle in transaction (aborted)",
+            SessionTransaction::Idle => "idle",
+            SessionTransaction::Begun { .. } | SessionTransaction::Open(_) => "idle in transaction",
+            SessionTransaction::Aborted(_) => "idle in transaction (aborted)",
         }
     }
 }

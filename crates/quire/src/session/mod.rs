@@ -5,4 +5,6 @@ mod listed;
 mod transaction;
 
 pub(crate) use context::Session;
-pub(crate) use transaction::{LentTransaction, Modes, Transaction, Writer, aborted};
+pub(crate) use transaction::{
+    LentTransaction, SessionTransaction, TableWriteGuard, TransactionModes, aborted,
+};

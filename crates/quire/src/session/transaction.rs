@@ -23,7 +23,7 @@ pub(crate) use spare::SpareTransaction;
 
 /// Where a connection is.
 #[derive(Default)]
-pub(crate) enum Transaction {
+pub(crate) enum SessionTransaction {
     /// Every statement is its own transaction.
     #[default]
     Idle,
@@ -49,10 +49,10 @@ pub(crate) struct OpenTransaction {
     changed: ChangedRows,
 }
 
-impl Transaction {
+impl SessionTransaction {
     /// What a reading statement sees.
     pub(crate) fn snapshot(&mut self, session: &Session) -> Result<Snapshot, Error> {
-        if let Transaction::Begun {
+        if let SessionTransaction::Begun {
             isolation,
             is_read_only,
         } = *self
@@ -60,12 +60,12 @@ impl Transaction {
             // It begins with its first statement.
             let open = OpenTransaction::begin(session, isolation, is_read_only, false);
             let snapshot = open.engine.snapshot();
-            *self = Transaction::Open(open);
+            *self = SessionTransaction::Open(open);
             return Ok(snapshot);
         }
         match self {
-            Transaction::Idle => Ok(session.database.engine.snapshot()),
-            Transaction::Open(open) => {
+            SessionTransaction::Idle => Ok(session.database.engine.snapshot()),
+            SessionTransaction::Open(open) => {
                 open.engine.begin_statement();
                 Ok(open.engine.snapshot())
             }
@@ -76,8 +76,8 @@ impl Transaction {
     /// The isolation of the transaction, if there is one.
     pub(crate) fn isolation(&self) -> Option<Isolation> {
         match self {
-            Transaction::Begun { isolation, .. } => Some(*isolation),
-            Transaction::Open(open) | Transaction::Aborted(Some(open)) => {
+            SessionTransaction::Begun { isolation, .. } => Some(*isolation),
+            SessionTransaction::Open(open) | SessionTransaction::Aborted(Some(open)) => {
                 Some(open.engine.isolation())
             }
             _ => None,
@@ -86,7 +86,7 @@ impl Transaction {
 
     /// Whether `BEGIN` was said.
     pub(crate) fn is_explicit(&self) -> bool {
-        !matches!(self, Transaction::Idle)
+        !matches!(self, SessionTransaction::Idle)
     }
 
     /// Keeps tables from being changed or dropped until the transaction ends. Waits for who does so.
@@ -96,7 +96,7 @@ impl Transaction {
         tables: &[u64],
         token: &CancelToken,
     ) -> Result<(), Error> {
-        let Transaction::Open(open) = self else {
+        let SessionTransaction::Open(open) = self else {
             return Ok(());
         };
         open.heed(session, token);
@@ -113,7 +113,7 @@ impl Transaction {
     /// What the same statement sees after waiting for tables.
     pub(crate) fn snapshot_again(&mut self) -> Result<Snapshot, Error> {
         match self {
-            Transaction::Open(open) => {
+            SessionTransaction::Open(open) => {
                 open.engine.begin_statement();
                 Ok(open.engine.snapshot())
             }
@@ -122,13 +122,13 @@ impl Transaction {
     }
 
     pub(crate) fn is_aborted(&self) -> bool {
-        matches!(self, Transaction::Aborted(_))
+        matches!(self, SessionTransaction::Aborted(_))
     }
 
     /// Whether a change of the transaction's modes comes in time.
-    pub(crate) fn set_modes(&mut self, modes: Modes) -> Result<(), Error> {
+    pub(crate) fn set_modes(&mut self, modes: TransactionModes) -> Result<(), Error> {
         match self {
-            Transaction::Begun {
+            SessionTransaction::Begun {
                 isolation,
                 is_read_only,
             } => {
@@ -136,42 +136,46 @@ impl Transaction {
                 *is_read_only = modes.is_read_only.unwrap_or(*is_read_only);
                 Ok(())
             }
-            Transaction::Open(_) if modes.isolation.is_some() => Err(Error::new(
+            SessionTransaction::Open(_) if modes.isolation.is_some() => Err(Error::new(
                 "25001",
                 "SET TRANSACTION ISOLATION LEVEL must be called before any query",
             )),
-            Transaction::Open(open) => {
+            SessionTransaction::Open(open) => {
                 open.is_read_only = modes.is_read_only.unwrap_or(open.is_read_only);
                 Ok(())
             }
-            Transaction::Aborted(_) => Err(aborted()),
+            SessionTransaction::Aborted(_) => Err(aborted()),
             // PostgreSQL warns that there is no transaction to change.
-            Transaction::Idle => Ok(()),
+            SessionTransaction::Idle => Ok(()),
         }
     }
 
     /// After a statement failed: an explicit transaction is lost, but for what came before its newest savepoint.
     pub(crate) fn fail(&mut self) {
         *self = match mem::take(self) {
-            Transaction::Idle => Transaction::Idle,
-            Transaction::Begun { .. } => Transaction::Aborted(None),
-            Transaction::Open(open) => open.after_failure(),
-            aborted @ Transaction::Aborted(_) => aborted,
+            SessionTransaction::Idle => SessionTransaction::Idle,
+            SessionTransaction::Begun { .. } => SessionTransaction::Aborted(None),
+            SessionTransaction::Open(open) => open.after_failure(),
+            aborted @ SessionTransaction::Aborted(_) => aborted,
         };
     }
 
     /// `BEGIN`
-    pub(crate) fn begin(&mut self, modes: Modes, default: Isolation) -> Result<(), Error> {
+    pub(crate) fn begin(
+        &mut self,
+        modes: TransactionModes,
+        default: Isolation,
+    ) -> Result<(), Error> {
         match self {
-            Transaction::Idle => {
-                *self = Transaction::Begun {
+            SessionTransaction::Idle => {
+                *self = SessionTransaction::Begun {
                     isolation: modes.isolation.unwrap_or(default),
                     is_read_only: modes.is_read_only.unwrap_or(false),
                 };
             }
-            Transaction::Aborted(_) => return Err(aborted()),
+            SessionTransaction::Aborted(_) => return Err(aborted()),
             // PostgreSQL warns and goes on.
-            Transaction::Begun { .. } | Transaction::Open(_) => {}
+            SessionTransaction::Begun { .. } | SessionTransaction::Open(_) => {}
         }
         Ok(())
     }
@@ -179,9 +183,9 @@ impl Transaction {
     /// `COMMIT`; says whether something was kept, `false` after a failure.
     pub(crate) fn commit(&mut self, session: &Session) -> Result<bool, Error> {
         match mem::take(self) {
-            Transaction::Idle | Transaction::Begun { .. } => Ok(true),
-            Transaction::Aborted(_) => Ok(false),
-            Transaction::Open(open) => {
+            SessionTransaction::Idle | SessionTransaction::Begun { .. } => Ok(true),
+            SessionTransaction::Aborted(_) => Ok(false),
+            SessionTransaction::Open(open) => {
                 block_in_place(|| open.commit(session))?;
                 Ok(true)
             }
@@ -190,27 +194,27 @@ impl Transaction {
 
     /// `ROLLBACK`
     pub(crate) fn roll_back(&mut self) {
-        block_in_place(|| *self = Transaction::Idle);
+        block_in_place(|| *self = SessionTransaction::Idle);
     }
 
     /// `SAVEPOINT name`
     pub(crate) fn save(&mut self, session: &Session, name: String) -> Result<(), Error> {
-        if let Transaction::Begun {
+        if let SessionTransaction::Begun {
             isolation,
             is_read_only,
         } = *self
         {
             let open = OpenTransaction::begin(session, isolation, is_read_only, false);
-            *self = Transaction::Open(open);
+            *self = SessionTransaction::Open(open);
         }
         match self {
-            Transaction::Open(open) => {
+            SessionTransaction::Open(open) => {
                 let savepoint = open.engine.savepoint();
                 let settings = session.settings_then();
                 open.savepoints.push((name, savepoint, settings));
                 Ok(())
             }
-            Transaction::Aborted(_) => Err(aborted()),
+            SessionTransaction::Aborted(_) => Err(aborted()),
             _ => Err(no_transaction("SAVEPOINT")),
         }
     }
@@ -218,14 +222,14 @@ impl Transaction {
     /// `RELEASE SAVEPOINT name`: the changes stay.
     pub(crate) fn release(&mut self, name: &str) -> Result<(), Error> {
         match self {
-            Transaction::Open(open) => {
+            SessionTransaction::Open(open) => {
                 let index = open.find(name)?;
                 if let Some((_, savepoint, _)) = open.savepoints.drain(index..).next() {
                     open.engine.release(&savepoint);
                 }
                 Ok(())
             }
-            Transaction::Aborted(_) => Err(aborted()),
+            SessionTransaction::Aborted(_) => Err(aborted()),
             _ => Err(no_transaction("RELEASE SAVEPOINT")),
         }
     }
@@ -233,7 +237,7 @@ impl Transaction {
     /// `ROLLBACK TO SAVEPOINT name`: the savepoint stays.
     pub(crate) fn roll_back_to(&mut self, session: &Session, name: &str) -> Result<(), Error> {
         match mem::take(self) {
-            Transaction::Open(mut open) | Transaction::Aborted(Some(mut open)) => {
+            SessionTransaction::Open(mut open) | SessionTransaction::Aborted(Some(mut open)) => {
                 let found = open.find(name).map(|index| {
                     open.savepoints.truncate(index + 1);
                     let (_, savepoint, settings) = &open.savepoints[index];
@@ -243,24 +247,24 @@ impl Transaction {
                     Ok((savepoint, settings)) => {
                         block_in_place(|| open.engine.roll_back_to(&savepoint));
                         session.restore_settings(settings);
-                        *self = Transaction::Open(open);
+                        *self = SessionTransaction::Open(open);
                         Ok(())
                     }
                     Err(error) => {
-                        *self = Transaction::Aborted(Some(open));
+                        *self = SessionTransaction::Aborted(Some(open));
                         Err(error)
                     }
                 }
             }
-            Transaction::Aborted(None) => {
-                *self = Transaction::Aborted(None);
+            SessionTransaction::Aborted(None) => {
+                *self = SessionTransaction::Aborted(None);
                 Err(unknown_savepoint(name))
             }
-            before @ Transaction::Begun { .. } => {
+            before @ SessionTransaction::Begun { .. } => {
                 *self = before;
                 Err(unknown_savepoint(name))
             }
-            Transaction::Idle => Err(unknown_savepoint(name)),
+            SessionTransaction::Idle => Err(unknown_savepoint(name)),
         }
     }
 }
@@ -297,14 +301,14 @@ impl OpenTransaction {
     }
 
     /// What is left when a statement has failed. Others go on at once that waited for what is undone.
-    fn after_failure(mut self: Box<Self>) -> Transaction {
+    fn after_failure(mut self: Box<Self>) -> SessionTransaction {
         let newest = self.savepoints.last().map(|(_, point, _)| point.clone());
         let Some(savepoint) = newest else {
-            return Transaction::Aborted(None);
+            return SessionTransaction::Aborted(None);
         };
         forget_token(&mut self);
         self.engine.roll_back_to(&savepoint);
-        Transaction::Aborted(Some(self))
+        SessionTransaction::Aborted(Some(self))
     }
 
     fn commit(self, session: &Session) -> Result<(), Error> {
@@ -324,7 +328,7 @@ impl OpenTransaction {
 
 /// What `BEGIN` and `SET TRANSACTION` may say.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Modes {
+pub(crate) struct TransactionModes {
     pub(crate) isolation: Option<Isolation>,
     pub(crate) is_read_only: Option<bool>,
 }
@@ -358,17 +362,17 @@ impl LentTransaction {
     }
 }
 
-/// One statement's right to change tables. Dropped before [`Writer::finish`], it leaves an explicit transaction
+/// One statement's right to change tables. Dropped before [`TableWriteGuard::finish`], it leaves an explicit transaction
 /// aborted, and otherwise nothing behind.
-pub(crate) struct Writer<'s> {
+pub(crate) struct TableWriteGuard<'s> {
     session: &'s Session,
-    slot: MutexGuard<'s, Transaction>,
+    slot: MutexGuard<'s, SessionTransaction>,
     is_explicit: bool,
     /// Empty when it has been given back or committed.
     open: Option<Box<OpenTransaction>>,
 }
 
-impl<'s> Writer<'s> {
+impl<'s> TableWriteGuard<'s> {
     /// Continues the connection's transaction, or begins one for this statement.
     pub(crate) async fn begin(session: &'s Session, token: &CancelToken) -> Result<Self, Error> {
         Self::begin_with(session, token, false).await
@@ -388,9 +392,9 @@ impl<'s> Writer<'s> {
         is_of_newest: bool,
     ) -> Result<Self, Error> {
         let mut slot = session.transaction.lock().await;
-        let is_explicit = !matches!(*slot, Transaction::Idle);
+        let is_explicit = !matches!(*slot, SessionTransaction::Idle);
         let mut open = match mem::take(&mut *slot) {
-            Transaction::Open(mut open) => {
+            SessionTransaction::Open(mut open) => {
                 if is_of_newest {
                     open.engine.begin_newest()
                 } else {
@@ -399,15 +403,15 @@ impl<'s> Writer<'s> {
                 open.heed(session, token);
                 open
             }
-            Transaction::Aborted(open) => {
-                *slot = Transaction::Aborted(open);
+            SessionTransaction::Aborted(open) => {
+                *slot = SessionTransaction::Aborted(open);
                 return Err(aborted());
             }
-            Transaction::Begun {
+            SessionTransaction::Begun {
                 isolation,
                 is_read_only,
             } => OpenTransaction::begin(session, isolation, is_read_only, is_of_newest),
-            Transaction::Idle => session.spare.begin(session, is_of_newest),
+            SessionTransaction::Idle => session.spare.begin(session, is_of_newest),
         };
         if open.is_read_only {
             *slot = open.after_failure();
@@ -440,7 +444,7 @@ impl<'s> Writer<'s> {
         Ok(&mut self.open.as_mut().ok_or_else(ended)?.engine)
     }
 
-    /// Gives the transaction away, to get it back by [`Writer::take_back`] before anything else is done with it.
+    /// Gives the transaction away, to get it back by [`TableWriteGuard::take_back`] before anything else is done with it.
     pub(crate) fn lend(&mut self) -> Result<LentTransaction, Error> {
         let ended = || Error::new("XX000", "internal error: the statement has ended");
         self.open.take().map(LentTransaction).ok_or_else(ended)
@@ -465,7 +469,7 @@ impl<'s> Writer<'s> {
         }
         if self.is_explicit {
             forget_token(&mut open);
-            *self.slot = Transaction::Open(open);
+            *self.slot = SessionTransaction::Open(open);
         } else {
             block_in_place(|| self.session.spare.commit(open, self.session))?;
         }
@@ -487,7 +491,7 @@ fn forget_token(open: &mut OpenTransaction) {
     options.work = None;
 }
 
-impl Drop for Writer<'_> {
+impl Drop for TableWriteGuard<'_> {
     fn drop(&mut self) {
         match self.open.take() {
             Some(open) if self.is_explicit => *self.slot = open.after_failure(),

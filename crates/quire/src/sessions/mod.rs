@@ -38,11 +38,11 @@ pub(crate) trait ListedSession: Send + Sync {
 /// The connections of a database.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    entries: Mutex<BTreeMap<u32, Entry>>,
+    entries: Mutex<BTreeMap<u32, SessionEntry>>,
     last_number: AtomicU32,
 }
 
-struct Entry {
+struct SessionEntry {
     session: Weak<dyn ListedSession>,
     cancel: CancelHandle,
     began: SystemTime,
@@ -67,7 +67,7 @@ impl Sessions {
         };
         let session = Arc::new(make(number));
         let listed: Arc<dyn ListedSession> = Arc::<S>::clone(&session);
-        let entry = Entry {
+        let entry = SessionEntry {
             session: Arc::downgrade(&listed),
             cancel: cancel.clone(),
             began: SystemTime::now(),
@@ -141,7 +141,7 @@ impl Sessions {
         reports.collect()
     }
 
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<u32, Entry>> {
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<u32, SessionEntry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use datafusion::common::config::ExtensionOptions;
 use datafusion::prelude::SessionConfig;
 use quire_error::Error;
-use quire_exec::costs::Costs;
+use quire_exec::costs::CostModel;
 use quire_functions::QuireOptions;
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
 
@@ -69,7 +69,7 @@ impl Default for Identity {
 
 /// The settings of one connection.
 #[derive(Debug, Clone)]
-pub(crate) struct Settings {
+pub(crate) struct ConnectionSettings {
     config: SessionConfig,
     kept: BTreeMap<&'static str, String>,
     transactions: TransactionSettings,
@@ -82,7 +82,7 @@ pub(crate) struct Settings {
     has_statement_path: bool,
 }
 
-impl Settings {
+impl ConnectionSettings {
     pub(crate) fn new(options: &DatabaseOptions) -> Self {
         Self {
             config: default_config(options),
@@ -210,7 +210,7 @@ impl Settings {
     }
 
     /// What work costs.
-    pub(crate) fn costs(&self) -> &Costs {
+    pub(crate) fn costs(&self) -> &CostModel {
         self.costs.costs()
     }
 
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn settings_are_set_and_shown() {
-        let mut settings = Settings::new(&DatabaseOptions {
+        let mut settings = ConnectionSettings::new(&DatabaseOptions {
             threads: 3,
             ..Default::default()
         });
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn wrong_names_and_values_are_errors() {
-        let mut settings = Settings::new(&DatabaseOptions::default());
+        let mut settings = ConnectionSettings::new(&DatabaseOptions::default());
         assert_eq!(
             settings.set("nonsense", "1").unwrap_err().sqlstate(),
             "42704"

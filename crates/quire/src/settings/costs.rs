@@ -4,7 +4,7 @@
 //! `measured` they are those that are built in, so that plans do not depend on the machine unless somebody wants it.
 
 use quire_error::Error;
-use quire_exec::costs::{CostError, Costs};
+use quire_exec::costs::{CostError, CostModel};
 
 use crate::machine;
 
@@ -18,21 +18,21 @@ const MEASURED: &str = "measured";
 #[derive(Debug, Clone)]
 pub(super) struct CostSettings {
     text: String,
-    costs: Costs,
+    costs: CostModel,
 }
 
 impl Default for CostSettings {
     fn default() -> Self {
         Self {
             text: BUILT_IN.to_owned(),
-            costs: Costs::default(),
+            costs: CostModel::default(),
         }
     }
 }
 
 impl CostSettings {
     pub(super) fn new(text: &str) -> Result<Self, Error> {
-        let mut costs = Costs::default();
+        let mut costs = CostModel::default();
         let parts = text.split(',').map(str::trim);
         for (position, part) in parts.filter(|part| !part.is_empty()).enumerate() {
             if position == 0 && part.eq_ignore_ascii_case(BUILT_IN) {
@@ -60,7 +60,7 @@ impl CostSettings {
         &self.text
     }
 
-    pub(super) fn costs(&self) -> &Costs {
+    pub(super) fn costs(&self) -> &CostModel {
         &self.costs
     }
 }
@@ -82,7 +82,10 @@ mod tests {
             shown.find(|shown| shown.name == name).unwrap().ns
         };
         assert_eq!((of("lookup"), of("row")), (7.0, 3.5));
-        assert_eq!(*CostSettings::new("").unwrap().costs(), Costs::default());
+        assert_eq!(
+            *CostSettings::new("").unwrap().costs(),
+            CostModel::default()
+        );
         for wrong in ["lookup", "lookup = 7, default", "nothing = 1", "lookup = x"] {
             assert_eq!(
                 CostSettings::new(wrong).unwrap_err().sqlstate(),

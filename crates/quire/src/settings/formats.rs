@@ -1,6 +1,6 @@
 //! Settings that say how values are written and read: what is done here is accepted, everything else is refused.
 
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 use quire_error::Error;
 
@@ -42,7 +42,7 @@ pub(super) fn accepted(name: &str, value: &str) -> Result<String, Error> {
 
 /// The name of the zone that `TimeZone` is set to.
 pub(super) fn time_zone(value: &str) -> Result<String, Error> {
-    match Zone::of_setting(value) {
+    match TimeZoneRules::of_setting(value) {
         Some(zone) => Ok(zone.name().to_owned()),
         None => Err(invalid("TimeZone", value)),
     }

@@ -6,6 +6,6 @@ mod formats;
 mod kept;
 mod transactions;
 
-pub(crate) use configuration::{CATALOG_NAME, Identity, SCHEMA_NAME, Settings};
+pub(crate) use configuration::{CATALOG_NAME, ConnectionSettings, Identity, SCHEMA_NAME};
 pub(crate) use kept::{ACCESS_METHOD, SERVER_VERSION};
 pub(crate) use transactions::isolation_name;

@@ -7,7 +7,7 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
 use quire_sql::names::folded;
-use quire_sql::parse::{Command, parse};
+use quire_sql::parse::{ParsedCommand, parse};
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 
@@ -38,8 +38,8 @@ pub(crate) async fn run(
     result
 }
 
-fn ends_transaction(command: &Command) -> bool {
-    let Command::Statement(statement, _) = command else {
+fn ends_transaction(command: &ParsedCommand) -> bool {
+    let ParsedCommand::Statement(statement, _) = command else {
         return false;
     };
     matches!(
@@ -87,26 +87,26 @@ fn done(tag: &str) -> Outcome {
 
 async fn execute(
     session: &Arc<Session>,
-    command: Command,
+    command: ParsedCommand,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     token.work().begin(Phase::Reading, None);
     match command {
-        Command::Empty => Ok(done("")),
-        Command::Calibrate => {
+        ParsedCommand::Empty => Ok(done("")),
+        ParsedCommand::Calibrate => {
             tokio::task::block_in_place(machine::measure)?;
             session.settings().set("costs", "measured")?;
             Ok(done("CALIBRATE"))
         }
-        Command::Checkpoint => {
+        ParsedCommand::Checkpoint => {
             tokio::task::block_in_place(|| session.database.engine.checkpoint())?;
             Ok(done("CHECKPOINT"))
         }
-        Command::Maintenance(wanted) => {
+        ParsedCommand::Maintenance(wanted) => {
             maintenance::run(session, &wanted, token).await?;
             Ok(done(wanted.tag()))
         }
-        Command::ShowTables => {
+        ParsedCommand::ShowTables => {
             query::run_text(
                 session,
                 "SELECT * FROM quire_tables() ORDER BY table_name",
@@ -114,11 +114,11 @@ async fn execute(
             )
             .await
         }
-        Command::Describe(name) => describe::describe(session, &name, token).await,
-        Command::Sequence(statement) => ddl::run_sequence(session, &statement, token).await,
-        Command::Role(statement) => ddl::run_role(session, &statement, token).await,
-        Command::Copy(copy) => load::run(session, *copy, token).await,
-        Command::Statement(statement, clauses) => {
+        ParsedCommand::Describe(name) => describe::describe(session, &name, token).await,
+        ParsedCommand::Sequence(statement) => ddl::run_sequence(session, &statement, token).await,
+        ParsedCommand::Role(statement) => ddl::run_role(session, &statement, token).await,
+        ParsedCommand::Copy(copy) => load::run(session, *copy, token).await,
+        ParsedCommand::Statement(statement, clauses) => {
             execute_statement(session, *statement, clauses, token).await
         }
     }

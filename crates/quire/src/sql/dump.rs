@@ -12,8 +12,8 @@ use quire_tables::{
 
 use super::ddl::sequences_of_default;
 use crate::definition_text::{
-    Purpose, create_sequence, create_view, foreign_key_texts, index_texts, sequence_options,
-    table_text,
+    DefinitionPurpose, create_sequence, create_view, foreign_key_texts, index_texts,
+    sequence_options, table_text,
 };
 
 /// A piece of a database as SQL. The pieces are to be written in their order.
@@ -42,9 +42,9 @@ pub(crate) fn dump(
     let mut dump = Dump {
         snapshot,
         purpose: if is_portable {
-            Purpose::Portable
+            DefinitionPurpose::Portable
         } else {
-            Purpose::Dump
+            DefinitionPurpose::Dump
         },
         parts: Vec::new(),
         names: HashSet::new(),
@@ -65,7 +65,7 @@ pub(crate) fn dump(
 /// The statements so far.
 struct Dump<'s> {
     snapshot: &'s Snapshot,
-    purpose: Purpose,
+    purpose: DefinitionPurpose,
     parts: Vec<DumpPart>,
     /// The names that there are when they have run.
     names: HashSet<String>,

@@ -29,7 +29,7 @@ use crate::session::Session;
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Shown {
+enum ExplainMode {
     Algebra,
     /// The tuple engine's iterators and programs.
     Programs,
@@ -56,7 +56,7 @@ pub(super) async fn explain(
     };
     let mut decided = None;
     let mut executor = session.planner_options().executor();
-    if shown == Shown::Plan && executor == ExecutorChoice::Cheaper {
+    if shown == ExplainMode::Plan && executor == ExecutorChoice::Cheaper {
         let planned = plan(session, snapshot.clone(), query.clone(), token).await?;
         let decision = tuple_engine::decision(session, &snapshot, &planned, token).await?;
         let is_tuples = decision.as_ref().is_some_and(|(is_tuples, _)| *is_tuples);
@@ -68,13 +68,13 @@ pub(super) async fn explain(
         decided = decision.map(|(_, reason)| reason);
     }
     let reason = match shown {
-        Shown::Algebra => {
+        ExplainMode::Algebra => {
             let planned = plan(session, snapshot, query, token).await?;
             return lines(&tuple_engine::algebra(&planned)?);
         }
-        Shown::Plan if executor != ExecutorChoice::Tuples => decided,
+        ExplainMode::Plan if executor != ExecutorChoice::Tuples => decided,
         _ => {
-            let with_programs = shown == Shown::Programs;
+            let with_programs = shown == ExplainMode::Programs;
             let explained = iterators(
                 session,
                 &snapshot,
@@ -106,21 +106,21 @@ async fn explain_change(
     session: &Session,
     snapshot: Snapshot,
     change: Statement,
-    shown: Shown,
+    shown: ExplainMode,
     is_analyzed: bool,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    if is_analyzed || shown == Shown::Algebra {
+    if is_analyzed || shown == ExplainMode::Algebra {
         let error = not_supported("EXPLAIN (ANALYZE or ALGEBRA) of a statement other than a query");
         return Err(error.with_hint("Say it of a SELECT with the same WHERE."));
     }
-    let with_programs = shown == Shown::Programs;
+    let with_programs = shown == ExplainMode::Programs;
     let text = dml::explain(session, snapshot, change, with_programs, token).await?;
     lines(&text)
 }
 
 /// What is to be shown, and of which statement. Our own options are taken out of the statement.
-fn read_options(statement: &mut Statement) -> Result<(Shown, Statement), Error> {
+fn read_options(statement: &mut Statement) -> Result<(ExplainMode, Statement), Error> {
     let Statement::Explain {
         statement: explained,
         analyze,
@@ -140,11 +140,11 @@ fn read_options(statement: &mut Statement) -> Result<(Shown, Statement), Error> 
             "EXPLAIN of a statement other than a query or a change of rows",
         ));
     }
-    let mut shown = Shown::Plan;
+    let mut shown = ExplainMode::Plan;
     for option in options.take().unwrap_or_default() {
         match option.name.value.to_lowercase().as_str() {
-            "algebra" => shown = Shown::Algebra,
-            "avm" => shown = Shown::Programs,
+            "algebra" => shown = ExplainMode::Algebra,
+            "avm" => shown = ExplainMode::Programs,
             _ => apply_option(&option, analyze, verbose, format)?,
         }
     }

@@ -12,7 +12,7 @@ use quire_tables::{ColumnTable, Snapshot, TableDefinition};
 use super::dml;
 use crate::outcome::Outcome;
 use crate::session::Session;
-use crate::session::Writer;
+use crate::session::TableWriteGuard;
 
 /// Inserts all rows or none.
 pub(super) async fn run(
@@ -21,7 +21,7 @@ pub(super) async fn run(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     check(&insert)?;
-    let writer = Writer::begin(session, token).await?;
+    let writer = TableWriteGuard::begin(session, token).await?;
     dml::insert(session, writer, insert, token).await
 }
 

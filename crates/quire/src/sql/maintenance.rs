@@ -7,14 +7,14 @@ use quire_error::cancel::CancelToken;
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
 use quire_sql::maintenance_statement::Maintenance;
 use quire_sql::names::folded;
-use quire_tables::{MergeOptions, Storage};
+use quire_tables::{MergeOptions, TableStorage};
 use tokio::task::block_in_place;
 
 use super::ddl;
 use super::insert::{no_such_table, table_name};
 use crate::merging::merge;
 use crate::session::Session;
-use crate::session::Writer;
+use crate::session::TableWriteGuard;
 
 /// Does it. Changed rows of column tables become row groups. Space is given back in the whole file, whichever tables are named.
 pub(super) async fn run(
@@ -70,7 +70,7 @@ async fn tables_of(session: &Session, wanted: &Maintenance) -> Result<Vec<String
 
 /// Takes samples of row tables. What column tables know of their columns is always up to date.
 async fn analyze(session: &Session, tables: &[String], token: &CancelToken) -> Result<(), Error> {
-    let mut writer = Writer::begin(session, token).await?;
+    let mut writer = TableWriteGuard::begin(session, token).await?;
     let snapshot = writer.snapshot()?;
     let transaction = writer.transaction()?;
     for table in tables {
@@ -85,7 +85,7 @@ async fn analyze(session: &Session, tables: &[String], token: &CancelToken) -> R
 async fn merge_changes(session: &Session, table: &str, token: &CancelToken) -> Result<(), Error> {
     let engine = &session.database.engine;
     let definition = engine.snapshot().definition(table).cloned();
-    if definition.is_none_or(|one| one.storage != Storage::Column) {
+    if definition.is_none_or(|one| one.storage != TableStorage::Column) {
         return Ok(());
     }
     let options = options_of(session, token);

@@ -9,7 +9,7 @@ pub(super) type Columns = HashMap<String, Vec<String>>;
 
 /// A column of a join, and what it is worth.
 #[derive(Clone)]
-pub(super) struct Column {
+pub(super) struct JoinColumn {
     pub(super) name: String,
     pub(super) value: Expr,
 }

@@ -20,7 +20,7 @@ use quire_sql::names::{folded, last_part, quoted};
 use quire_sql::parse::parse_query;
 use quire_sql::walk::{change_own_expressions, walk, walk_mut};
 
-use super::merged_column::{Column, Columns};
+use super::merged_column::{Columns, JoinColumn};
 use super::merged_in_subqueries;
 use crate::planning::StatementContext;
 
@@ -29,7 +29,7 @@ pub(super) async fn resolve(
     context: &StatementContext,
     statement: &mut Statement,
 ) -> Result<(), Error> {
-    let mut finder = Finder::default();
+    let mut finder = MergedJoinFinder::default();
     let _ = walk(statement, &mut finder);
     let mut columns = HashMap::new();
     for (text, factor) in finder.factors {
@@ -46,21 +46,21 @@ pub(super) async fn resolve(
         }
     }
     if !columns.is_empty() {
-        let _ = walk_mut(statement, &mut Writer { columns, depth: 0 });
+        let _ = walk_mut(statement, &mut MergedJoinWriter { columns, depth: 0 });
     }
     Ok(())
 }
 
 /// Finds the tables of joins that merge columns, and of subqueries beside them, each with a query for its columns.
 #[derive(Default)]
-struct Finder {
+struct MergedJoinFinder {
     withs: Vec<Option<With>>,
     /// Of the queries and `SELECT`s around the place, which merge columns.
     merging: Vec<bool>,
     factors: Vec<(String, String)>,
 }
 
-impl Visitor for Finder {
+impl Visitor for MergedJoinFinder {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -100,7 +100,7 @@ impl Visitor for Finder {
     }
 }
 
-impl Finder {
+impl MergedJoinFinder {
     /// The queries that can be named here, the inner ones before the outer ones of the same name.
     fn with_clause(&self) -> String {
         let mut seen: Vec<&Cte> = Vec::new();
@@ -168,13 +168,13 @@ fn constraint_of_mut(operator: &mut JoinOperator) -> Option<&mut JoinConstraint>
 }
 
 /// Changes the joins.
-struct Writer {
+struct MergedJoinWriter {
     columns: Columns,
     /// How many queries the place of the walk is in.
     depth: usize,
 }
 
-impl VisitorMut for Writer {
+impl VisitorMut for MergedJoinWriter {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
@@ -210,9 +210,9 @@ impl VisitorMut for Writer {
     }
 }
 
-impl Writer {
+impl MergedJoinWriter {
     /// Changes the joins of a `SELECT`; gives the columns that they merge.
-    fn write(&self, select: &mut Select) -> Vec<Column> {
+    fn write(&self, select: &mut Select) -> Vec<JoinColumn> {
         if !select.from.iter().any(merges) {
             return Vec::new();
         }
@@ -223,8 +223,8 @@ impl Writer {
                 None => return Vec::new(),
             }
         }
-        let merged: Vec<Column> = joined.iter().flat_map(|one| one.merged.clone()).collect();
-        let all: Vec<Column> = joined.iter().flat_map(|one| one.all.clone()).collect();
+        let merged: Vec<JoinColumn> = joined.iter().flat_map(|one| one.merged.clone()).collect();
+        let all: Vec<JoinColumn> = joined.iter().flat_map(|one| one.all.clone()).collect();
         let places = joined.into_iter().map(|one| one.conditions);
         for (from, conditions) in select.from.iter_mut().zip(places) {
             for (join, condition) in from.joins.iter_mut().zip(conditions) {
@@ -242,8 +242,8 @@ impl Writer {
     }
 
     /// The columns of joined tables; nothing where they are not known.
-    fn joined(&self, from: &TableWithJoins) -> Option<Joined> {
-        let mut joined = Joined {
+    fn joined(&self, from: &TableWithJoins) -> Option<MergedJoin> {
+        let mut joined = MergedJoin {
             all: self.columns_of(&from.relation)?,
             merged: Vec::new(),
             conditions: Vec::with_capacity(from.joins.len()),
@@ -256,7 +256,7 @@ impl Writer {
         Some(joined)
     }
 
-    fn columns_of(&self, factor: &TableFactor) -> Option<Vec<Column>> {
+    fn columns_of(&self, factor: &TableFactor) -> Option<Vec<JoinColumn>> {
         let (TableFactor::Table { alias, .. } | TableFactor::Derived { alias, .. }) = factor else {
             return None;
         };
@@ -266,7 +266,7 @@ impl Writer {
             _ => return None,
         };
         let names = self.columns.get(&factor.to_string())?;
-        let column = |name: &String| Column {
+        let column = |name: &String| JoinColumn {
             name: name.clone(),
             value: Expr::CompoundIdentifier(vec![ident(&table), ident(name)]),
         };
@@ -274,9 +274,9 @@ impl Writer {
     }
 }
 
-struct Joined {
-    all: Vec<Column>,
-    merged: Vec<Column>,
+struct MergedJoin {
+    all: Vec<JoinColumn>,
+    merged: Vec<JoinColumn>,
     /// For each join what is to be its `ON`, if it merges columns.
     conditions: Vec<Option<Expr>>,
     /// Whether the join gets an `ON`: a merged column may be another than that of the left side, or its name would be one of the query
@@ -284,8 +284,8 @@ struct Joined {
     needs_on: bool,
 }
 
-impl Joined {
-    fn add(&mut self, join: &Join, mut right: Vec<Column>) -> Option<()> {
+impl MergedJoin {
+    fn add(&mut self, join: &Join, mut right: Vec<JoinColumn>) -> Option<()> {
         self.needs_on |= keeps_right(&join.join_operator);
         let common: Vec<String> = match constraint_of(&join.join_operator)? {
             JoinConstraint::Using(names) => names.iter().map(last_part).collect::<Option<_>>()?,
@@ -317,7 +317,7 @@ impl Joined {
                 _ => left.value,
             };
             let name = name.clone();
-            merged.push(Column { name, value });
+            merged.push(JoinColumn { name, value });
         }
         self.merged.extend(merged.iter().cloned());
         merged.append(&mut self.all);
@@ -331,7 +331,7 @@ impl Joined {
 }
 
 /// Takes the one column of a name out; nothing if it is not one.
-fn taken(columns: &mut Vec<Column>, name: &str) -> Option<Column> {
+fn taken(columns: &mut Vec<JoinColumn>, name: &str) -> Option<JoinColumn> {
     let place = columns.iter().position(|column| column.name == name)?;
     let column = columns.remove(place);
     let is_only = !columns.iter().any(|column| column.name == name);
@@ -355,7 +355,7 @@ fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
 }
 
 /// Writes `*` out, and gives merged columns their names.
-fn write_items(select: &mut Select, all: &[Column], merged: &[Column]) {
+fn write_items(select: &mut Select, all: &[JoinColumn], merged: &[JoinColumn]) {
     let items = std::mem::take(&mut select.projection);
     for item in items {
         match item {
@@ -373,7 +373,7 @@ fn write_items(select: &mut Select, all: &[Column], merged: &[Column]) {
     }
 }
 
-fn as_item(column: &Column) -> SelectItem {
+fn as_item(column: &JoinColumn) -> SelectItem {
     match &column.value {
         value @ Expr::CompoundIdentifier(_) => SelectItem::UnnamedExpr(value.clone()),
         value => SelectItem::ExprWithAlias {
@@ -397,7 +397,7 @@ fn puts_out(select: &Select, name: &Ident) -> bool {
 }
 
 /// Puts what they are worth in place of merged columns outside of subqueries, whose names may be their own.
-fn replace(tree: &mut impl VisitMut, merged: &[Column]) {
+fn replace(tree: &mut impl VisitMut, merged: &[JoinColumn]) {
     if merged.is_empty() {
         return;
     }

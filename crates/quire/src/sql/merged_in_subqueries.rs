@@ -11,14 +11,14 @@ use datafusion::sql::sqlparser::ast::{
 use quire_sql::names::{self, folded, last_part};
 use quire_sql::walk::{for_each_expression, walk_mut};
 
-use super::merged_column::{Column, Columns};
+use super::merged_column::{Columns, JoinColumn};
 
 /// Puts what they are worth in place of merged columns within the subqueries of `tree`.
-pub(super) fn replace(tree: &mut impl VisitMut, merged: &[Column], columns: &Columns) {
+pub(super) fn replace(tree: &mut impl VisitMut, merged: &[JoinColumn], columns: &Columns) {
     if merged.is_empty() {
         return;
     }
-    let mut inner = Inner {
+    let mut inner = EnclosingSubqueries {
         merged,
         columns,
         query_depth: 0,
@@ -28,8 +28,8 @@ pub(super) fn replace(tree: &mut impl VisitMut, merged: &[Column], columns: &Col
 }
 
 /// The subqueries around the place of a walk.
-struct Inner<'m> {
-    merged: &'m [Column],
+struct EnclosingSubqueries<'m> {
+    merged: &'m [JoinColumn],
     columns: &'m Columns,
     query_depth: usize,
     scopes: Vec<Scope>,
@@ -46,7 +46,7 @@ struct Scope {
 }
 
 impl Scope {
-    fn hides(&self, column: &Column) -> bool {
+    fn hides(&self, column: &JoinColumn) -> bool {
         let mut is_hidden = self.is_open || self.columns.contains(&column.name);
         for_each_expression(&column.value, |part| {
             if let Expr::CompoundIdentifier(parts) = part {
@@ -58,7 +58,7 @@ impl Scope {
     }
 }
 
-impl Inner<'_> {
+impl EnclosingSubqueries<'_> {
     fn scope_of(&self, select: &Select) -> Scope {
         let mut scope = Scope::default();
         for item in &select.projection {
@@ -113,7 +113,7 @@ fn name_of(factor: &TableFactor) -> Option<String> {
     }
 }
 
-impl VisitorMut for Inner<'_> {
+impl VisitorMut for EnclosingSubqueries<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {

@@ -11,11 +11,11 @@ use datafusion::sql::sqlparser::ast::{
 use quire_error::Error;
 use quire_kv::mvcc::Isolation;
 use quire_sql::reject::not_supported;
-use quire_text::temporal::{SECOND, Zone, parse_interval};
+use quire_text::temporal::{SECOND, TimeZoneRules, parse_interval};
 
 use crate::outcome::{Completion, Outcome, Rows};
-use crate::session::Modes;
 use crate::session::Session;
+use crate::session::TransactionModes;
 use crate::settings::isolation_name;
 
 /// `SET name = value` and `SET TIME ZONE value`
@@ -82,7 +82,7 @@ fn zone_text(value: &Expr) -> Result<Option<String>, Error> {
             let east = parse_interval(&text).ok();
             let seconds = east.filter(|east| east.months == 0 && east.days == 0);
             let seconds = seconds.and_then(|east| i32::try_from(east.micros / SECOND).ok());
-            let zone = seconds.map(|seconds| Zone::east(seconds).name().to_owned());
+            let zone = seconds.map(|seconds| TimeZoneRules::east(seconds).name().to_owned());
             zone.map(Some).ok_or_else(|| {
                 let message = format!("invalid value for parameter \"TimeZone\": \"{text}\"");
                 Error::new("22023", message)
@@ -166,8 +166,8 @@ pub(super) async fn start_transaction(
 }
 
 /// What the modes of a transaction say.
-fn modes_of(spelled: &[TransactionMode]) -> Result<Modes, Error> {
-    let mut modes = Modes::default();
+fn modes_of(spelled: &[TransactionMode]) -> Result<TransactionModes, Error> {
+    let mut modes = TransactionModes::default();
     for mode in spelled {
         match mode {
             TransactionMode::AccessMode(mode) => {

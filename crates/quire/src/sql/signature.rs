@@ -11,7 +11,7 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_sql::arrays::{array_parameters, element_of};
 use quire_sql::names::last_part;
-use quire_sql::parse::{Command, parse, parse_query};
+use quire_sql::parse::{ParsedCommand, parse, parse_query};
 use quire_sql::types;
 use quire_sql::walk::for_each_expression;
 
@@ -25,7 +25,7 @@ pub(crate) async fn parameter_types(
     session: Arc<Session>,
     sql: String,
 ) -> Result<Vec<Option<DataType>>, Error> {
-    let Command::Statement(mut statement, _) = parse(&sql)? else {
+    let ParsedCommand::Statement(mut statement, _) = parse(&sql)? else {
         return Ok(Vec::new());
     };
     let mut types = cast_parameters(&statement);
@@ -125,7 +125,7 @@ pub(crate) async fn result_schema(
         };
         return Ok(Some(rows.schema()));
     }
-    let Command::Statement(statement, _) = command else {
+    let ParsedCommand::Statement(statement, _) = command else {
         return Ok(None);
     };
     if let Statement::Explain { .. } = *statement {

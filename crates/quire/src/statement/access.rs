@@ -5,29 +5,29 @@
 //! tested of each row; the others stay.
 
 use quire_error::Error;
-use quire_exec::plan::{Comparison, Environment, Expression, Scalar};
+use quire_exec::plan::{ComparisonExpression, Environment, Expression, PlanScalar};
 use quire_tables::SqlType;
 use quire_tables::row_table::{TupleValue, Value};
 
-use super::table::{Key, KeyKind, Table, integer_bounds};
+use super::table::{KeyKind, RowTableSchema, TableKey, integer_bounds};
 
 /// Columns of a key for whose values there is room on the stack.
 const FEW_COLUMNS: usize = 8;
 
 /// How the rows of a statement are found.
 #[derive(Debug)]
-pub(super) struct Access {
-    pub(super) key: Key,
+pub(super) struct AccessPath {
+    pub(super) key: TableKey,
     /// Values of the first columns.
     equal: Vec<Bound>,
     /// What the column after them is.
-    next: Next,
+    next: AccessRange,
     /// Whether at most one row can be found.
     pub(super) is_single: bool,
 }
 
 #[derive(Debug)]
-enum Next {
+enum AccessRange {
     All,
     Range {
         low: Option<(Bound, bool)>,
@@ -52,24 +52,24 @@ pub(super) struct KeyBounds {
 }
 
 /// A condition on one column that a key may take over.
-struct Condition<'n> {
+struct KeyCondition<'n> {
     column: usize,
-    test: Test<'n>,
+    test: RowTest<'n>,
 }
 
-enum Test<'n> {
-    Compare(Comparison, &'n Expression),
+enum RowTest<'n> {
+    Compare(ComparisonExpression, &'n Expression),
     In(&'n [Expression]),
 }
 
 /// The access of a statement with these conditions on columns (by the places of `wanted`), and the conditions left to test; all
 /// rows of the table if no key narrows them down.
 pub(super) fn choose(
-    table: &Table,
+    table: &RowTableSchema,
     wanted: &[usize],
     conditions: Vec<Expression>,
-) -> (Access, Vec<Expression>) {
-    let read: Vec<Option<Condition<'_>>> = conditions
+) -> (AccessPath, Vec<Expression>) {
+    let read: Vec<Option<KeyCondition<'_>>> = conditions
         .iter()
         .map(|node| condition_of(node, wanted, table))
         .collect();
@@ -80,7 +80,7 @@ pub(super) fn choose(
     let best = candidates.max_by_key(|(rank, ..)| *rank);
     let (access, taken) = match best {
         Some((_, access, taken)) => (access, taken),
-        None => (Access::all(table), Vec::new()),
+        None => (AccessPath::all(table), Vec::new()),
     };
     drop(read);
     let mut taken_of = taken.into_iter();
@@ -97,13 +97,13 @@ pub(super) fn choose(
 type Rank = (bool, usize, u8, bool);
 
 fn candidate(
-    table: &Table,
-    key: &Key,
-    conditions: &[Option<Condition<'_>>],
-) -> Option<(Rank, Access, Vec<bool>)> {
+    table: &RowTableSchema,
+    key: &TableKey,
+    conditions: &[Option<KeyCondition<'_>>],
+) -> Option<(Rank, AccessPath, Vec<bool>)> {
     let mut taken = vec![false; conditions.len()];
     let mut equal = Vec::new();
-    let mut next = Next::All;
+    let mut next = AccessRange::All;
     for part in &key.columns {
         let sql_type = table.columns.get(part.column)?.sql_type;
         let tests = conditions.iter().enumerate();
@@ -121,17 +121,17 @@ fn candidate(
                 let list = of_column.list(&mut taken);
                 next = list
                     .or_else(|| of_column.range(&mut taken))
-                    .unwrap_or(Next::All);
+                    .unwrap_or(AccessRange::All);
                 break;
             }
         }
     }
-    if equal.is_empty() && matches!(next, Next::All) {
+    if equal.is_empty() && matches!(next, AccessRange::All) {
         return None;
     }
     let is_single = key.is_unique && equal.len() == key.columns.len();
     let is_primary = key.kind == KeyKind::Primary;
-    let access = Access {
+    let access = AccessPath {
         key: key.clone(),
         equal,
         next,
@@ -149,7 +149,7 @@ fn candidate(
 /// The conditions on one column, and their places among all.
 struct OfColumn<'c, 'n> {
     sql_type: SqlType,
-    tests: Vec<(usize, &'c Test<'n>)>,
+    tests: Vec<(usize, &'c RowTest<'n>)>,
 }
 
 impl OfColumn<'_, '_> {
@@ -162,7 +162,7 @@ impl OfColumn<'_, '_> {
 
     fn equality(&self, taken: &mut [bool]) -> Option<Bound> {
         self.tests.iter().find_map(|(position, test)| match test {
-            Test::Compare(Comparison::Equal, node) => {
+            RowTest::Compare(ComparisonExpression::Equal, node) => {
                 taken[*position] = true;
                 Some(self.bound(node))
             }
@@ -170,24 +170,30 @@ impl OfColumn<'_, '_> {
         })
     }
 
-    fn list(&self, taken: &mut [bool]) -> Option<Next> {
+    fn list(&self, taken: &mut [bool]) -> Option<AccessRange> {
         self.tests.iter().find_map(|(position, test)| match test {
-            Test::In(list) => {
+            RowTest::In(list) => {
                 taken[*position] = true;
-                Some(Next::In(list.iter().map(|node| self.bound(node)).collect()))
+                Some(AccessRange::In(
+                    list.iter().map(|node| self.bound(node)).collect(),
+                ))
             }
-            Test::Compare(..) => None,
+            RowTest::Compare(..) => None,
         })
     }
 
-    fn range(&self, taken: &mut [bool]) -> Option<Next> {
+    fn range(&self, taken: &mut [bool]) -> Option<AccessRange> {
         let (mut low, mut high) = (None, None);
         for (position, test) in &self.tests {
             let (side, node, is_included) = match test {
-                Test::Compare(Comparison::Greater, node) => (&mut low, node, false),
-                Test::Compare(Comparison::GreaterOrEqual, node) => (&mut low, node, true),
-                Test::Compare(Comparison::Less, node) => (&mut high, node, false),
-                Test::Compare(Comparison::LessOrEqual, node) => (&mut high, node, true),
+                RowTest::Compare(ComparisonExpression::Greater, node) => (&mut low, node, false),
+                RowTest::Compare(ComparisonExpression::GreaterOrEqual, node) => {
+                    (&mut low, node, true)
+                }
+                RowTest::Compare(ComparisonExpression::Less, node) => (&mut high, node, false),
+                RowTest::Compare(ComparisonExpression::LessOrEqual, node) => {
+                    (&mut high, node, true)
+                }
                 _ => continue,
             };
             if side.is_none() {
@@ -195,17 +201,17 @@ impl OfColumn<'_, '_> {
                 *side = Some((self.bound(node), is_included));
             }
         }
-        (low.is_some() || high.is_some()).then_some(Next::Range { low, high })
+        (low.is_some() || high.is_some()).then_some(AccessRange::Range { low, high })
     }
 }
 
-impl Next {
+impl AccessRange {
     /// How much it narrows down what is read.
     fn rank(&self) -> u8 {
         match self {
-            Next::All => 0,
-            Next::Range { low, high } => u8::from(low.is_some()) + u8::from(high.is_some()),
-            Next::In(_) => 3,
+            AccessRange::All => 0,
+            AccessRange::Range { low, high } => u8::from(low.is_some()) + u8::from(high.is_some()),
+            AccessRange::In(_) => 3,
         }
     }
 }
@@ -214,8 +220,8 @@ impl Next {
 fn condition_of<'n>(
     node: &'n Expression,
     wanted: &[usize],
-    table: &Table,
-) -> Option<Condition<'n>> {
+    table: &RowTableSchema,
+) -> Option<KeyCondition<'n>> {
     let column_of = |node: &Expression| {
         let column = *wanted.get(plain_column(node)?)?;
         let sql_type = table.columns.get(column)?.sql_type;
@@ -226,7 +232,9 @@ fn condition_of<'n>(
         Expression::Compare(comparison, sides) => {
             let is_range = !matches!(
                 comparison,
-                Comparison::NotEqual | Comparison::Distinct | Comparison::NotDistinct
+                ComparisonExpression::NotEqual
+                    | ComparisonExpression::Distinct
+                    | ComparisonExpression::NotDistinct
             );
             let [left, right] = sides.as_ref();
             let (column, comparison, fixed) = match (column_of(left), column_of(right)) {
@@ -234,15 +242,15 @@ fn condition_of<'n>(
                 (_, Some(column)) if left.is_fixed() => (column, comparison.mirrored(), left),
                 _ => return None,
             };
-            is_range.then_some(Condition {
+            is_range.then_some(KeyCondition {
                 column,
-                test: Test::Compare(comparison, fixed),
+                test: RowTest::Compare(comparison, fixed),
             })
         }
         Expression::In(tested, list, false) if list.iter().all(Expression::is_fixed) => {
-            Some(Condition {
+            Some(KeyCondition {
                 column: column_of(tested)?,
-                test: Test::In(list),
+                test: RowTest::In(list),
             })
         }
         _ => None,
@@ -258,11 +266,11 @@ fn plain_column(node: &Expression) -> Option<usize> {
     }
 }
 
-impl Access {
+impl AccessPath {
     /// All rows, in the order of the primary key if there is one.
-    fn all(table: &Table) -> Self {
-        let is_primary = |key: &&Key| key.kind == KeyKind::Primary;
-        let without_columns = || Key {
+    fn all(table: &RowTableSchema) -> Self {
+        let is_primary = |key: &&TableKey| key.kind == KeyKind::Primary;
+        let without_columns = || TableKey {
             kind: KeyKind::Primary,
             is_unique: false,
             columns: Vec::new(),
@@ -271,7 +279,7 @@ impl Access {
         Self {
             key: key.unwrap_or_else(without_columns),
             equal: Vec::new(),
-            next: Next::All,
+            next: AccessRange::All,
             is_single: false,
         }
     }
@@ -279,19 +287,23 @@ impl Access {
     /// Whether the range is bounded on one side only, or not at all, so that it may be any part of the table.
     pub(super) fn is_open(&self) -> bool {
         match &self.next {
-            Next::All | Next::In(_) => self.equal.is_empty() && matches!(self.next, Next::All),
-            Next::Range { low, high } => self.equal.is_empty() && (low.is_none() || high.is_none()),
+            AccessRange::All | AccessRange::In(_) => {
+                self.equal.is_empty() && matches!(self.next, AccessRange::All)
+            }
+            AccessRange::Range { low, high } => {
+                self.equal.is_empty() && (low.is_none() || high.is_none())
+            }
         }
     }
 
     /// Whether nothing narrows down what is read.
     pub(super) fn is_all(&self) -> bool {
-        self.equal.is_empty() && matches!(self.next, Next::All)
+        self.equal.is_empty() && matches!(self.next, AccessRange::All)
     }
 
     /// Whether several ranges may be read.
     pub(super) fn is_list(&self) -> bool {
-        matches!(self.next, Next::In(_))
+        matches!(self.next, AccessRange::In(_))
     }
 
     /// Number of columns with one value.
@@ -299,7 +311,7 @@ impl Access {
         self.equal.len()
     }
 
-    /// Whether it is one row of the primary key, whose values [`Access::with_key_values`] gives.
+    /// Whether it is one row of the primary key, whose values [`AccessPath::with_key_values`] gives.
     pub(super) fn is_point(&self) -> bool {
         self.is_single && self.key.kind == KeyKind::Primary && self.equal.len() <= FEW_COLUMNS
     }
@@ -310,14 +322,16 @@ impl Access {
         environment: &Environment<'_>,
         take: impl FnOnce(&[TupleValue<'_>]) -> Result<R, Error>,
     ) -> Result<Option<R>, Error> {
-        let mut scalars = [const { Scalar::Null }; FEW_COLUMNS];
+        let mut scalars = [const { PlanScalar::Null }; FEW_COLUMNS];
         for (scalar, bound) in scalars.iter_mut().zip(&self.equal) {
             match bound.place(environment)? {
-                Place::At(value) => *scalar = value,
-                Place::Nowhere | Place::Below | Place::Above => return Ok(None),
+                ValuePosition::At(value) => *scalar = value,
+                ValuePosition::Nowhere | ValuePosition::Below | ValuePosition::Above => {
+                    return Ok(None);
+                }
             }
         }
-        let values = scalars.each_ref().map(Scalar::as_tuple_value);
+        let values = scalars.each_ref().map(PlanScalar::as_tuple_value);
         take(values.get(..self.equal.len()).unwrap_or_default()).map(Some)
     }
 
@@ -330,16 +344,18 @@ impl Access {
         let mut equal = Vec::with_capacity(self.equal.len() + 1);
         for bound in &self.equal {
             match bound.value(environment)? {
-                Place::At(value) => equal.push(value),
-                Place::Nowhere | Place::Below | Place::Above => return Ok(()),
+                ValuePosition::At(value) => equal.push(value),
+                ValuePosition::Nowhere | ValuePosition::Below | ValuePosition::Above => {
+                    return Ok(());
+                }
             }
         }
         match &self.next {
-            Next::All => visit(&KeyBounds { equal, next: None }).map(drop),
-            Next::In(list) => {
+            AccessRange::All => visit(&KeyBounds { equal, next: None }).map(drop),
+            AccessRange::In(list) => {
                 let mut values = Vec::with_capacity(list.len());
                 for bound in list {
-                    if let Place::At(value) = bound.value(environment)? {
+                    if let ValuePosition::At(value) = bound.value(environment)? {
                         values.push(value);
                     }
                 }
@@ -354,12 +370,15 @@ impl Access {
                 }
                 Ok(())
             }
-            Next::Range { low, high } => {
-                let side = |side: &Option<(Bound, bool)>, beyond: Beyond| match side {
+            AccessRange::Range { low, high } => {
+                let side = |side: &Option<(Bound, bool)>, beyond: UnboundedSide| match side {
                     None => Ok(Some(std::ops::Bound::Unbounded)),
                     Some((bound, is_included)) => bound.side(*is_included, beyond, environment),
                 };
-                let (low, high) = (side(low, Beyond::Above)?, side(high, Beyond::Below)?);
+                let (low, high) = (
+                    side(low, UnboundedSide::Above)?,
+                    side(high, UnboundedSide::Below)?,
+                );
                 match (low, high) {
                     (Some(low), Some(high)) if !is_empty(&low, &high) => {
                         let next = Some((low, high));
@@ -383,7 +402,7 @@ fn is_empty(low: &std::ops::Bound<Value>, high: &std::ops::Bound<Value>) -> bool
 }
 
 /// Where a value is among those of a column.
-enum Place<V> {
+enum ValuePosition<V> {
     At(V),
     /// Less than all.
     Below,
@@ -395,39 +414,44 @@ enum Place<V> {
 
 /// On which side of all values a bound lets nothing through.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beyond {
+enum UnboundedSide {
     Below,
     Above,
 }
 
 impl Bound {
-    fn place<'a>(&'a self, environment: &Environment<'a>) -> Result<Place<Scalar<'a>>, Error> {
+    fn place<'a>(
+        &'a self,
+        environment: &Environment<'a>,
+    ) -> Result<ValuePosition<PlanScalar<'a>>, Error> {
         let scalar = self.node.evaluate(&[], environment)?;
         let beyond = match (&scalar, self.sql_type) {
-            (Scalar::Null, _) => return Ok(Place::Nowhere),
-            (Scalar::Integer(value), sql_type) => {
+            (PlanScalar::Null, _) => return Ok(ValuePosition::Nowhere),
+            (PlanScalar::Integer(value), sql_type) => {
                 let bounds = integer_bounds(sql_type);
                 bounds.map(|(min, max)| (*value < min, *value > max))
             }
-            (Scalar::Decimal(value), SqlType::Decimal { precision, .. }) => {
+            (PlanScalar::Decimal(value), SqlType::Decimal { precision, .. }) => {
                 let limit = 10_i128.pow(u32::from(precision));
                 Some((*value <= -limit, *value >= limit))
             }
             _ => None,
         };
         Ok(match beyond {
-            Some((true, _)) => Place::Below,
-            Some((_, true)) => Place::Above,
-            _ => Place::At(scalar),
+            Some((true, _)) => ValuePosition::Below,
+            Some((_, true)) => ValuePosition::Above,
+            _ => ValuePosition::At(scalar),
         })
     }
 
-    fn value(&self, environment: &Environment<'_>) -> Result<Place<Value>, Error> {
+    fn value(&self, environment: &Environment<'_>) -> Result<ValuePosition<Value>, Error> {
         Ok(match self.place(environment)? {
-            Place::At(scalar) => Place::At(scalar.into_value(self.sql_type.is_text())?),
-            Place::Below => Place::Below,
-            Place::Above => Place::Above,
-            Place::Nowhere => Place::Nowhere,
+            ValuePosition::At(scalar) => {
+                ValuePosition::At(scalar.into_value(self.sql_type.is_text())?)
+            }
+            ValuePosition::Below => ValuePosition::Below,
+            ValuePosition::Above => ValuePosition::Above,
+            ValuePosition::Nowhere => ValuePosition::Nowhere,
         })
     }
 
@@ -435,16 +459,16 @@ impl Bound {
     fn side(
         &self,
         is_included: bool,
-        beyond: Beyond,
+        beyond: UnboundedSide,
         environment: &Environment<'_>,
     ) -> Result<Option<std::ops::Bound<Value>>, Error> {
         Ok(match self.value(environment)? {
-            Place::At(value) if is_included => Some(std::ops::Bound::Included(value)),
-            Place::At(value) => Some(std::ops::Bound::Excluded(value)),
-            Place::Nowhere => None,
-            Place::Below if beyond == Beyond::Below => None,
-            Place::Above if beyond == Beyond::Above => None,
-            Place::Below | Place::Above => Some(std::ops::Bound::Unbounded),
+            ValuePosition::At(value) if is_included => Some(std::ops::Bound::Included(value)),
+            ValuePosition::At(value) => Some(std::ops::Bound::Excluded(value)),
+            ValuePosition::Nowhere => None,
+            ValuePosition::Below if beyond == UnboundedSide::Below => None,
+            ValuePosition::Above if beyond == UnboundedSide::Above => None,
+            ValuePosition::Below | ValuePosition::Above => Some(std::ops::Bound::Unbounded),
         })
     }
 }

@@ -7,14 +7,14 @@ use crate::outcome::{Completion, Outcome, Rows};
 use crate::result_rows::ResultRows;
 
 /// See the module.
-pub(super) enum Answer {
+pub(super) enum StatementAnswer {
     /// Rows, their names and types, and how the command's tag begins.
     Rows(SchemaRef, ResultRows, &'static str),
     /// It is done: its tag, and how many rows it changed.
     Done(&'static str, Option<u64>),
 }
 
-impl Answer {
+impl StatementAnswer {
     /// The answer as the general path gives it.
     pub(super) fn into_outcome(self) -> Result<Outcome, Error> {
         self.into_outcome_from(0)
@@ -23,7 +23,7 @@ impl Answer {
     /// The same with the rows from number `start` on.
     pub(super) fn into_outcome_from(self, start: usize) -> Result<Outcome, Error> {
         Ok(match self {
-            Answer::Rows(schema, rows, command) => {
+            StatementAnswer::Rows(schema, rows, command) => {
                 let batches = if rows.row_count > start {
                     vec![rows.to_batch(&schema, start)?]
                 } else {
@@ -31,10 +31,10 @@ impl Answer {
                 };
                 Outcome::Rows(Rows::of_batches(schema, batches).of_command(command))
             }
-            Answer::Done(tag, Some(count)) => {
+            StatementAnswer::Done(tag, Some(count)) => {
                 Outcome::Done(Completion::counted(format!("{tag} {count}"), count))
             }
-            Answer::Done(tag, None) => Outcome::Done(Completion::tag(tag)),
+            StatementAnswer::Done(tag, None) => Outcome::Done(Completion::tag(tag)),
         })
     }
 }

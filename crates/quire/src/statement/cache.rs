@@ -10,13 +10,13 @@ use datafusion::arrow::datatypes::DataType;
 use quire_tables::RowParts;
 
 use super::compiled::Compiled;
-use super::constant::Constant;
+use super::constant::ConstantSelect;
 
 /// Statements in one generation; there are two.
 const GENERATION_STATEMENTS: usize = 512;
 
 /// What is known of a statement.
-pub(crate) struct Known {
+pub(crate) struct CachedStatement {
     text: String,
     parameter_types: Vec<Option<DataType>>,
     settings: u64,
@@ -28,9 +28,9 @@ pub(super) enum KnownKind {
     /// It is run here, as long as the table is what it was.
     Compiled(Box<CompiledStatement>),
     /// It is about no table.
-    Constant(Box<Constant>),
+    Constant(Box<ConstantSelect>),
     /// It begins or ends a transaction.
-    Control(Control),
+    Control(TransactionControl),
     /// It takes the general path, as long as the schema has this version.
     General { schema_version: u64 },
 }
@@ -47,7 +47,7 @@ pub(super) struct CompiledStatement {
 
 /// A statement about the transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Control {
+pub(super) enum TransactionControl {
     Begin,
     Commit,
     RollBack,
@@ -61,8 +61,8 @@ pub(crate) struct StatementCache {
 
 #[derive(Default)]
 struct Generations {
-    younger: HashMap<u64, Arc<Known>>,
-    older: HashMap<u64, Arc<Known>>,
+    younger: HashMap<u64, Arc<CachedStatement>>,
+    older: HashMap<u64, Arc<CachedStatement>>,
 }
 
 impl fmt::Debug for StatementCache {
@@ -79,7 +79,7 @@ fn hash_of(text: &str, parameter_types: &[Option<DataType>], settings: u64) -> u
     hasher.finish()
 }
 
-impl Known {
+impl CachedStatement {
     pub(super) fn new(
         text: &str,
         parameter_types: &[Option<DataType>],
@@ -111,7 +111,7 @@ impl StatementCache {
         text: &str,
         parameter_types: &[Option<DataType>],
         settings: u64,
-    ) -> Option<Arc<Known>> {
+    ) -> Option<Arc<CachedStatement>> {
         let hash = hash_of(text, parameter_types, settings);
         let mut generations = self
             .generations
@@ -128,7 +128,7 @@ impl StatementCache {
         is_meant.then_some(known)
     }
 
-    pub(super) fn add(&self, known: &Arc<Known>) {
+    pub(super) fn add(&self, known: &Arc<CachedStatement>) {
         let hash = hash_of(&known.text, &known.parameter_types, known.settings);
         let mut generations = self
             .generations
@@ -139,7 +139,7 @@ impl StatementCache {
 }
 
 impl Generations {
-    fn add(&mut self, hash: u64, known: Arc<Known>) {
+    fn add(&mut self, hash: u64, known: Arc<CachedStatement>) {
         if self.younger.len() >= GENERATION_STATEMENTS {
             self.older = std::mem::take(&mut self.younger);
         }
@@ -152,9 +152,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn known(text: &str) -> Arc<Known> {
+    fn known(text: &str) -> Arc<CachedStatement> {
         let kind = KnownKind::General { schema_version: 1 };
-        Arc::new(Known::new(text, &[], 0, kind))
+        Arc::new(CachedStatement::new(text, &[], 0, kind))
     }
 
     #[test]

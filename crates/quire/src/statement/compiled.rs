@@ -3,21 +3,21 @@
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use quire_error::Error;
 use quire_exec::plan::Expression;
-use quire_planner::aggregate::Aggregate;
+use quire_planner::aggregate::StatementAggregate;
 use quire_planner::scalar::is_text;
 
-use super::access::Access;
+use super::access::AccessPath;
 use super::lock_mode::LockMode;
 use super::table::KeyKind;
 
 /// A compiled expression, and the type of its values.
 #[derive(Debug, Clone)]
-pub(super) struct Typed {
+pub(super) struct TypedExpression {
     pub(super) node: Expression,
     pub(super) data_type: DataType,
 }
 
-impl Typed {
+impl TypedExpression {
     pub(super) fn is_text(&self) -> bool {
         is_text(&self.data_type)
     }
@@ -27,9 +27,9 @@ impl Typed {
 #[derive(Debug)]
 pub(super) enum Compiled {
     Select(Select),
-    Insert(Insert),
+    Insert(CompiledInsert),
     /// `UPDATE` or `DELETE`
-    Change(Change),
+    Change(CompiledChange),
 }
 
 impl Compiled {
@@ -41,7 +41,7 @@ impl Compiled {
     pub(super) fn changes_rows_that_are_there(&self) -> bool {
         match self {
             Self::Select(_) => false,
-            Self::Insert(insert) => matches!(insert.conflict, Conflict::Update(..)),
+            Self::Insert(insert) => matches!(insert.conflict, ConflictAction::Update(..)),
             Self::Change(_) => true,
         }
     }
@@ -70,7 +70,7 @@ impl Compiled {
 /// `SELECT`
 #[derive(Debug)]
 pub(super) struct Select {
-    pub(super) access: Access,
+    pub(super) access: AccessPath,
     /// What is still to be tested of the rows that the access gives.
     pub(super) tests: Vec<Expression>,
     /// All conditions, for a row that was locked after it had changed.
@@ -78,13 +78,13 @@ pub(super) struct Select {
     /// The ordinals of the columns that nodes see, by their places.
     pub(super) wanted: Vec<usize>,
     /// What is put out of each row, or of the values of the aggregates.
-    pub(super) outputs: Vec<Output>,
+    pub(super) outputs: Vec<OutputColumn>,
     /// How many of the outputs are shown; the others are only sorted by.
     pub(super) shown: usize,
-    pub(super) aggregates: Vec<Aggregate>,
+    pub(super) aggregates: Vec<StatementAggregate>,
     pub(super) is_distinct: bool,
     /// The order to put the rows in; none where the key gives it.
-    pub(super) sort: Vec<SortKey>,
+    pub(super) sort: Vec<OutputSortKey>,
     pub(super) is_reversed: bool,
     pub(super) limit: Option<Expression>,
     pub(super) offset: Option<Expression>,
@@ -96,13 +96,13 @@ pub(super) struct Select {
 
 /// A value that is put out.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct OutputColumn {
     pub(super) node: Expression,
     pub(super) is_text: bool,
 }
 
-impl Output {
-    pub(super) fn of(typed: Typed) -> Self {
+impl OutputColumn {
+    pub(super) fn of(typed: TypedExpression) -> Self {
         Self {
             is_text: typed.is_text(),
             node: typed.node,
@@ -112,7 +112,7 @@ impl Output {
 
 /// One key of `ORDER BY`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SortKey {
+pub(super) struct OutputSortKey {
     pub(super) output: usize,
     pub(super) is_descending: bool,
     pub(super) nulls_first: bool,
@@ -120,11 +120,11 @@ pub(super) struct SortKey {
 
 /// `INSERT`
 #[derive(Debug)]
-pub(super) struct Insert {
+pub(super) struct CompiledInsert {
     /// A value for every column of every row.
     pub(super) rows: Vec<Vec<NewValue>>,
-    pub(super) conflict: Conflict,
-    pub(super) checks: Vec<Check>,
+    pub(super) conflict: ConflictAction,
+    pub(super) checks: Vec<CompiledCheck>,
     pub(super) returning: Option<Returning>,
 }
 
@@ -133,20 +133,20 @@ pub(super) struct Insert {
 #[derive(Debug)]
 pub(super) struct Upsert {
     pub(super) conditions: Vec<Expression>,
-    pub(super) new_values: Vec<(usize, Output)>,
+    pub(super) new_values: Vec<(usize, OutputColumn)>,
 }
 
 /// A value of a new row.
 #[derive(Debug)]
 pub(super) enum NewValue {
-    Given(Output),
+    Given(OutputColumn),
     /// The next of the sequence with that id.
     Next(u64),
 }
 
 /// What becomes of a row whose key is there.
 #[derive(Debug)]
-pub(super) enum Conflict {
+pub(super) enum ConflictAction {
     Fail,
     /// It is left out; with one key, only if it is that one.
     DoNothing(Option<KeyKind>),
@@ -156,19 +156,19 @@ pub(super) enum Conflict {
 
 /// `UPDATE` or `DELETE`; nodes see all columns.
 #[derive(Debug)]
-pub(super) struct Change {
-    pub(super) access: Access,
+pub(super) struct CompiledChange {
+    pub(super) access: AccessPath,
     pub(super) tests: Vec<Expression>,
     pub(super) all_conditions: Vec<Expression>,
     /// Columns with their new values; none for `DELETE`.
-    pub(super) new_values: Option<Vec<(usize, Output)>>,
-    pub(super) checks: Vec<Check>,
+    pub(super) new_values: Option<Vec<(usize, OutputColumn)>>,
+    pub(super) checks: Vec<CompiledCheck>,
     pub(super) returning: Option<Returning>,
 }
 
 /// A CHECK constraint, over all columns of a new row.
 #[derive(Debug)]
-pub(super) struct Check {
+pub(super) struct CompiledCheck {
     pub(super) condition: Expression,
     /// What is said when it is false.
     pub(super) violation: Error,
@@ -177,6 +177,6 @@ pub(super) struct Check {
 /// What is shown of changed rows.
 #[derive(Debug)]
 pub(super) struct Returning {
-    pub(super) outputs: Vec<Output>,
+    pub(super) outputs: Vec<OutputColumn>,
     pub(super) schema: SchemaRef,
 }

@@ -8,19 +8,19 @@ use quire_error::wait::wait;
 use quire_exec::plan::Environment;
 use quire_tables::row_table::Value;
 
-use super::answer::Answer;
-use super::compiled::Output;
-use super::memory::Memory;
+use super::answer::StatementAnswer;
+use super::compiled::OutputColumn;
+use super::memory::StatementBuffers;
 use crate::session::Session;
 
 /// A compiled `SELECT` of one row.
 #[derive(Debug)]
-pub(super) struct Constant {
-    pub(super) outputs: Vec<Output>,
+pub(super) struct ConstantSelect {
+    pub(super) outputs: Vec<OutputColumn>,
     pub(super) schema: SchemaRef,
 }
 
-impl Constant {
+impl ConstantSelect {
     pub(super) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -30,8 +30,8 @@ impl Constant {
         &self,
         session: &Session,
         parameters: &[Value],
-        memory: &mut Memory,
-    ) -> Result<Option<Answer>, Error> {
+        memory: &mut StatementBuffers,
+    ) -> Result<Option<StatementAnswer>, Error> {
         let mut transaction = wait(session.transaction.lock());
         if transaction.is_aborted() {
             return Ok(None);
@@ -48,6 +48,6 @@ impl Constant {
             rows.push(output.node.evaluate(&[], &environment)?, output.is_text)?;
         }
         rows.row_count = 1;
-        Ok(Some(Answer::Rows(self.schema(), rows, "SELECT")))
+        Ok(Some(StatementAnswer::Rows(self.schema(), rows, "SELECT")))
     }
 }

@@ -41,5 +41,5 @@ pub(crate) fn try_execute(
     token: &CancelToken,
 ) -> Option<Result<Outcome, Error>> {
     let answer = prepared::run_known(session, statements, sql, token)?;
-    Some(answer.and_then(answer::Answer::into_outcome))
+    Some(answer.and_then(answer::StatementAnswer::into_outcome))
 }

@@ -6,13 +6,13 @@ use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::common::ScalarValue;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
 use quire_error::Error;
-use quire_exec::plan::Scalar;
+use quire_exec::plan::PlanScalar;
 use quire_functions::elements_of;
-use quire_functions::{Kind, invalid_text};
+use quire_functions::{TimeKind, invalid_text};
 use quire_tables::row_table::Value;
 use quire_text::bytea;
 use quire_text::temporal;
-use quire_text::temporal::{SECOND, Zone};
+use quire_text::temporal::{SECOND, TimeZoneRules};
 use quire_text::type_name::sql_type_name;
 
 use quire_planner::scalar::{from_planned, is_binary, is_text, to_planned};
@@ -61,7 +61,7 @@ pub(super) fn is_of(value: &Value, data_type: &DataType) -> bool {
 pub(super) fn converted(
     value: &Value,
     data_type: &DataType,
-    zone: &Zone,
+    zone: &TimeZoneRules,
     number: usize,
 ) -> Result<Value, Error> {
     if is_of(value, data_type) {
@@ -77,9 +77,9 @@ pub(super) fn converted(
         Error::new("22P02", text)
     };
     let natural = natural_type(value).ok_or_else(wrong)?;
-    let mut scalar = Scalar::from(value.as_tuple_value());
-    if let (Scalar::Double(value), true) = (&scalar, data_type.is_integer()) {
-        scalar = Scalar::Double(value.round_ties_even());
+    let mut scalar = PlanScalar::from(value.as_tuple_value());
+    if let (PlanScalar::Double(value), true) = (&scalar, data_type.is_integer()) {
+        scalar = PlanScalar::Double(value.round_ties_even());
     }
     let planned = to_planned(&scalar, &natural)?;
     let cast = planned.cast_to_with_options(data_type, &DEFAULT_CAST_OPTIONS);
@@ -89,15 +89,19 @@ pub(super) fn converted(
 }
 
 /// The date or timestamp that a text names, if that is what it is for.
-fn moment_of(text: &str, data_type: &DataType, zone: &Zone) -> Option<Result<Value, Error>> {
+fn moment_of(
+    text: &str,
+    data_type: &DataType,
+    zone: &TimeZoneRules,
+) -> Option<Result<Value, Error>> {
     let bytes = text.as_bytes();
-    let moment = match Kind::of(data_type)? {
-        Kind::Date => quire_text::calendar::parse_date(bytes).map(i64::from),
-        Kind::Timestamp => quire_text::calendar::parse_timestamp(bytes, None),
-        Kind::Instant => quire_text::calendar::parse_timestamp(bytes, Some(zone)),
-        Kind::Time | Kind::Interval => return None,
+    let moment = match TimeKind::of(data_type)? {
+        TimeKind::Date => quire_text::calendar::parse_date(bytes).map(i64::from),
+        TimeKind::Timestamp => quire_text::calendar::parse_timestamp(bytes, None),
+        TimeKind::Instant => quire_text::calendar::parse_timestamp(bytes, Some(zone)),
+        TimeKind::Time | TimeKind::Interval => return None,
     };
-    let kind = Kind::of(data_type)?;
+    let kind = TimeKind::of(data_type)?;
     Some(match moment {
         Ok(moment) => Ok(Value::Integer(moment)),
         Err(reason) => Err(invalid_text(reason, kind, text)),
@@ -127,12 +131,12 @@ pub(super) fn written(
             element => written_array(value, element, number),
         };
     }
-    if let (Value::Text(text), Some(_)) = (value, Kind::of(data_type)) {
+    if let (Value::Text(text), Some(_)) = (value, TimeKind::of(data_type)) {
         // The statement reads it.
         return Ok(format!("CAST({} AS {})", quoted(text), spelled(data_type)));
     }
-    let value = converted(value, data_type, &Zone::default(), number)?;
-    let scalar = to_planned(&Scalar::from(value.as_tuple_value()), data_type)?;
+    let value = converted(value, data_type, &TimeZoneRules::default(), number)?;
+    let scalar = to_planned(&PlanScalar::from(value.as_tuple_value()), data_type)?;
     if let ScalarValue::Int64(Some(number @ 0..)) = scalar {
         return Ok(number.to_string());
     }
@@ -243,8 +247,9 @@ mod tests {
 
     #[test]
     fn values_are_cast_to_the_types_of_parameters() {
-        let cast =
-            |value: Value, data_type: DataType| converted(&value, &data_type, &Zone::default(), 0);
+        let cast = |value: Value, data_type: DataType| {
+            converted(&value, &data_type, &TimeZoneRules::default(), 0)
+        };
         let text = |text: &str| Value::Text(text.into());
         assert_eq!(
             cast(text("42"), DataType::Int32).unwrap(),

@@ -9,15 +9,15 @@ use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::ReferenceChecks;
 use quire_tables::row_table::{TupleValue, Value};
 
-use super::answer::Answer;
+use super::answer::StatementAnswer;
 use super::cache::CompiledStatement;
-use super::compiled::{Change, Compiled, Insert, NewValue, Select};
+use super::compiled::{Compiled, CompiledChange, CompiledInsert, NewValue, Select};
 use super::execute::{Apply, passes};
-use super::memory::Memory;
-use super::storage::{AddedRows, Changes};
+use super::memory::StatementBuffers;
+use super::storage::{AddedRows, ChangeContext};
 use crate::result_rows::ResultRows;
 use crate::session::Session;
-use crate::session::{Transaction, Writer};
+use crate::session::{SessionTransaction, TableWriteGuard};
 
 impl Select {
     fn is_point(&self) -> bool {
@@ -37,7 +37,7 @@ impl CompiledStatement {
         &self,
         session: &Session,
         parameters: &[Value],
-        memory: &mut Memory,
+        memory: &mut StatementBuffers,
     ) -> Result<bool, Error> {
         let Compiled::Select(select) = &self.compiled else {
             return Ok(false);
@@ -46,7 +46,7 @@ impl CompiledStatement {
             return Ok(false);
         }
         let environment = Environment::new(parameters);
-        let Memory { rows, row_key, .. } = memory;
+        let StatementBuffers { rows, row_key, .. } = memory;
         rows.clear();
         row_key.clear();
         let encode =
@@ -89,16 +89,16 @@ impl CompiledStatement {
     /// Adds rows. The table is locked, and what the statement was compiled for.
     pub(super) fn add_rows(
         &self,
-        insert: &Insert,
-        writer: &mut Writer<'_>,
+        insert: &CompiledInsert,
+        writer: &mut TableWriteGuard<'_>,
         parameters: &[Value],
-        memory: &mut Memory,
-    ) -> Result<Option<Answer>, Error> {
+        memory: &mut StatementBuffers,
+    ) -> Result<Option<StatementAnswer>, Error> {
         let session = writer.session();
         let (parts, transaction) = (&self.parts, writer.transaction()?);
         let is_referenced =
             self.compiled.changes_rows_that_are_there() && transaction.is_referenced(&self.name);
-        let changes = Changes {
+        let changes = ChangeContext {
             is_referenced,
             transaction,
             sequences: None,
@@ -116,16 +116,16 @@ impl CompiledStatement {
     /// Locks the row, and changes it if it is there. The table is locked, and what the statement was compiled for.
     pub(super) fn change_point(
         &self,
-        change: &Change,
-        writer: &mut Writer<'_>,
+        change: &CompiledChange,
+        writer: &mut TableWriteGuard<'_>,
         parameters: &[Value],
-        memory: &mut Memory,
-    ) -> Result<Answer, Error> {
+        memory: &mut StatementBuffers,
+    ) -> Result<StatementAnswer, Error> {
         let is_explicit = writer.is_explicit();
         let session = writer.session();
         let (parts, transaction) = (&self.parts, writer.transaction()?);
         let environment = session.environment(parameters);
-        let Memory {
+        let StatementBuffers {
             row_key,
             given,
             row: row_memory,
@@ -145,7 +145,7 @@ impl CompiledStatement {
         if is_possible {
             let mut row = transaction.row_writer(parts);
             row.lock(row_key, RowLockMode::Exclusive, LockWait::Wait)?;
-            let mut changes = Changes {
+            let mut changes = ChangeContext {
                 is_referenced: transaction.is_referenced(&self.name),
                 transaction,
                 sequences: None,
@@ -162,7 +162,7 @@ impl CompiledStatement {
     }
 }
 
-impl Insert {
+impl CompiledInsert {
     /// Whether it gives columns the next value of a sequence, which a snapshot knows.
     fn asks_sequences(&self) -> bool {
         let mut values = self.rows.iter().flatten();
@@ -173,5 +173,5 @@ impl Insert {
 /// Whether every statement is a transaction of its own.
 fn is_idle(session: &Session) -> bool {
     let transaction = session.transaction.try_lock();
-    transaction.is_ok_and(|transaction| matches!(*transaction, Transaction::Idle))
+    transaction.is_ok_and(|transaction| matches!(*transaction, SessionTransaction::Idle))
 }

@@ -10,9 +10,9 @@ use quire_error::Error;
 use quire_error::cancel::{CancelHandle, CancelToken};
 use quire_tables::row_table::Value;
 
-use super::answer::Answer;
-use super::cache::{Known, StatementCache};
-use super::memory::Memory;
+use super::answer::StatementAnswer;
+use super::cache::{CachedStatement, StatementCache};
+use super::memory::StatementBuffers;
 use super::parameter;
 use super::reply::{Reply, SpareRows};
 use super::run;
@@ -50,9 +50,9 @@ pub struct Prepared {
     /// As far as the statement tells.
     types: Vec<Option<DataType>>,
     /// What was known of the statement last, and for which types.
-    known: Option<(Arc<Known>, Vec<Option<DataType>>)>,
+    known: Option<(Arc<CachedStatement>, Vec<Option<DataType>>)>,
     is_query: bool,
-    memory: Memory,
+    memory: StatementBuffers,
     spare: Arc<SpareRows>,
 }
 
@@ -89,7 +89,7 @@ impl Prepared {
             types,
             known: None,
             is_query,
-            memory: Memory::default(),
+            memory: StatementBuffers::default(),
             spare: Arc::default(),
         })
     }
@@ -190,7 +190,7 @@ impl Prepared {
         parameters: &[Value],
         types: &[Option<DataType>],
         token: &CancelToken,
-    ) -> Result<Option<Answer>, Error> {
+    ) -> Result<Option<StatementAnswer>, Error> {
         let mut types = Cow::Borrowed(types);
         if types.iter().any(Option::is_none) {
             for (data_type, value) in types.to_mut().iter_mut().zip(parameters) {
@@ -211,7 +211,7 @@ impl Prepared {
         let Some(known) = run::known(&self.session, &self.statements, &self.sql, &types) else {
             return Ok(None);
         };
-        let statement = Statement {
+        let statement = ParameterizedStatement {
             session: &self.session,
             statements: &self.statements,
             sql: &self.sql,
@@ -292,8 +292,8 @@ pub(super) fn run_known(
     statements: &StatementCache,
     sql: &str,
     token: &CancelToken,
-) -> Option<Result<Answer, Error>> {
-    let statement = Statement {
+) -> Option<Result<StatementAnswer, Error>> {
+    let statement = ParameterizedStatement {
         session,
         statements,
         sql,
@@ -301,12 +301,12 @@ pub(super) fn run_known(
         values: &[],
     };
     let known = run::known(session, statements, sql, &[])?;
-    let answer = statement.run(known, token, &mut Memory::default());
+    let answer = statement.run(known, token, &mut StatementBuffers::default());
     answer.map(|(_, answer)| answer)
 }
 
 /// A statement with its parameters.
-struct Statement<'s> {
+struct ParameterizedStatement<'s> {
     session: &'s Session,
     statements: &'s StatementCache,
     sql: &'s str,
@@ -314,14 +314,14 @@ struct Statement<'s> {
     values: &'s [Value],
 }
 
-impl Statement<'_> {
+impl ParameterizedStatement<'_> {
     /// Runs it; if what is known of it is outdated, it is compiled again, once.
     fn run(
         &self,
-        known: Arc<Known>,
+        known: Arc<CachedStatement>,
         token: &CancelToken,
-        memory: &mut Memory,
-    ) -> Option<(Arc<Known>, Result<Answer, Error>)> {
+        memory: &mut StatementBuffers,
+    ) -> Option<(Arc<CachedStatement>, Result<StatementAnswer, Error>)> {
         if let Some(answer) = run::run(self.session, &known, self.values, token, memory) {
             return Some((known, answer));
         }

@@ -10,7 +10,7 @@ use quire_error::Error;
 use quire_planner::scalar::{from_planned, is_text};
 use quire_tables::row_table::Value;
 
-use super::answer::Answer;
+use super::answer::StatementAnswer;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::result_rows::ResultRows;
 use crate::value_ref::ValueRef;
@@ -19,7 +19,7 @@ use crate::value_ref::ValueRef;
 pub struct Reply {
     schema: Option<SchemaRef>,
     command: &'static str,
-    source: Source,
+    source: ReplySource,
     rows_affected: u64,
     /// Values of the row that was read last, where somebody wants them owned.
     row: Vec<Value>,
@@ -44,7 +44,7 @@ impl SpareRows {
     }
 }
 
-enum Source {
+enum ReplySource {
     /// All rows, and how many of them were taken.
     Values(ResultRows, usize),
     /// Batches to come; the one that is being read, and its next row.
@@ -62,7 +62,7 @@ impl Reply {
     fn new(
         schema: Option<SchemaRef>,
         command: &'static str,
-        source: Source,
+        source: ReplySource,
         rows_affected: u64,
     ) -> Self {
         Self {
@@ -75,12 +75,14 @@ impl Reply {
         }
     }
 
-    pub(super) fn of_answer(answer: Answer) -> Self {
+    pub(super) fn of_answer(answer: StatementAnswer) -> Self {
         let (schema, source, command, rows_affected) = match answer {
-            Answer::Rows(schema, rows, tag) => (Some(schema), Source::Values(rows, 0), tag, 0),
-            Answer::Done(tag, count) => {
+            StatementAnswer::Rows(schema, rows, tag) => {
+                (Some(schema), ReplySource::Values(rows, 0), tag, 0)
+            }
+            StatementAnswer::Done(tag, count) => {
                 let rows_affected = count.unwrap_or(0);
-                (None, Source::Done(tag, count), tag, rows_affected)
+                (None, ReplySource::Done(tag, count), tag, rows_affected)
             }
         };
         Self::new(schema, command, source, rows_affected)
@@ -101,12 +103,12 @@ impl Reply {
                     Some(schema),
                     command,
                     0,
-                    Source::Batches { rows, batch, next },
+                    ReplySource::Batches { rows, batch, next },
                 )
             }
             Outcome::Done(completion) => {
                 let rows_affected = completion.row_count.unwrap_or(0);
-                (None, "", rows_affected, Source::Completed(completion))
+                (None, "", rows_affected, ReplySource::Completed(completion))
             }
         };
         Self::new(schema, command, source, rows_affected)
@@ -114,12 +116,12 @@ impl Reply {
 
     /// Whether its rows are still being made.
     pub(super) fn is_coming(&self) -> bool {
-        matches!(&self.source, Source::Batches { rows, .. } if rows.are_coming())
+        matches!(&self.source, ReplySource::Batches { rows, .. } if rows.are_coming())
     }
 
     /// As [`Rows::renew_time_limit`].
     pub fn renew_time_limit(&self) {
-        if let Source::Batches { rows, .. } = &self.source {
+        if let ReplySource::Batches { rows, .. } = &self.source {
             rows.renew_time_limit();
         }
     }
@@ -133,7 +135,7 @@ impl Reply {
     /// Whether the rows come in batches, as those of queries over many rows do: [`Reply::into_outcome`] then gives them faster
     /// than [`Reply::next_row`], and of every type.
     pub fn comes_in_batches(&self) -> bool {
-        matches!(self.source, Source::Batches { .. })
+        matches!(self.source, ReplySource::Batches { .. })
     }
 
     /// What [`Rows::command`] says of the rows that come back.
@@ -152,13 +154,13 @@ impl Reply {
     /// Whatever a query meets while running; no rows follow.
     pub fn advance(&mut self) -> Result<bool, Error> {
         match &mut self.source {
-            Source::Done(..) | Source::Completed(_) => Ok(false),
-            Source::Values(rows, taken) => {
+            ReplySource::Done(..) | ReplySource::Completed(_) => Ok(false),
+            ReplySource::Values(rows, taken) => {
                 let is_row = *taken < rows.row_count;
                 *taken = (*taken + 1).min(rows.row_count + 1);
                 Ok(is_row)
             }
-            Source::Batches { rows, batch, next } => {
+            ReplySource::Batches { rows, batch, next } => {
                 while batch.as_ref().is_none_or(|batch| *next >= batch.num_rows()) {
                     (*batch, *next) = (rows.next_batch()?, 0);
                     if batch.is_none() {
@@ -193,11 +195,14 @@ impl Reply {
     #[must_use]
     pub fn value(&self, column: usize) -> ValueRef<'_> {
         match &self.source {
-            Source::Values(rows, taken) if column < self.width() => match taken.checked_sub(1) {
+            ReplySource::Values(rows, taken) if column < self.width() => match taken.checked_sub(1)
+            {
                 Some(row) => rows.value(row * self.width() + column),
                 None => ValueRef::Null,
             },
-            Source::Batches { .. } => self.row.get(column).map(ValueRef::from).unwrap_or_default(),
+            ReplySource::Batches { .. } => {
+                self.row.get(column).map(ValueRef::from).unwrap_or_default()
+            }
             _ => ValueRef::Null,
         }
     }
@@ -210,7 +215,7 @@ impl Reply {
         if !self.advance()? {
             return Ok(None);
         }
-        if matches!(self.source, Source::Values(..)) {
+        if matches!(self.source, ReplySource::Values(..)) {
             let mut row = std::mem::take(&mut self.row);
             row.clear();
             row.extend((0..self.width()).map(|column| self.value(column).to_value()));
@@ -229,22 +234,22 @@ impl Reply {
     /// # Errors
     /// When Arrow refuses the rows.
     pub fn into_outcome(mut self) -> Result<Outcome, Error> {
-        let source = std::mem::replace(&mut self.source, Source::Done("", None));
+        let source = std::mem::replace(&mut self.source, ReplySource::Done("", None));
         match (source, self.schema.take()) {
-            (Source::Values(rows, taken), Some(schema)) => {
-                Answer::Rows(schema, rows, self.command).into_outcome_from(taken)
+            (ReplySource::Values(rows, taken), Some(schema)) => {
+                StatementAnswer::Rows(schema, rows, self.command).into_outcome_from(taken)
             }
-            (Source::Values(..), None) => Ok(Outcome::Done(Completion::tag(""))),
-            (Source::Batches { rows, .. }, _) => Ok(Outcome::Rows(rows)),
-            (Source::Done(tag, count), _) => Answer::Done(tag, count).into_outcome(),
-            (Source::Completed(completion), _) => Ok(Outcome::Done(completion)),
+            (ReplySource::Values(..), None) => Ok(Outcome::Done(Completion::tag(""))),
+            (ReplySource::Batches { rows, .. }, _) => Ok(Outcome::Rows(rows)),
+            (ReplySource::Done(tag, count), _) => StatementAnswer::Done(tag, count).into_outcome(),
+            (ReplySource::Completed(completion), _) => Ok(Outcome::Done(completion)),
         }
     }
 }
 
 impl Drop for Reply {
     fn drop(&mut self) {
-        if let (Some(spare), Source::Values(rows, _)) = (&self.spare, &mut self.source) {
+        if let (Some(spare), ReplySource::Values(rows, _)) = (&self.spare, &mut self.source) {
             spare.give(std::mem::take(rows));
         }
     }

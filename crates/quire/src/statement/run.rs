@@ -11,21 +11,23 @@ use quire_error::wait::wait;
 use quire_exec::plan::Environment;
 use quire_kv::{mvcc::Isolation, mvcc::LockWait, mvcc::TableLockMode};
 use quire_sql::arrays::array_parameters;
-use quire_sql::parse::{Command, parse};
+use quire_sql::parse::{ParsedCommand, parse};
 use quire_tables::row_table::Value;
 use quire_tables::{ColumnTable, RowTable, Snapshot};
 
-use super::answer::Answer;
+use super::answer::StatementAnswer;
 use super::bind::{TableName, compile, compile_constant, is_constant, parameter_types};
-use super::cache::{CompiledStatement, Control, Known, KnownKind, StatementCache};
+use super::cache::{
+    CachedStatement, CompiledStatement, KnownKind, StatementCache, TransactionControl,
+};
 use super::compiled::Compiled;
 use super::execute::{Executed, TableRows};
-use super::memory::{ChangedRow, Memory};
-use super::storage::{Changes, StoredRows};
-use super::table::Table;
+use super::memory::{ChangedRow, StatementBuffers};
+use super::storage::{ChangeContext, StatementTable};
+use super::table::RowTableSchema;
 use crate::result_rows::ResultRows;
 use crate::session::Session;
-use crate::session::{Modes, Writer};
+use crate::session::{TableWriteGuard, TransactionModes};
 use crate::sql::make_arrays;
 
 /// Words and operators between two commas.
@@ -45,7 +47,7 @@ pub(super) fn known(
     cache: &StatementCache,
     sql: &str,
     types: &[Option<DataType>],
-) -> Option<Arc<Known>> {
+) -> Option<Arc<CachedStatement>> {
     let settings = session.settings().statement_settings_now()?;
     if !may_wait() {
         return None;
@@ -63,7 +65,7 @@ pub(super) fn learn(
     sql: &str,
     types: &[Option<DataType>],
     settings: u64,
-) -> Option<Arc<Known>> {
+) -> Option<Arc<CachedStatement>> {
     let kind = match control_of(sql) {
         Some(control) => KnownKind::Control(control),
         None if !may_be_covered(sql) => return None,
@@ -74,7 +76,7 @@ pub(super) fn learn(
             compiled.unwrap_or(KnownKind::General { schema_version })
         }
     };
-    let known = Arc::new(Known::new(sql, types, settings, kind));
+    let known = Arc::new(CachedStatement::new(sql, types, settings, kind));
     cache.add(&known);
     Some(known)
 }
@@ -85,7 +87,7 @@ fn compiled(
     sql: &str,
     types: &[Option<DataType>],
 ) -> Option<KnownKind> {
-    let Command::Statement(statement, _) = parse(sql).ok()? else {
+    let ParsedCommand::Statement(statement, _) = parse(sql).ok()? else {
         return None;
     };
     let options = Arc::clone(session.settings().config().options());
@@ -100,7 +102,7 @@ fn compiled(
     }
     let name = TableName::of(&statement)?.name;
     let stored = rows_of(snapshot, &name).ok()??;
-    let table = Table::of(stored.definition());
+    let table = RowTableSchema::of(stored.definition());
     let compiled = compile(*statement, &table, &options, types)?;
     if !compiled.only_reads() && snapshot.row_table_entry(&name).is_none() {
         return None;
@@ -129,15 +131,15 @@ pub(super) fn types_of(session: &Session, sql: &str) -> Option<Vec<Option<DataTy
     if !is_shallow(sql) {
         return None;
     }
-    let Command::Statement(mut statement, _) = parse(sql).ok()? else {
+    let ParsedCommand::Statement(mut statement, _) = parse(sql).ok()? else {
         return None;
     };
     let arrays = array_parameters(&mut statement);
     let table = if is_constant(&statement) {
-        Table::none()
+        RowTableSchema::none()
     } else {
         let snapshot = wait(session.snapshot()).ok()?;
-        Table::of(snapshot.definition(&TableName::of(&statement)?.name)?)
+        RowTableSchema::of(snapshot.definition(&TableName::of(&statement)?.name)?)
     };
     let options = Arc::clone(session.settings().config().options());
     let fields = parameter_types(&statement, &table, &options)?;
@@ -188,15 +190,15 @@ pub(super) fn is_shallow(sql: &str) -> bool {
     most <= MOST_LEVELS
 }
 
-fn control_of(sql: &str) -> Option<Control> {
+fn control_of(sql: &str) -> Option<TransactionControl> {
     let sql = sql.trim().trim_end_matches(';').trim_end();
     let is_one_of = |words: &[&str]| words.iter().any(|word| sql.eq_ignore_ascii_case(word));
     if is_one_of(&["begin", "begin transaction", "start transaction"]) {
-        Some(Control::Begin)
+        Some(TransactionControl::Begin)
     } else if is_one_of(&["commit", "end"]) {
-        Some(Control::Commit)
+        Some(TransactionControl::Commit)
     } else if is_one_of(&["rollback"]) {
-        Some(Control::RollBack)
+        Some(TransactionControl::RollBack)
     } else {
         None
     }
@@ -205,11 +207,11 @@ fn control_of(sql: &str) -> Option<Control> {
 /// Runs a statement of which something is known. `None`: it takes the general path, this time or always.
 pub(super) fn run(
     session: &Session,
-    known: &Known,
+    known: &CachedStatement,
     parameters: &[Value],
     token: &CancelToken,
-    memory: &mut Memory,
-) -> Option<Result<Answer, Error>> {
+    memory: &mut StatementBuffers,
+) -> Option<Result<StatementAnswer, Error>> {
     let result = match &known.kind {
         KnownKind::General { .. } => return None,
         KnownKind::Control(control) => control.run(session).map(Some),
@@ -228,7 +230,7 @@ pub(super) fn run(
     result.transpose()
 }
 
-impl Known {
+impl CachedStatement {
     /// Names and types of the rows that it gives, if any, as far as that is known now.
     pub(super) fn result_schema(&self, session: &Session) -> Option<Option<SchemaRef>> {
         match &self.kind {
@@ -262,28 +264,28 @@ impl Known {
     }
 }
 
-impl Control {
-    fn run(self, session: &Session) -> Result<Answer, Error> {
+impl TransactionControl {
+    fn run(self, session: &Session) -> Result<StatementAnswer, Error> {
         let mut transaction = wait(session.transaction.lock());
         let tag = match self {
-            Control::Begin => {
+            TransactionControl::Begin => {
                 let isolation = session.settings().default_isolation();
-                transaction.begin(Modes::default(), isolation)?;
+                transaction.begin(TransactionModes::default(), isolation)?;
                 session.note_transaction_start();
                 "BEGIN"
             }
-            Control::Commit => {
+            TransactionControl::Commit => {
                 let committed = transaction.commit(session);
                 session.note_transaction_end(matches!(committed, Ok(true)));
                 if committed? { "COMMIT" } else { "ROLLBACK" }
             }
-            Control::RollBack => {
+            TransactionControl::RollBack => {
                 transaction.roll_back();
                 session.note_transaction_end(false);
                 "ROLLBACK"
             }
         };
-        Ok(Answer::Done(tag, None))
+        Ok(StatementAnswer::Done(tag, None))
     }
 }
 
@@ -294,8 +296,8 @@ impl CompiledStatement {
         session: &Session,
         parameters: &[Value],
         token: &CancelToken,
-        memory: &mut Memory,
-    ) -> Result<Option<Answer>, Error> {
+        memory: &mut StatementBuffers,
+    ) -> Result<Option<StatementAnswer>, Error> {
         if self.compiled.only_reads() {
             if self.has_many_rows.load(Ordering::Relaxed) {
                 return Ok(None);
@@ -316,7 +318,7 @@ impl CompiledStatement {
                 }
             }
             drop(transaction);
-            let mut rows = StoredRows {
+            let mut rows = StatementTable {
                 table: &table,
                 token,
                 changes: None,
@@ -335,13 +337,13 @@ impl CompiledStatement {
         session: &Session,
         parameters: &[Value],
         token: &CancelToken,
-        memory: &mut Memory,
-    ) -> Result<Option<Answer>, Error> {
+        memory: &mut StatementBuffers,
+    ) -> Result<Option<StatementAnswer>, Error> {
         let is_of_newest = self.is_of_newest();
         let mut writer = if is_of_newest {
-            Writer::begin_newest(session, token).await?
+            TableWriteGuard::begin_newest(session, token).await?
         } else {
-            Writer::begin(session, token).await?
+            TableWriteGuard::begin(session, token).await?
         };
         let transaction = writer.transaction()?;
         transaction.lock_table(self.parts.id(), self.lock_mode(), LockWait::Wait)?;
@@ -365,19 +367,19 @@ impl CompiledStatement {
     fn change_rows(
         &self,
         session: &Session,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         parameters: &[Value],
         token: &CancelToken,
-    ) -> Result<Option<Answer>, Error> {
+    ) -> Result<Option<StatementAnswer>, Error> {
         let snapshot = writer.snapshot()?;
         let Some(table) = self.table(&snapshot)? else {
             return Ok(None);
         };
         let mut row = ChangedRow::default();
-        let mut rows = StoredRows {
+        let mut rows = StatementTable {
             table: &table,
             token,
-            changes: Some(Changes {
+            changes: Some(ChangeContext {
                 is_referenced: self.compiled.changes_rows_that_are_there()
                     && snapshot.is_referenced(&self.name),
                 transaction: writer.transaction()?,
@@ -410,11 +412,11 @@ impl CompiledStatement {
         &self,
         rows: &mut dyn TableRows,
         environment: &Environment<'_>,
-    ) -> Result<Option<Answer>, Error> {
+    ) -> Result<Option<StatementAnswer>, Error> {
         Ok(self.executed(self.compiled.execute(rows, environment)?))
     }
 
-    pub(super) fn executed(&self, executed: Executed) -> Option<Answer> {
+    pub(super) fn executed(&self, executed: Executed) -> Option<StatementAnswer> {
         match executed {
             Executed::Rows(rows) => Some(self.answer(rows)),
             Executed::Changed(count, returned) => Some(self.changed(count, returned)),
@@ -425,17 +427,17 @@ impl CompiledStatement {
         }
     }
 
-    pub(super) fn changed(&self, count: u64, returned: Option<ResultRows>) -> Answer {
+    pub(super) fn changed(&self, count: u64, returned: Option<ResultRows>) -> StatementAnswer {
         match returned {
             Some(rows) => self.answer(rows),
-            None => Answer::Done(self.compiled.tag(), Some(count)),
+            None => StatementAnswer::Done(self.compiled.tag(), Some(count)),
         }
     }
 
-    pub(super) fn answer(&self, rows: ResultRows) -> Answer {
+    pub(super) fn answer(&self, rows: ResultRows) -> StatementAnswer {
         match self.compiled.schema() {
-            Some(schema) => Answer::Rows(Arc::clone(schema), rows, self.compiled.tag()),
-            None => Answer::Done(self.compiled.tag(), None),
+            Some(schema) => StatementAnswer::Rows(Arc::clone(schema), rows, self.compiled.tag()),
+            None => StatementAnswer::Done(self.compiled.tag(), None),
         }
     }
 }

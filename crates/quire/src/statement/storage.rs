@@ -12,15 +12,15 @@ use quire_functions::SequenceValues;
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::row_table::{ColumnRange, KeyRange, TupleValue, Value, recycled};
 use quire_tables::{
-    ReferenceChecks, RowParts, RowTable, RowWriteError, RowWriter, Snapshot, Transaction,
+    ReferenceChecks, RowParts, RowTable, RowWriteError, Snapshot, TableRowWriter, Transaction,
 };
 
 use super::access::KeyBounds;
-use super::compiled::Conflict;
-use super::execute::{Decide, Inserted, NewRow, NewRows, Range, TableRows, Test, Visit};
+use super::compiled::ConflictAction;
+use super::execute::{Decide, Inserted, NewRow, NewRows, RowRange, TableRows, Test, Visit};
 use super::lock_mode::LockMode;
 use super::memory::ChangedRow;
-use super::table::{Key, KeyKind};
+use super::table::{KeyKind, TableKey};
 use crate::sql::stored_value;
 
 /// Looks at the key of a row and at its values; says whether to go on.
@@ -30,15 +30,15 @@ type VisitKeyed<'v> = &'v mut dyn FnMut(&[u8], &[TupleValue<'_>]) -> Result<bool
 const ROWS_BETWEEN_LOOKS: u32 = 1024;
 
 /// A row table as one statement sees and changes it.
-pub(super) struct StoredRows<'s> {
+pub(super) struct StatementTable<'s> {
     pub(super) table: &'s RowTable,
     pub(super) token: &'s CancelToken,
     /// Nothing for a statement that only reads.
-    pub(super) changes: Option<Changes<'s>>,
+    pub(super) changes: Option<ChangeContext<'s>>,
 }
 
 /// What a statement needs to change rows.
-pub(super) struct Changes<'s> {
+pub(super) struct ChangeContext<'s> {
     pub(super) transaction: &'s mut Transaction,
     /// Values of sequences, as a snapshot has them; nothing where none is asked for.
     pub(super) sequences: Option<(&'s Snapshot, &'s SequenceValues)>,
@@ -48,9 +48,9 @@ pub(super) struct Changes<'s> {
     pub(super) memory: &'s mut ChangedRow,
 }
 
-impl StoredRows<'_> {
+impl StatementTable<'_> {
     /// Visits rows with their keys. `visit` is called under the latch of a page.
-    fn visit(&self, range: Range<'_>, visit: VisitKeyed<'_>) -> Result<(), Error> {
+    fn visit(&self, range: RowRange<'_>, visit: VisitKeyed<'_>) -> Result<(), Error> {
         let mut result = Ok(());
         let mut looked = 0;
         let mut step = |row_key: &[u8], values: &[TupleValue<'_>]| {
@@ -68,7 +68,7 @@ impl StoredRows<'_> {
                 }
             }
         };
-        let Range {
+        let RowRange {
             key,
             bounds,
             is_reversed,
@@ -106,7 +106,7 @@ impl StoredRows<'_> {
     }
 
     /// The keys of the rows that pass `test`.
-    fn found(&self, range: Range<'_>, test: Test<'_>) -> Result<Vec<Box<[u8]>>, Error> {
+    fn found(&self, range: RowRange<'_>, test: Test<'_>) -> Result<Vec<Box<[u8]>>, Error> {
         let mut found = Vec::new();
         self.visit(range, &mut |row_key, values| {
             if test(values)? {
@@ -118,8 +118,8 @@ impl StoredRows<'_> {
     }
 }
 
-impl Changes<'_> {
-    fn writer(&mut self, table: &RowTable) -> RowWriter<'_> {
+impl ChangeContext<'_> {
+    fn writer(&mut self, table: &RowTable) -> TableRowWriter<'_> {
         self.transaction.row_writer(table.parts())
     }
 
@@ -185,14 +185,14 @@ impl Changes<'_> {
     }
 }
 
-impl TableRows for StoredRows<'_> {
-    fn scan(&mut self, range: Range<'_>, visit: Visit<'_>) -> Result<(), Error> {
+impl TableRows for StatementTable<'_> {
+    fn scan(&mut self, range: RowRange<'_>, visit: Visit<'_>) -> Result<(), Error> {
         self.visit(range, &mut |_, values| visit(values))
     }
 
     fn scan_locked(
         &mut self,
-        range: Range<'_>,
+        range: RowRange<'_>,
         lock: LockMode,
         test: Test<'_>,
         visit: Visit<'_>,
@@ -222,13 +222,13 @@ impl TableRows for StoredRows<'_> {
 
     fn change(
         &mut self,
-        key: &Key,
+        key: &TableKey,
         bounds: &KeyBounds,
         test: Test<'_>,
         decide: Decide<'_>,
     ) -> Result<u64, Error> {
         let live = self.table.layout().live_ordinals();
-        let range = Range {
+        let range = RowRange {
             key,
             bounds,
             is_reversed: false,
@@ -247,7 +247,7 @@ impl TableRows for StoredRows<'_> {
     }
 }
 
-impl NewRows for StoredRows<'_> {
+impl NewRows for StatementTable<'_> {
     fn next_value(&mut self, sequence: u64) -> Result<i64, Error> {
         let changes = self.changes.as_ref().ok_or_else(read_only)?;
         changes.next_value(sequence)
@@ -256,7 +256,7 @@ impl NewRows for StoredRows<'_> {
     fn insert(
         &mut self,
         row: Row<'_>,
-        conflict: &Conflict,
+        conflict: &ConflictAction,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error> {
         let changes = self.changes.as_mut().ok_or_else(read_only)?;
@@ -267,7 +267,7 @@ impl NewRows for StoredRows<'_> {
 /// A row table as a statement sees it that only adds rows.
 pub(super) struct AddedRows<'s> {
     pub(super) parts: &'s Arc<RowParts>,
-    pub(super) changes: Changes<'s>,
+    pub(super) changes: ChangeContext<'s>,
 }
 
 impl NewRows for AddedRows<'_> {
@@ -278,14 +278,14 @@ impl NewRows for AddedRows<'_> {
     fn insert(
         &mut self,
         row: Row<'_>,
-        conflict: &Conflict,
+        conflict: &ConflictAction,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error> {
         self.changes.insert(self.parts, row, conflict, decide)
     }
 }
 
-impl Changes<'_> {
+impl ChangeContext<'_> {
     fn next_value(&self, sequence: u64) -> Result<i64, Error> {
         let (snapshot, values) = self.sequences.ok_or_else(read_only)?;
         values.next_by_id(snapshot, sequence)
@@ -295,7 +295,7 @@ impl Changes<'_> {
         &mut self,
         parts: &Arc<RowParts>,
         row: Row<'_>,
-        conflict: &Conflict,
+        conflict: &ConflictAction,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error> {
         let definition = parts.definition();
@@ -316,12 +316,12 @@ impl Changes<'_> {
             Some(found) => {
                 let kind = found.index.map_or(KeyKind::Primary, KeyKind::Index);
                 match conflict {
-                    Conflict::DoNothing(arbiter)
+                    ConflictAction::DoNothing(arbiter)
                         if arbiter.is_none_or(|arbiter| arbiter == kind) =>
                     {
                         Ok(Inserted::LeftOut)
                     }
-                    Conflict::Update(arbiter, _) if *arbiter == kind => {
+                    ConflictAction::Update(arbiter, _) if *arbiter == kind => {
                         let is_changed = self.change(parts, &found.row_key, decide)?;
                         Ok(if is_changed {
                             Inserted::Updated

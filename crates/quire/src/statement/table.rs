@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use quire_tables::{GeneratedKind, KeyDefinition, KeyPart, SqlType, TableDefinition};
+use quire_tables::{CatalogKeyPart, GeneratedKind, KeyDefinition, SqlType, TableDefinition};
 
 /// A row table as statements see it. Columns are numbered without the dropped ones.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct RowTableSchema {
     pub(super) name: String,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<TableColumn>,
     /// The primary key first, if there is one; then the indexes.
-    pub(super) keys: Vec<Key>,
+    pub(super) keys: Vec<TableKey>,
     /// Names and texts of CHECK constraints.
     pub(super) checks: Vec<(String, String)>,
 }
 
 /// A column of a table.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct TableColumn {
     pub(super) name: String,
     pub(super) sql_type: SqlType,
     pub(super) nullable: bool,
@@ -41,11 +41,11 @@ pub(super) enum DefaultValue {
 
 /// A primary key or an index.
 #[derive(Debug, Clone)]
-pub(super) struct Key {
+pub(super) struct TableKey {
     pub(super) kind: KeyKind,
     /// No two rows have the same values, NULL aside.
     pub(super) is_unique: bool,
-    pub(super) columns: Vec<KeyColumn>,
+    pub(super) columns: Vec<TableKeyColumn>,
 }
 
 /// Which key it is.
@@ -58,13 +58,13 @@ pub(super) enum KeyKind {
 
 /// A column of a key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KeyColumn {
+pub(super) struct TableKeyColumn {
     pub(super) column: usize,
     pub(super) is_descending: bool,
     pub(super) nulls_first: bool,
 }
 
-impl Table {
+impl RowTableSchema {
     /// What statements without a table see: no columns.
     pub(super) fn none() -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Table {
             .collect();
         let columns = definition
             .visible_columns()
-            .map(|(ordinal, column)| Column {
+            .map(|(ordinal, column)| TableColumn {
                 name: column.name.clone(),
                 sql_type: column.sql_type,
                 nullable: column.nullable,
@@ -98,7 +98,7 @@ impl Table {
                     .is_some_and(|sequence| sequence.kind == GeneratedKind::Always),
             });
         let parts = |key: &KeyDefinition| {
-            let part = |part: &KeyPart| KeyColumn {
+            let part = |part: &CatalogKeyPart| TableKeyColumn {
                 column: visible
                     .iter()
                     .position(|place| *place == part.column)
@@ -108,13 +108,13 @@ impl Table {
             };
             key.columns.iter().map(part).collect::<Vec<_>>()
         };
-        let primary = definition.primary_key.iter().map(|key| Key {
+        let primary = definition.primary_key.iter().map(|key| TableKey {
             kind: KeyKind::Primary,
             is_unique: true,
             columns: parts(key),
         });
         let indexes = definition.indexes.iter().enumerate();
-        let indexes = indexes.map(|(position, index)| Key {
+        let indexes = indexes.map(|(position, index)| TableKey {
             kind: KeyKind::Index(position),
             is_unique: index.is_unique,
             columns: parts(&index.key),
@@ -131,7 +131,7 @@ impl Table {
     }
 
     pub(super) fn schema(&self) -> SchemaRef {
-        let field = |column: &Column| {
+        let field = |column: &TableColumn| {
             let data_type = column.sql_type.arrow_type();
             Field::new(&column.name, data_type, column.nullable)
         };

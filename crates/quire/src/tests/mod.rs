@@ -14,10 +14,10 @@ use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::Statement;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_exec::plan::{Node, Plan, Query};
+use quire_exec::plan::{Plan, PlanNode, PlanQuery};
 use quire_planner::plan::{Untranslated, translate};
 use quire_planner::scalar::{from_planned, is_text};
-use quire_sql::parse::{Command, parse};
+use quire_sql::parse::{ParsedCommand, parse};
 use quire_tables::row_table::Value;
 use quire_testkit::plan::{Row, Tables, answer};
 
@@ -65,8 +65,8 @@ impl Fixture {
     }
 
     /// The translation of a query; an error where there is no plan to translate.
-    fn translated(&self, sql: &str) -> Result<Result<Query, Untranslated>, Error> {
-        let Command::Statement(statement, _) = parse(sql)? else {
+    fn translated(&self, sql: &str) -> Result<Result<PlanQuery, Untranslated>, Error> {
+        let ParsedCommand::Statement(statement, _) = parse(sql)? else {
             return Err(Error::new("42601", "no query"));
         };
         let Statement::Query(query) = *statement else {
@@ -114,7 +114,7 @@ impl Fixture {
     }
 
     fn read_tables(&mut self, plan: &Plan) {
-        if let Node::Scan(scan) = &plan.node
+        if let PlanNode::Scan(scan) = &plan.node
             && !self.tables.contains_key(&scan.table)
         {
             let sql = format!("SELECT * FROM \"{}\"", scan.table);
@@ -129,8 +129,8 @@ impl Fixture {
 
 fn has_cut(plan: &Plan) -> bool {
     let is_cut = match &plan.node {
-        Node::Limit { .. } => true,
-        Node::Sort(sort) => sort.fetch.is_some(),
+        PlanNode::Limit { .. } => true,
+        PlanNode::Sort(sort) => sort.fetch.is_some(),
         _ => false,
     };
     is_cut || plan.node.inputs().into_iter().any(has_cut)

@@ -1,25 +1,25 @@
 //! Reading an ALP-RD payload.
 
 use super::super::Floating;
-use super::{Cut, LEFT_BITS_MAX, LEFTS_MAX, code_bits};
-use crate::int::bitstream::{self, Reader, stream_bytes};
-use crate::int::element::{Element, Lane};
+use super::{AlpRdCut, LEFT_BITS_MAX, LEFTS_MAX, code_bits};
+use crate::int::bitstream::{self, BitstreamReader, stream_bytes};
+use crate::int::element::{Element, PackedLane};
 use crate::int::frame::POSITION_BITS;
 use crate::kernel::bits;
-use crate::{Corrupt, Cursor, ROWS_MAX, VECTOR_VALUES, vector_count, vector_rows};
+use crate::{Corrupt, ImageCursor, ROWS_MAX, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// One vector of an open payload.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct AlpRdVector {
     exception_count: usize,
     /// Offset of the codes in the image.
     offset: usize,
 }
 
 /// The parts of a vector.
-struct Parts<'a> {
+struct AlpRdParts<'a> {
     codes: &'a [u8],
     rights: &'a [u8],
     positions: &'a [u8],
@@ -28,24 +28,24 @@ struct Parts<'a> {
 
 /// An open payload.
 #[derive(Clone, Debug)]
-struct Stored<L> {
+struct StoredAlpRd<L> {
     image: Arc<[u8]>,
     row_count: usize,
-    cut: Cut,
+    cut: AlpRdCut,
     /// The left parts in their place.
     lefts: Vec<L>,
-    entries: Vec<Entry>,
+    entries: Vec<AlpRdVector>,
 }
 
 /// Decoder of an ALP-RD payload.
 #[derive(Clone, Debug)]
 pub struct AlpRdDecoder<F: Floating> {
-    stored: Stored<F::Bits>,
+    stored: StoredAlpRd<F::Bits>,
     codes: Box<[i32; VECTOR_VALUES]>,
     rights: Box<[F::Bits; VECTOR_VALUES]>,
 }
 
-fn read_cut<L: Lane>(cursor: &mut Cursor<'_>) -> Result<Cut, Corrupt> {
+fn read_cut<L: PackedLane>(cursor: &mut ImageCursor<'_>) -> Result<AlpRdCut, Corrupt> {
     let right_bits = usize::from(cursor.u8("bits of the right parts")?);
     if !(L::BITS - LEFT_BITS_MAX..L::BITS).contains(&right_bits) {
         return Err(cursor.corrupt("values are cut outside their bits"));
@@ -60,10 +60,10 @@ fn read_cut<L: Lane>(cursor: &mut Cursor<'_>) -> Result<Cut, Corrupt> {
     if lefts.iter().any(too_wide) {
         return Err(cursor.corrupt("left part is wider than the cut leaves it"));
     }
-    Ok(Cut { right_bits, lefts })
+    Ok(AlpRdCut { right_bits, lefts })
 }
 
-fn read_counts<'a>(cursor: &mut Cursor<'a>, vectors: usize) -> Result<&'a [[u8; 2]], Corrupt> {
+fn read_counts<'a>(cursor: &mut ImageCursor<'a>, vectors: usize) -> Result<&'a [[u8; 2]], Corrupt> {
     match cursor.u8("exception flag")? {
         0 => Ok(&[]),
         1 => Ok(cursor.bytes(2 * vectors, "exception counts")?.as_chunks().0),
@@ -78,7 +78,7 @@ impl<F: Floating> AlpRdDecoder<F> {
         row_count: usize,
     ) -> Result<Self, Corrupt> {
         Ok(Self {
-            stored: Stored::open(image, payload, row_count)?,
+            stored: StoredAlpRd::open(image, payload, row_count)?,
             codes: Box::new([0; VECTOR_VALUES]),
             rights: Box::new([F::Bits::default(); VECTOR_VALUES]),
         })
@@ -124,9 +124,9 @@ impl<F: Floating> AlpRdDecoder<F> {
     }
 }
 
-impl<L: Lane> Stored<L> {
+impl<L: PackedLane> StoredAlpRd<L> {
     fn open(image: Arc<[u8]>, payload: Range<usize>, row_count: usize) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(&image, payload)?;
+        let mut cursor = ImageCursor::new(&image, payload)?;
         if row_count > ROWS_MAX {
             return Err(cursor.corrupt("more rows than a segment can hold"));
         }
@@ -141,7 +141,7 @@ impl<L: Lane> Stored<L> {
                 return Err(cursor.corrupt("more exceptions than rows"));
             }
             let bytes = cut.vector_bytes(rows, exception_count);
-            entries.push(Entry {
+            entries.push(AlpRdVector {
                 exception_count,
                 offset: cursor.take(bytes, "vector of two parts")?.start,
             });
@@ -164,12 +164,12 @@ impl<L: Lane> Stored<L> {
         L::from_bits(u64::from(left) << self.cut.right_bits)
     }
 
-    fn entry(&self, vector: usize) -> Result<Entry, Corrupt> {
+    fn entry(&self, vector: usize) -> Result<AlpRdVector, Corrupt> {
         let entry = self.entries.get(vector).copied();
         entry.ok_or_else(|| Corrupt::new("vector is beyond the segment", 0))
     }
 
-    fn parts(&self, entry: Entry, rows: usize) -> Result<Parts<'_>, Corrupt> {
+    fn parts(&self, entry: AlpRdVector, rows: usize) -> Result<AlpRdParts<'_>, Corrupt> {
         let (code_bytes, right_bytes) = self.cut.packed_bytes(rows);
         let bytes = self.cut.vector_bytes(rows, entry.exception_count);
         let all = self.image.get(entry.offset..entry.offset + bytes);
@@ -178,7 +178,7 @@ impl<L: Lane> Stored<L> {
         let (rights, rest) = rest.split_at(right_bytes);
         let position_bytes = stream_bytes(entry.exception_count, POSITION_BITS);
         let (positions, lefts) = rest.split_at(position_bytes);
-        Ok(Parts {
+        Ok(AlpRdParts {
             codes,
             rights,
             positions,
@@ -189,7 +189,7 @@ impl<L: Lane> Stored<L> {
     /// Unpacks codes and right parts; those beyond the rows become 0.
     fn unpack(
         &self,
-        parts: &Parts<'_>,
+        parts: &AlpRdParts<'_>,
         rows: usize,
         codes: &mut [i32; VECTOR_VALUES],
         rights: &mut [L; VECTOR_VALUES],
@@ -202,16 +202,16 @@ impl<L: Lane> Stored<L> {
         }
         codes.fill(0);
         rights.fill(L::default());
-        let mut packed = Reader::new(parts.codes, code_bits);
+        let mut packed = BitstreamReader::new(parts.codes, code_bits);
         let all = codes[..rows].iter_mut();
         all.for_each(|code| *code = packed.read() as i32);
-        let mut packed = Reader::new(parts.rights, right_bits);
+        let mut packed = BitstreamReader::new(parts.rights, right_bits);
         let all = rights[..rows].iter_mut();
         all.for_each(|right| *right = L::from_bits(packed.read()));
     }
 
     /// Code and right part of one row.
-    fn unpack_one(&self, parts: &Parts<'_>, rows: usize, index: usize) -> (usize, L) {
+    fn unpack_one(&self, parts: &AlpRdParts<'_>, rows: usize, index: usize) -> (usize, L) {
         let (code_bits, right_bits) = (code_bits(self.lefts.len()), self.cut.right_bits);
         if rows == VECTOR_VALUES {
             let code = bits::of_i32::unpack_one(code_bits, parts.codes, 0, index);
@@ -226,12 +226,12 @@ impl<L: Lane> Stored<L> {
     /// Puts the exceptions together with their own left parts.
     fn patch(
         &self,
-        entry: Entry,
-        parts: &Parts<'_>,
+        entry: AlpRdVector,
+        parts: &AlpRdParts<'_>,
         rights: &[L; VECTOR_VALUES],
         out: &mut [L],
     ) -> Result<(), Corrupt> {
-        let mut positions = Reader::new(parts.positions, POSITION_BITS);
+        let mut positions = BitstreamReader::new(parts.positions, POSITION_BITS);
         let mut earliest = 0;
         for left in parts.lefts {
             let row = positions.read() as usize;
@@ -247,14 +247,14 @@ impl<L: Lane> Stored<L> {
     }
 }
 
-fn beyond(entry: Entry) -> Corrupt {
+fn beyond(entry: AlpRdVector) -> Corrupt {
     Corrupt::new("code is beyond the left parts", entry.offset)
 }
 
-impl Parts<'_> {
+impl AlpRdParts<'_> {
     /// The left part of the exception at position `index`, if it is one.
     fn left_of(&self, index: usize) -> Option<u16> {
-        let mut positions = Reader::new(self.positions, POSITION_BITS);
+        let mut positions = BitstreamReader::new(self.positions, POSITION_BITS);
         let found = self.lefts.iter().find(|_| positions.read() == index as u64);
         found.map(|left| u16::from_le_bytes(*left))
     }

@@ -26,7 +26,7 @@ pub use decode::AlpRdDecoder;
 
 use super::floating::{Floating, as_bits};
 use crate::int::bitstream::{self, stream_bytes};
-use crate::int::element::Lane;
+use crate::int::element::PackedLane;
 use crate::int::frame::POSITION_BITS;
 use crate::kernel::bits;
 use crate::{EncodeError, VECTOR_VALUES, vector_count};
@@ -45,7 +45,7 @@ const NO_CODE: i32 = -1;
 
 /// Where values are cut, and the frequent left parts.
 #[derive(Clone, Debug)]
-struct Cut {
+struct AlpRdCut {
     right_bits: usize,
     /// 1 to 8 of them, all different.
     lefts: Vec<u16>,
@@ -71,12 +71,12 @@ fn most_frequent(sorted: &[u64], right_bits: usize) -> [(usize, u16); LEFTS_MAX]
 }
 
 /// The cut that makes the sampled values smallest.
-fn choose_cut<L: Lane>(values: &[L]) -> Cut {
+fn choose_cut<L: PackedLane>(values: &[L]) -> AlpRdCut {
     // An odd step, because what repeats often does so every power of two.
     let step = (values.len() / SAMPLE_VALUES) | 1;
     let mut sorted: Vec<u64> = values.iter().step_by(step).map(|one| one.bits()).collect();
     sorted.sort_unstable();
-    let mut best = Cut {
+    let mut best = AlpRdCut {
         right_bits: L::BITS - 1,
         lefts: vec![0],
     };
@@ -90,7 +90,7 @@ fn choose_cut<L: Lane>(values: &[L]) -> Cut {
                 + (sorted.len() - covered) * EXCEPTION_BITS;
             if covered > 0 && cost < best_cost {
                 best_cost = cost;
-                best = Cut {
+                best = AlpRdCut {
                     right_bits,
                     lefts: frequent.map(|(_, left)| *left).collect(),
                 };
@@ -100,9 +100,9 @@ fn choose_cut<L: Lane>(values: &[L]) -> Cut {
     best
 }
 
-impl Cut {
+impl AlpRdCut {
     /// Writes the code of each value of a vector; exceptions get code 0 and are returned.
-    fn codes<L: Lane>(&self, vector: &[L], codes: &mut [i32; VECTOR_VALUES]) -> Vec<u16> {
+    fn codes<L: PackedLane>(&self, vector: &[L], codes: &mut [i32; VECTOR_VALUES]) -> Vec<u16> {
         // Places beyond the left parts repeat the first, which is looked for last.
         let mut lefts = [i64::from(self.lefts[0]); LEFTS_MAX];
         for (place, left) in lefts.iter_mut().zip(&self.lefts) {
@@ -188,8 +188,8 @@ pub(super) fn encode<F: Floating>(values: &[F]) -> Result<Vec<u8>, EncodeError> 
     Ok(out)
 }
 
-fn append_vector<L: Lane>(
-    cut: &Cut,
+fn append_vector<L: PackedLane>(
+    cut: &AlpRdCut,
     vector: &[L],
     codes: &[i32; VECTOR_VALUES],
     exceptions: &[u16],

@@ -26,7 +26,7 @@ fn column_starts(column_count: usize, square: usize) -> impl Iterator<Item = usi
 macro_rules! lanes {
     ($module:ident, $features:literal) => {
         pub(super) mod $module {
-            use super::super::{Grid, RegisterStep};
+            use super::super::{RegisterStep, TransposeGrid};
             use super::{column_starts, transposed};
             use std::arch::x86_64::{
                 __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_bslli_epi128,
@@ -201,7 +201,7 @@ macro_rules! lanes {
             /// The grid fits both slices.
             #[target_feature(enable = $features)]
             unsafe fn gather_squares<const W: usize, const N: usize>(
-                grid: Grid,
+                grid: TransposeGrid,
                 step: RegisterStep,
                 rows: &[u8],
                 columns: &mut [u8],
@@ -248,7 +248,7 @@ macro_rules! lanes {
             /// The grid fits both slices.
             #[target_feature(enable = $features)]
             unsafe fn scatter_squares<const W: usize, const N: usize>(
-                grid: Grid,
+                grid: TransposeGrid,
                 step: RegisterStep,
                 columns: &[u8],
                 rows: &mut [u8],
@@ -294,7 +294,7 @@ macro_rules! lanes {
             /// The grid fits both slices.
             #[target_feature(enable = $features)]
             pub(in super::super) unsafe fn gather(
-                grid: Grid,
+                grid: TransposeGrid,
                 step: RegisterStep,
                 rows: &[u8],
                 columns: &mut [u8],
@@ -316,7 +316,7 @@ macro_rules! lanes {
             /// The grid fits both slices.
             #[target_feature(enable = $features)]
             pub(in super::super) unsafe fn scatter(
-                grid: Grid,
+                grid: TransposeGrid,
                 step: RegisterStep,
                 columns: &[u8],
                 rows: &mut [u8],

@@ -30,7 +30,7 @@ pub(crate) enum RegisterStep {
 
 /// Neighbouring columns of one width in rows of `row_bytes`, and how many there are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grid {
+pub(crate) struct TransposeGrid {
     pub(crate) width: usize,
     pub(crate) column_count: usize,
     pub(crate) row_count: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Grid {
     pub(crate) row_bytes: usize,
 }
 
-impl Grid {
+impl TransposeGrid {
     /// Whether rows and columns of these lengths hold the grid, and the rows do not overlap.
     fn fits(&self, rows_length: usize, columns_length: usize) -> bool {
         let Some(line) = self.width.checked_mul(self.column_count) else {
@@ -56,7 +56,12 @@ impl Grid {
 
 /// Copies the values of `rows`, whose first byte is the first column of the first row, to `columns`, column
 /// after column, and does `step` to their registers. Returns the number of rows done, counted from the first.
-pub(crate) fn gather(grid: Grid, step: RegisterStep, rows: &[u8], columns: &mut [u8]) -> usize {
+pub(crate) fn gather(
+    grid: TransposeGrid,
+    step: RegisterStep,
+    rows: &[u8],
+    columns: &mut [u8],
+) -> usize {
     assert!(grid.fits(rows.len(), columns.len()));
     #[cfg(target_arch = "x86_64")]
     match active_backend() {
@@ -71,7 +76,12 @@ pub(crate) fn gather(grid: Grid, step: RegisterStep, rows: &[u8], columns: &mut 
 }
 
 /// The inverse of [`gather`], from `columns` to `rows`; other bytes of the rows are not touched.
-pub(crate) fn scatter(grid: Grid, step: RegisterStep, columns: &[u8], rows: &mut [u8]) -> usize {
+pub(crate) fn scatter(
+    grid: TransposeGrid,
+    step: RegisterStep,
+    columns: &[u8],
+    rows: &mut [u8],
+) -> usize {
     assert!(grid.fits(rows.len(), columns.len()));
     #[cfg(target_arch = "x86_64")]
     match active_backend() {

@@ -1,6 +1,6 @@
 //! Codes back into text.
 
-use super::dictionary::Table;
+use super::dictionary::PhraseTable;
 use super::{PHRASE_BYTES_MAX, WIDTHS};
 use crate::text::lengths::Lengths;
 use crate::text::{PayloadImage, packed};
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 pub(in crate::text) struct PhrasesDecoder {
     width: u8,
-    table: Table,
+    table: PhraseTable,
     /// Lengths in codes.
     lengths: Lengths,
     /// Where the codes of each vector are within the image.
@@ -34,7 +34,7 @@ impl PhrasesDecoder {
         if !WIDTHS.contains(&width) {
             return Err(cursor.corrupt("codes are not of 8 to 16 bits"));
         }
-        let table = Table::read(&mut cursor, width)?;
+        let table = PhraseTable::read(&mut cursor, width)?;
         let lengths = Lengths::open(&mut cursor, &payload.image, row_count)?;
         let codes = (0..vector_count(row_count))
             .map(|vector| {

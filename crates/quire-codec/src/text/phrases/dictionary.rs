@@ -2,7 +2,7 @@
 
 use super::{PHRASE_BYTES_MAX, Phrase};
 use crate::text::section;
-use crate::{Corrupt, Cursor};
+use crate::{Corrupt, ImageCursor};
 
 /// Bytes of the raw section: a number, and a byte and a phrase for every code.
 const RAW_BYTES_MAX: usize = 4 + (1 << 16) * (1 + PHRASE_BYTES_MAX);
@@ -26,14 +26,14 @@ pub(super) fn write(phrases: &[Phrase], out: &mut Vec<u8>) {
 }
 
 /// Phrases padded to 16 bytes, one for every code of the width; those that stand for none have length 0.
-pub(super) struct Table {
+pub(super) struct PhraseTable {
     phrases: Vec<[u8; PHRASE_BYTES_MAX]>,
     lengths: Vec<u8>,
 }
 
-impl Table {
+impl PhraseTable {
     /// Reads a section written by [`write()`], of at most 2 to the `width` phrases.
-    pub(super) fn read(cursor: &mut Cursor<'_>, width: u8) -> Result<Self, Corrupt> {
+    pub(super) fn read(cursor: &mut ImageCursor<'_>, width: u8) -> Result<Self, Corrupt> {
         let offset = cursor.position();
         let raw = section::read(cursor, RAW_BYTES_MAX, "phrases")?;
         Self::parse(&raw, width).map_err(|error| Corrupt { offset, ..error })
@@ -41,7 +41,7 @@ impl Table {
 
     fn parse(raw: &[u8], width: u8) -> Result<Self, Corrupt> {
         let codes = 1usize << width;
-        let mut cursor = Cursor::new(raw, 0..raw.len())?;
+        let mut cursor = ImageCursor::new(raw, 0..raw.len())?;
         let count = cursor.u32("number of phrases")? as usize;
         if count > codes {
             return Err(cursor.corrupt("more phrases than codes"));

@@ -1,7 +1,7 @@
 //! Cutting all values into phrases.
 
 use super::dictionary;
-use super::train::{Trained, cut, train, trie_of};
+use super::train::{TrainedPhrases, cut, train, trie_of};
 use crate::text::{lengths, packed};
 use crate::{BytesSlice, VECTOR_VALUES};
 
@@ -13,12 +13,12 @@ const MEASURED_BYTES: usize = 96 << 10;
 const SAMPLE_RUNS: usize = 64;
 
 /// Runs of neighbouring rows.
-struct Sample {
+struct PhraseSample {
     offsets: Vec<u32>,
     data: Vec<u8>,
 }
 
-impl Sample {
+impl PhraseSample {
     /// The runs start evenly spread, or at the ends of such parts of the rows, and have at most `bytes` bytes
     /// together.
     fn take(values: &BytesSlice, bytes: usize, from_ends: bool) -> Self {
@@ -56,13 +56,13 @@ impl Sample {
     }
 }
 
-fn train_on_sample(values: &BytesSlice) -> Trained {
+fn train_on_sample(values: &BytesSlice) -> TrainedPhrases {
     if values.data_bytes() <= SAMPLE_BYTES {
         return train(values, values);
     }
     train(
         values,
-        &Sample::take(values, SAMPLE_BYTES, false).as_slice(),
+        &PhraseSample::take(values, SAMPLE_BYTES, false).as_slice(),
     )
 }
 
@@ -96,7 +96,7 @@ pub(in crate::text) fn estimate(values: &BytesSlice) -> (usize, f64) {
     let (measured, scale) = if values.data_bytes() <= SAMPLE_BYTES {
         (*values, 1.0)
     } else {
-        taken = Sample::take(values, MEASURED_BYTES, true);
+        taken = PhraseSample::take(values, MEASURED_BYTES, true);
         let measured = taken.as_slice();
         let scale = values.data_bytes() as f64 / measured.data_bytes().max(1) as f64;
         (measured, scale)

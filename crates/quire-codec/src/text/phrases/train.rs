@@ -17,7 +17,7 @@ const PHRASE_BITS: usize = 24;
 const WIDTHS_FIRST: [u8; 3] = [9, 12, 14];
 
 /// Phrases, ascending, and the width of their codes.
-pub(super) struct Trained {
+pub(super) struct TrainedPhrases {
     pub phrases: Vec<Phrase>,
     pub width: u8,
 }
@@ -145,7 +145,7 @@ fn best_width(single_count: usize, ranked: &[Phrase], sample: &BytesSlice, scale
 }
 
 /// Trains phrases for `values` on `sample`, which is a part of them.
-pub(super) fn train(values: &BytesSlice, sample: &BytesSlice) -> Trained {
+pub(super) fn train(values: &BytesSlice, sample: &BytesSlice) -> TrainedPhrases {
     let single = bytes_of(values);
     let single_count = single.len();
     let mut phrases = find(single, sample);
@@ -153,5 +153,5 @@ pub(super) fn train(values: &BytesSlice, sample: &BytesSlice) -> Trained {
     let width = best_width(single_count, &phrases, sample, scale);
     phrases.truncate(1 << width);
     phrases.sort_unstable_by(|left, right| left.bytes().cmp(right.bytes()));
-    Trained { phrases, width }
+    TrainedPhrases { phrases, width }
 }

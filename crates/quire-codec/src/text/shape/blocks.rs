@@ -3,22 +3,22 @@
 //! A block is one word or two, lower first, whose lowest byte comes first.
 
 use super::RUN_BYTES_MAX;
-use super::parts::{Run, symbol_bits};
-use crate::kernel::digits::{self, Placement};
+use super::parts::{ShapeRun, symbol_bits};
+use crate::kernel::digits::{self, TextPlacement};
 
 pub(super) const BLOCK_BYTES: usize = 16;
 const WORD_BYTES: usize = 8;
 const SIXTEEN_ZEROS: u128 = 0x3030_3030_3030_3030_3030_3030_3030_3030;
 
 /// How the integers of a run become text.
-pub(super) struct Writer {
-    kind: Kind,
+pub(super) struct RunWriter {
+    kind: BlockTextKind,
     prefix: u128,
     prefix_bytes: usize,
     bytes_max: usize,
 }
 
-enum Kind {
+enum BlockTextKind {
     Decimal { digits: usize },
     Natural { digits_max: usize },
     Counted { digits_max: usize },
@@ -27,7 +27,7 @@ enum Kind {
 }
 
 /// Room for the blocks of some numbers: their words, and their lengths where these vary.
-pub(super) struct Blocks<'a> {
+pub(super) struct RunBlocks<'a> {
     pub low: &'a mut [u64],
     pub high: &'a mut [u64],
     pub lengths: &'a mut [u8],
@@ -89,32 +89,32 @@ impl Symbols {
     }
 }
 
-fn kind_of(run: &Run) -> Kind {
+fn kind_of(run: &ShapeRun) -> BlockTextKind {
     match run {
-        Run::Decimal { digits } => Kind::Decimal { digits: *digits },
-        Run::Natural { digits_max } => Kind::Natural {
+        ShapeRun::Decimal { digits } => BlockTextKind::Decimal { digits: *digits },
+        ShapeRun::Natural { digits_max } => BlockTextKind::Natural {
             digits_max: *digits_max,
         },
-        Run::Counted { digits_max } => Kind::Counted {
+        ShapeRun::Counted { digits_max } => BlockTextKind::Counted {
             digits_max: *digits_max,
         },
-        Run::Symbols { width, alphabet } => match &alphabet[..] {
-            b"0123456789abcdef" => Kind::Hexadecimal {
+        ShapeRun::Symbols { width, alphabet } => match &alphabet[..] {
+            b"0123456789abcdef" => BlockTextKind::Hexadecimal {
                 digits: *width,
                 gap: u64::from(b'a' - b'9' - 1),
             },
-            b"0123456789ABCDEF" => Kind::Hexadecimal {
+            b"0123456789ABCDEF" => BlockTextKind::Hexadecimal {
                 digits: *width,
                 gap: u64::from(b'A' - b'9' - 1),
             },
-            _ => Kind::Symbols(Symbols::new(*width, alphabet)),
+            _ => BlockTextKind::Symbols(Symbols::new(*width, alphabet)),
         },
     }
 }
 
-impl Writer {
+impl RunWriter {
     /// Puts `prefix` before every run; together they must not pass [`BLOCK_BYTES`].
-    pub(super) fn new(run: &Run, prefix: &[u8]) -> Self {
+    pub(super) fn new(run: &ShapeRun, prefix: &[u8]) -> Self {
         let bytes_max = prefix.len() + run.bytes_max();
         assert!(
             bytes_max <= BLOCK_BYTES,
@@ -131,7 +131,7 @@ impl Writer {
     /// Length of every block, if they are equally long.
     pub(super) fn fixed_bytes(&self) -> Option<usize> {
         match &self.kind {
-            Kind::Natural { .. } | Kind::Counted { .. } => None,
+            BlockTextKind::Natural { .. } | BlockTextKind::Counted { .. } => None,
             _ => Some(self.bytes_max),
         }
     }
@@ -143,11 +143,11 @@ impl Writer {
 
     /// Whether a second integer per value tells its number of digits.
     pub(super) fn is_counted(&self) -> bool {
-        matches!(self.kind, Kind::Counted { .. })
+        matches!(self.kind, BlockTextKind::Counted { .. })
     }
 
     /// Text of `width` bytes at the end of its words goes behind the prefix.
-    fn placement(&self, width: usize) -> Placement {
+    fn placement(&self, width: usize) -> TextPlacement {
         let words_bytes = if self.is_long() {
             BLOCK_BYTES
         } else {
@@ -156,7 +156,7 @@ impl Writer {
         let keep = !1u128
             .unbounded_shl(8 * self.prefix_bytes as u32)
             .wrapping_sub(1);
-        Placement {
+        TextPlacement {
             shift: 8 * (words_bytes - self.prefix_bytes - width) as u32,
             keep: [keep as u64, (keep >> 64) as u64],
             prefix: [self.prefix as u64, (self.prefix >> 64) as u64],
@@ -165,51 +165,55 @@ impl Writer {
 
     /// Writes the block of each number, and its length if lengths vary. False when a number is none that the
     /// run can have. All slices are equally long; `counts` is only read if digits are counted.
-    pub(super) fn write(&self, numbers: &[u64], counts: &[u64], blocks: Blocks<'_>) -> bool {
+    pub(super) fn write(&self, numbers: &[u64], counts: &[u64], blocks: RunBlocks<'_>) -> bool {
         let highest = numbers.iter().copied().max().unwrap_or(0);
         let valid = match &self.kind {
-            Kind::Decimal { digits } => highest < ten_to(*digits),
-            Kind::Natural { digits_max } => highest < ten_to(*digits_max),
-            Kind::Counted { digits_max } => numbers.iter().zip(counts).all(|(number, count)| {
-                (1..=*digits_max as u64).contains(count) && *number < ten_to(*count as usize)
-            }),
-            Kind::Hexadecimal { digits, .. } => highest.unbounded_shr(4 * *digits as u32) == 0,
-            Kind::Symbols(_) => true,
+            BlockTextKind::Decimal { digits } => highest < ten_to(*digits),
+            BlockTextKind::Natural { digits_max } => highest < ten_to(*digits_max),
+            BlockTextKind::Counted { digits_max } => {
+                numbers.iter().zip(counts).all(|(number, count)| {
+                    (1..=*digits_max as u64).contains(count) && *number < ten_to(*count as usize)
+                })
+            }
+            BlockTextKind::Hexadecimal { digits, .. } => {
+                highest.unbounded_shr(4 * *digits as u32) == 0
+            }
+            BlockTextKind::Symbols(_) => true,
         };
         valid && self.write_checked(numbers, counts, blocks)
     }
 
-    fn write_checked(&self, numbers: &[u64], counts: &[u64], blocks: Blocks<'_>) -> bool {
-        let Blocks { low, high, lengths } = blocks;
+    fn write_checked(&self, numbers: &[u64], counts: &[u64], blocks: RunBlocks<'_>) -> bool {
+        let RunBlocks { low, high, lengths } = blocks;
         let long = self.is_long();
         match &self.kind {
-            Kind::Decimal { digits } if long => {
+            BlockTextKind::Decimal { digits } if long => {
                 digits::place_decimals_long(numbers, &self.placement(*digits), low, high);
             }
-            Kind::Decimal { digits } => {
+            BlockTextKind::Decimal { digits } => {
                 digits::place_decimals_short(numbers, &self.placement(*digits), low);
             }
-            Kind::Hexadecimal { digits, gap } if long => {
+            BlockTextKind::Hexadecimal { digits, gap } if long => {
                 let placement = self.placement(*digits);
                 digits::place_hexadecimals_long(numbers, *gap, &placement, low, high);
             }
-            Kind::Hexadecimal { digits, gap } => {
+            BlockTextKind::Hexadecimal { digits, gap } => {
                 digits::place_hexadecimals_short(numbers, *gap, &self.placement(*digits), low);
             }
-            Kind::Natural { .. } if !long => {
+            BlockTextKind::Natural { .. } if !long => {
                 let (bytes, prefix) = (self.prefix_bytes as u32, self.prefix as u64);
                 digits::place_naturals_short(numbers, bytes, prefix, low, lengths);
             }
-            Kind::Natural { .. } => {
+            BlockTextKind::Natural { .. } => {
                 let digits_of = |number: u64| number.checked_ilog10().unwrap_or(0) as usize + 1;
                 let digits = numbers.iter().map(|number| digits_of(*number));
-                self.write_counted(numbers, digits, Blocks { low, high, lengths });
+                self.write_counted(numbers, digits, RunBlocks { low, high, lengths });
             }
-            Kind::Counted { .. } => {
+            BlockTextKind::Counted { .. } => {
                 let digits = counts.iter().map(|count| *count as usize);
-                self.write_counted(numbers, digits, Blocks { low, high, lengths });
+                self.write_counted(numbers, digits, RunBlocks { low, high, lengths });
             }
-            Kind::Symbols(symbols) => {
+            BlockTextKind::Symbols(symbols) => {
                 let mut known = true;
                 for ((number, low), high) in numbers.iter().zip(low).zip(high) {
                     let (text, all_known) = symbols.text(*number);
@@ -230,7 +234,7 @@ impl Writer {
         &self,
         numbers: &[u64],
         digits: impl Iterator<Item = usize>,
-        blocks: Blocks<'_>,
+        blocks: RunBlocks<'_>,
     ) {
         let words = blocks.low.iter_mut().zip(blocks.high);
         let places = words.zip(blocks.lengths);
@@ -256,13 +260,13 @@ pub(super) fn block_of(bytes: &[u8]) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Blocks, Run, Writer, ten_to};
+    use super::{RunBlocks, RunWriter, ShapeRun, ten_to};
 
     /// What `run` makes of one number after the prefix.
-    fn text(run: &Run, prefix: &str, number: u64, count: u64) -> Option<String> {
-        let writer = Writer::new(run, prefix.as_bytes());
+    fn text(run: &ShapeRun, prefix: &str, number: u64, count: u64) -> Option<String> {
+        let writer = RunWriter::new(run, prefix.as_bytes());
         let (mut low, mut high, mut lengths) = ([u64::MAX], [u64::MAX], [255]);
-        let blocks = Blocks {
+        let blocks = RunBlocks {
             low: &mut low,
             high: &mut high,
             lengths: &mut lengths,
@@ -284,7 +288,7 @@ mod tests {
     #[test]
     fn decimals_of_every_width_keep_their_zeros() {
         for digits in 1..=16 {
-            let run = Run::Decimal { digits };
+            let run = ShapeRun::Decimal { digits };
             for prefix in prefixes(digits) {
                 for number in [0, 1, 7, 42, 99, 12_345, 10_000_000, 99_999_999, u64::MAX] {
                     let number = number % ten_to(digits);
@@ -298,7 +302,7 @@ mod tests {
 
     #[test]
     fn every_number_of_four_digits_within_eight() {
-        let run = Run::Decimal { digits: 8 };
+        let run = ShapeRun::Decimal { digits: 8 };
         for number in (0..10_000).flat_map(|n| [n, n * 10_000, n * 10_001]) {
             assert_eq!(text(&run, "", number, 0), Some(format!("{number:08}")));
         }
@@ -309,7 +313,10 @@ mod tests {
         let mut number = 3u64;
         for digits_max in 1..=16usize {
             let last = ten_to(digits_max) - 1;
-            let (natural, counted) = (Run::Natural { digits_max }, Run::Counted { digits_max });
+            let (natural, counted) = (
+                ShapeRun::Natural { digits_max },
+                ShapeRun::Counted { digits_max },
+            );
             for prefix in prefixes(digits_max) {
                 for one in [number % ten_to(digits_max), last, last / 9, last / 2, 0] {
                     let expected = format!("{prefix}{one}");
@@ -334,7 +341,7 @@ mod tests {
     #[test]
     fn hexadecimal_digits_of_both_cases() {
         for width in 1..=16usize {
-            let run = |alphabet: &[u8]| Run::Symbols {
+            let run = |alphabet: &[u8]| ShapeRun::Symbols {
                 width,
                 alphabet: alphabet.to_vec(),
             };
@@ -357,7 +364,7 @@ mod tests {
 
     #[test]
     fn symbols_are_looked_up_and_unknown_ones_refused() {
-        let three = Run::Symbols {
+        let three = ShapeRun::Symbols {
             width: 3,
             alphabet: b"xyz".to_vec(),
         };
@@ -365,7 +372,7 @@ mod tests {
         for unknown in [0b11_00_00, 0b00_11_00, 0b00_00_11, 1 << 6] {
             assert_eq!(text(&three, "#", unknown, 0), None);
         }
-        let sixteen = Run::Symbols {
+        let sixteen = ShapeRun::Symbols {
             width: 16,
             alphabet: b"ACGT".to_vec(),
         };

@@ -4,14 +4,14 @@ use super::{RUN_BYTES_MAX, VALUE_BYTES_MAX, VALUE_RUNS_MAX};
 
 /// What a run is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum RunClass {
     /// Runs are digits, of any number; all else is fixed.
     Digits,
     /// Runs are ASCII letters and digits, and their lengths belong to the shape.
     Words,
 }
 
-impl Cut {
+impl RunClass {
     fn in_run(self, byte: u8) -> bool {
         match self {
             Self::Digits => byte.is_ascii_digit(),
@@ -65,29 +65,29 @@ impl Cut {
 
 #[cfg(test)]
 mod tests {
-    use super::Cut;
+    use super::RunClass;
 
     #[test]
     fn keys_have_a_mark_for_each_run() {
         let (mut key, mut runs) = (Vec::new(), Vec::new());
         let value = b"Tel. +49-30/0012345678901234567x";
-        assert!(Cut::Digits.apply(value, &mut key, &mut runs));
+        assert!(RunClass::Digits.apply(value, &mut key, &mut runs));
         assert_eq!(key, b"Tel. +0-0/00x");
         assert_eq!(runs, [&b"49"[..], b"30", b"0012345678901234", b"567"]);
-        assert!(Cut::Words.apply(b"e8-9b47611e8dc6:z", &mut key, &mut runs));
+        assert!(RunClass::Words.apply(b"e8-9b47611e8dc6:z", &mut key, &mut runs));
         assert_eq!(key, b"B-L:A");
         assert_eq!(runs, [&b"e8"[..], b"9b47611e8dc6", b"z"]);
-        assert_eq!(Cut::Words.texts(&key), [&b""[..], b"-", b":", b""]);
+        assert_eq!(RunClass::Words.texts(&key), [&b""[..], b"-", b":", b""]);
     }
 
     #[test]
     fn values_that_are_too_long_have_no_shape() {
         let (mut key, mut runs) = (Vec::new(), Vec::new());
         let long = [b'x'; 1025];
-        assert!(Cut::Digits.apply(&long[..1024], &mut key, &mut runs));
-        assert!(!Cut::Digits.apply(&long, &mut key, &mut runs));
+        assert!(RunClass::Digits.apply(&long[..1024], &mut key, &mut runs));
+        assert!(!RunClass::Digits.apply(&long, &mut key, &mut runs));
         let numbers = b"1,".repeat(33);
-        assert!(Cut::Digits.apply(&numbers[..64], &mut key, &mut runs));
-        assert!(!Cut::Digits.apply(&numbers, &mut key, &mut runs));
+        assert!(RunClass::Digits.apply(&numbers[..64], &mut key, &mut runs));
+        assert!(!RunClass::Digits.apply(&numbers, &mut key, &mut runs));
     }
 }

@@ -1,20 +1,20 @@
 //! Decoding a vector of shapes: the runs of every shape as blocks of text, then row by row their copies.
 
-use super::blocks::{BLOCK_BYTES, Blocks, Writer, block_of, words_of};
-use super::numbers::Numbers;
-use super::parts::{self, Part};
+use super::blocks::{BLOCK_BYTES, RunBlocks, RunWriter, block_of, words_of};
+use super::numbers::RunNumbers;
+use super::parts::{self, ShapePart};
 use super::{ALL_RUNS_MAX, NO_REST, VERSION};
 use crate::int::sequence::Sequence;
 use crate::text::packed::PackedNumbers;
 use crate::text::{BytesDecoder, PayloadImage, section};
-use crate::{BytesVector, CodecId, Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
+use crate::{BytesVector, CodecId, Corrupt, ImageCursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::sync::Arc;
 
 /// Raw bytes that the description of shapes can need: all texts, alphabets and heads of parts.
 const SHAPES_BYTES_MAX: usize = 256 << 10;
 
 /// What a row of a shape is copied from, in order.
-enum Piece {
+enum ShapePiece {
     /// Fixed text of at most 16 bytes: its words and its length.
     Text([u64; 2], usize),
     /// A run, with its number among all runs.
@@ -29,21 +29,21 @@ enum Piece {
 
 /// One run of a shape.
 struct RunColumn {
-    writer: Writer,
-    numbers: Numbers,
+    writer: RunWriter,
+    numbers: RunNumbers,
     /// How many digits each number has, where that is stored.
-    counts: Option<Numbers>,
+    counts: Option<RunNumbers>,
 }
 
-struct Shape {
-    pieces: Vec<Piece>,
+struct StringShape {
+    pieces: Vec<ShapePiece>,
     /// Its runs among those of all shapes.
     runs: std::ops::Range<usize>,
     row_bytes_max: usize,
 }
 
 /// The values without a shape.
-struct Rest {
+struct ShapelessDecoder {
     decoder: Box<BytesDecoder>,
     /// The vector decoded last, and its number.
     values: BytesVector,
@@ -52,7 +52,7 @@ struct Rest {
     wanted: BytesVector,
 }
 
-impl Rest {
+impl ShapelessDecoder {
     fn new(decoder: BytesDecoder) -> Self {
         Self {
             decoder: Box::new(decoder),
@@ -81,7 +81,7 @@ impl Rest {
 }
 
 /// What is decoded for one vector.
-struct Scratch {
+struct ShapeScratch {
     codes: Box<[i16; VECTOR_VALUES]>,
     numbers: Box<[u64; VECTOR_VALUES]>,
     counts: Box<[u64; VECTOR_VALUES]>,
@@ -94,14 +94,14 @@ struct Scratch {
 pub(in crate::text) struct ShapeDecoder {
     row_count: usize,
     offset: usize,
-    shapes: Vec<Shape>,
+    shapes: Vec<StringShape>,
     runs: Vec<RunColumn>,
-    rest: Option<Rest>,
+    rest: Option<ShapelessDecoder>,
     /// The shape of each row, unless all have the same.
     codes: Option<Sequence<i16>>,
     /// For each vector how many rows before it have each code, and at last how many of all have.
     starts: Vec<u32>,
-    scratch: Scratch,
+    scratch: ShapeScratch,
 }
 
 impl std::fmt::Debug for ShapeDecoder {
@@ -116,7 +116,7 @@ impl std::fmt::Debug for ShapeDecoder {
 
 /// Reads how many rows of each vector have each code, as sums of those before each vector.
 fn read_starts(
-    cursor: &mut Cursor<'_>,
+    cursor: &mut ImageCursor<'_>,
     image: &[u8],
     row_count: usize,
     code_count: usize,
@@ -149,27 +149,27 @@ fn read_starts(
 
 /// The pieces that rows of a shape are copied from. Text before a run travels in the blocks of the run as far
 /// as it fits.
-fn plan(parts: Vec<Part>, first_run: usize) -> (Shape, Vec<Writer>) {
+fn plan(parts: Vec<ShapePart>, first_run: usize) -> (StringShape, Vec<RunWriter>) {
     let (mut pieces, mut writers, mut row_bytes_max) = (Vec::new(), Vec::new(), 0);
     let mut pending: Vec<u8> = Vec::new();
-    let flush = |pending: &[u8], pieces: &mut Vec<Piece>| {
+    let flush = |pending: &[u8], pieces: &mut Vec<ShapePiece>| {
         let blocks = pending.chunks(BLOCK_BYTES);
-        pieces.extend(blocks.map(|text| Piece::Text(words_of(block_of(text)), text.len())));
+        pieces.extend(blocks.map(|text| ShapePiece::Text(words_of(block_of(text)), text.len())));
     };
     for part in parts {
         match part {
-            Part::Text(text) => {
+            ShapePart::Text(text) => {
                 row_bytes_max += text.len();
                 pending.extend(text);
             }
-            Part::Run(run) => {
+            ShapePart::Run(run) => {
                 row_bytes_max += run.bytes_max();
                 let room = BLOCK_BYTES - run.bytes_max();
                 let prefix = pending.split_off(pending.len() - pending.len().min(room));
                 flush(&pending, &mut pieces);
                 pending.clear();
-                let writer = Writer::new(&run, &prefix);
-                pieces.push(Piece::Run {
+                let writer = RunWriter::new(&run, &prefix);
+                pieces.push(ShapePiece::Run {
                     run: first_run + writers.len(),
                     long: writer.is_long(),
                     bytes: writer.fixed_bytes(),
@@ -180,7 +180,7 @@ fn plan(parts: Vec<Part>, first_run: usize) -> (Shape, Vec<Writer>) {
     }
     flush(&pending, &mut pieces);
     let runs = first_run..first_run + writers.len();
-    let shape = Shape {
+    let shape = StringShape {
         pieces,
         runs,
         row_bytes_max,
@@ -219,9 +219,9 @@ impl ShapeDecoder {
         let (mut shapes, mut runs) = (Vec::new(), Vec::new());
         for ((shape, writers), &rows) in planned.into_iter().zip(&totals) {
             for writer in writers {
-                let numbers = Numbers::open(image, sequences.next()?, rows)?;
+                let numbers = RunNumbers::open(image, sequences.next()?, rows)?;
                 let counts = if writer.is_counted() {
-                    Some(Numbers::open(image, sequences.next()?, rows)?)
+                    Some(RunNumbers::open(image, sequences.next()?, rows)?)
                 } else {
                     None
                 };
@@ -237,12 +237,12 @@ impl ShapeDecoder {
             Some(codec) => {
                 let rows = totals.last().copied().unwrap_or(0);
                 let decoder = BytesDecoder::open(codec, image.clone(), sequences.next()?, rows)?;
-                Some(Rest::new(decoder))
+                Some(ShapelessDecoder::new(decoder))
             }
             None => None,
         };
         cursor.finish("runs")?;
-        let scratch = Scratch::new(runs.len());
+        let scratch = ShapeScratch::new(runs.len());
         Ok(Self {
             row_count,
             offset,
@@ -302,7 +302,7 @@ impl ShapeDecoder {
             stored.read(start, counts)?;
         }
         let place = run * VECTOR_VALUES..run * VECTOR_VALUES + count;
-        let blocks = Blocks {
+        let blocks = RunBlocks {
             low: &mut scratch.low[place.clone()],
             high: &mut scratch.high[place.clone()],
             lengths: &mut scratch.lengths[place],
@@ -394,12 +394,12 @@ impl ShapeDecoder {
         for piece in &self.shapes[code].pieces {
             let target = &mut data[end..end + BLOCK_BYTES];
             match *piece {
-                Piece::Text([low, high], length) => {
+                ShapePiece::Text([low, high], length) => {
                     target[..8].copy_from_slice(&low.to_le_bytes());
                     target[8..].copy_from_slice(&high.to_le_bytes());
                     end += length;
                 }
-                Piece::Run { run, long, bytes } => {
+                ShapePiece::Run { run, long, bytes } => {
                     let at = run * VECTOR_VALUES + index;
                     target[..8].copy_from_slice(&self.scratch.low[at].to_le_bytes());
                     if long {
@@ -419,8 +419,8 @@ impl ShapeDecoder {
         }
         for piece in &self.shapes[code].pieces {
             let (words, length) = match *piece {
-                Piece::Text(words, length) => (words, length),
-                Piece::Run { run, .. } => self.block(run, index)?,
+                ShapePiece::Text(words, length) => (words, length),
+                ShapePiece::Run { run, .. } => self.block(run, index)?,
             };
             let block = words.map(u64::to_le_bytes);
             out.extend_from_slice(&block.as_flattened()[..length]);
@@ -451,7 +451,7 @@ impl ShapeDecoder {
             None => 0,
         };
         let (mut low, mut high, mut lengths) = ([0], [0], [0]);
-        let blocks = Blocks {
+        let blocks = RunBlocks {
             low: &mut low,
             high: &mut high,
             lengths: &mut lengths,
@@ -464,7 +464,7 @@ impl ShapeDecoder {
     }
 }
 
-impl Scratch {
+impl ShapeScratch {
     fn new(runs: usize) -> Self {
         assert!(runs <= ALL_RUNS_MAX, "more runs than were read");
         Self {
@@ -478,7 +478,7 @@ impl Scratch {
     }
 }
 
-fn read_rest_codec(cursor: &mut Cursor<'_>) -> Result<Option<CodecId>, Corrupt> {
+fn read_rest_codec(cursor: &mut ImageCursor<'_>) -> Result<Option<CodecId>, Corrupt> {
     let number = cursor.u8("codec of values without a shape")?;
     if number == NO_REST {
         return Ok(None);
@@ -490,8 +490,8 @@ fn read_rest_codec(cursor: &mut Cursor<'_>) -> Result<Option<CodecId>, Corrupt> 
     }
 }
 
-fn plan_all(described: Vec<Vec<Part>>) -> Vec<(Shape, Vec<Writer>)> {
-    let mut planned: Vec<(Shape, Vec<Writer>)> = Vec::with_capacity(described.len());
+fn plan_all(described: Vec<Vec<ShapePart>>) -> Vec<(StringShape, Vec<RunWriter>)> {
+    let mut planned: Vec<(StringShape, Vec<RunWriter>)> = Vec::with_capacity(described.len());
     for parts in described {
         let first_run = planned.last().map_or(0, |(shape, _)| shape.runs.end);
         planned.push(plan(parts, first_run));
@@ -504,9 +504,9 @@ struct SequenceRanges(std::vec::IntoIter<std::ops::Range<usize>>);
 
 impl SequenceRanges {
     fn open(
-        cursor: &mut Cursor<'_>,
+        cursor: &mut ImageCursor<'_>,
         image: &Arc<[u8]>,
-        planned: &[(Shape, Vec<Writer>)],
+        planned: &[(StringShape, Vec<RunWriter>)],
         others: usize,
     ) -> Result<Self, Corrupt> {
         let writers = planned.iter().flat_map(|(_, writers)| writers);

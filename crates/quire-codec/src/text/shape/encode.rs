@@ -1,9 +1,9 @@
 //! Which shapes a column has, and its runs as columns of integers.
 
-use super::cut::Cut;
-use super::parts::{self, Part, Run, parts_of};
+use super::cut::RunClass;
+use super::parts::{self, ShapePart, ShapeRun, parts_of};
 use super::{ALL_RUNS_MAX, NO_REST, SHAPES_MAX, VERSION};
-use crate::effort::Effort;
+use crate::effort::SearchEffort;
 use crate::int::sequence;
 use crate::text::candidates::{candidates_without_shapes, pick};
 use crate::text::{self, packed, plain, section};
@@ -25,7 +25,7 @@ const COUNTED_SHAPES_MAX: usize = 4096;
 pub(in crate::text) fn is_likely(values: &BytesSlice) -> bool {
     let step = values.len().div_ceil(LIKELY_ROWS).max(1);
     let (mut key, mut runs) = (Vec::new(), Vec::new());
-    [Cut::Digits, Cut::Words].into_iter().any(|cut| {
+    [RunClass::Digits, RunClass::Words].into_iter().any(|cut| {
         let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
         let mut tried = 0;
         for row in (0..values.len()).step_by(step) {
@@ -41,7 +41,7 @@ pub(in crate::text) fn is_likely(values: &BytesSlice) -> bool {
 
 /// The rows of each shape.
 struct Shapes {
-    cut: Cut,
+    cut: RunClass,
     /// Keys of the shapes, most frequent first, and how many rows have each.
     keys: Vec<Vec<u8>>,
     rows: Vec<usize>,
@@ -50,14 +50,14 @@ struct Shapes {
 }
 
 /// A shape that was met.
-struct Met {
+struct ObservedShape {
     key: Vec<u8>,
     rows: usize,
     bytes: usize,
     runs: usize,
 }
 
-impl Met {
+impl ObservedShape {
     /// Whether a column for each run costs clearly less than the values themselves.
     fn is_worth_it(&self) -> bool {
         let overhead = 24 + self.runs * (16 + vector_count(self.rows));
@@ -66,7 +66,7 @@ impl Met {
 }
 
 impl Shapes {
-    fn find(values: &BytesSlice, cut: Cut) -> Self {
+    fn find(values: &BytesSlice, cut: RunClass) -> Self {
         let (met, met_of_rows) = count_shapes(values, cut);
         let mut order: Vec<usize> = (0..met.len())
             .filter(|one| met[*one].is_worth_it())
@@ -118,8 +118,8 @@ impl Shapes {
 }
 
 /// The shapes of `values` in the order they are met, and which of them each row has; their number if none.
-fn count_shapes(values: &BytesSlice, cut: Cut) -> (Vec<Met>, Vec<usize>) {
-    let mut met: Vec<Met> = Vec::new();
+fn count_shapes(values: &BytesSlice, cut: RunClass) -> (Vec<ObservedShape>, Vec<usize>) {
+    let mut met: Vec<ObservedShape> = Vec::new();
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut met_of_rows = Vec::with_capacity(values.len());
     let (mut key, mut runs) = (Vec::new(), Vec::new());
@@ -137,7 +137,7 @@ fn count_shapes(values: &BytesSlice, cut: Cut) -> (Vec<Met>, Vec<usize>) {
                     known.insert(key.clone(), met.len());
                     let (key, runs) = (key.clone(), runs.len());
                     let (rows, bytes) = (0, 0);
-                    met.push(Met {
+                    met.push(ObservedShape {
                         key,
                         rows,
                         bytes,
@@ -159,7 +159,11 @@ fn count_shapes(values: &BytesSlice, cut: Cut) -> (Vec<Met>, Vec<usize>) {
 }
 
 /// The parts of a shape, and the sequences of its runs.
-fn encode_shape(shapes: &Shapes, code: usize, values: &BytesSlice) -> (Vec<Part>, Vec<Vec<u8>>) {
+fn encode_shape(
+    shapes: &Shapes,
+    code: usize,
+    values: &BytesSlice,
+) -> (Vec<ShapePart>, Vec<Vec<u8>>) {
     let texts = shapes.cut.texts(&shapes.keys[code]);
     let mut columns: Vec<Vec<&[u8]>> = vec![Vec::new(); texts.len() - 1];
     let (mut key, mut runs) = (Vec::new(), Vec::new());
@@ -175,10 +179,10 @@ fn encode_shape(shapes: &Shapes, code: usize, values: &BytesSlice) -> (Vec<Part>
     for (column, text) in columns.into_iter().zip(&texts[1..]) {
         for (part, pieces) in parts_of(column) {
             match part {
-                Part::Text(text) => push_text(&mut parts, &text),
-                Part::Run(run) => {
+                ShapePart::Text(text) => push_text(&mut parts, &text),
+                ShapePart::Run(run) => {
                     append_sequences(&run, &pieces, &mut sequences);
-                    parts.push(Part::Run(run));
+                    parts.push(ShapePart::Run(run));
                 }
             }
         }
@@ -188,37 +192,39 @@ fn encode_shape(shapes: &Shapes, code: usize, values: &BytesSlice) -> (Vec<Part>
 }
 
 /// Joins fixed texts, up to what the length of a part can tell.
-fn push_text(parts: &mut Vec<Part>, text: &[u8]) {
+fn push_text(parts: &mut Vec<ShapePart>, text: &[u8]) {
     for byte in text {
         match parts.last_mut() {
-            Some(Part::Text(before)) if before.len() < usize::from(u8::MAX) => before.push(*byte),
-            _ => parts.push(Part::Text(vec![*byte])),
+            Some(ShapePart::Text(before)) if before.len() < usize::from(u8::MAX) => {
+                before.push(*byte)
+            }
+            _ => parts.push(ShapePart::Text(vec![*byte])),
         }
     }
 }
 
-fn append_sequences(run: &Run, pieces: &[&[u8]], sequences: &mut Vec<Vec<u8>>) {
+fn append_sequences(run: &ShapeRun, pieces: &[&[u8]], sequences: &mut Vec<Vec<u8>>) {
     let mut append = |numbers: &[i64]| {
         let mut sequence = Vec::new();
         sequence::append(numbers, &mut sequence);
         sequences.push(sequence);
     };
     append(&run.numbers(pieces));
-    if matches!(run, Run::Counted { .. }) {
+    if matches!(run, ShapeRun::Counted { .. }) {
         let counts: Vec<i64> = pieces.iter().map(|piece| piece.len() as i64).collect();
         append(&counts);
     }
 }
 
 /// The values without a shape.
-struct Rest {
+struct ShapelessValues {
     codec: u8,
     payload: Vec<u8>,
     /// Time to decode them all, roughly.
     decode_ns: f32,
 }
 
-fn encode_rest(shapes: &Shapes, values: &BytesSlice) -> Rest {
+fn encode_rest(shapes: &Shapes, values: &BytesSlice) -> ShapelessValues {
     let mut rest = BytesVector::new();
     let without = |row: &usize| shapes.codes[*row] as usize == shapes.keys.len();
     for row in (0..values.len()).filter(without) {
@@ -226,13 +232,13 @@ fn encode_rest(shapes: &Shapes, values: &BytesSlice) -> Rest {
         rest.offsets.push(rest.data.len() as u32);
     }
     if rest.is_empty() {
-        return Rest {
+        return ShapelessValues {
             codec: NO_REST,
             payload: Vec::new(),
             decode_ns: 0.0,
         };
     }
-    let candidates = candidates_without_shapes(&rest.as_slice(), Effort::Normal);
+    let candidates = candidates_without_shapes(&rest.as_slice(), SearchEffort::Normal);
     let picked = pick(&candidates);
     let codec = picked.map_or(CodecId::Plain, |one| one.codec);
     let ns_per_value = picked.map_or(0.0, |one| one.decode_cost_ns_per_value);
@@ -241,7 +247,7 @@ fn encode_rest(shapes: &Shapes, values: &BytesSlice) -> Rest {
         Ok(payload) => (codec, payload),
         Err(_) => (CodecId::Plain, plain::encode(&rest.as_slice())),
     };
-    Rest {
+    ShapelessValues {
         codec: codec as u8,
         payload,
         decode_ns: ns_per_value * rest.len() as f32,
@@ -249,7 +255,7 @@ fn encode_rest(shapes: &Shapes, values: &BytesSlice) -> Rest {
 }
 
 /// What a payload consists of.
-struct Encoded {
+struct EncodedShapes {
     /// Version and shapes.
     head: Vec<u8>,
     body: Vec<u8>,
@@ -257,7 +263,7 @@ struct Encoded {
     decode_ns: f32,
 }
 
-fn encode_cut(values: &BytesSlice, cut: Cut) -> Encoded {
+fn encode_cut(values: &BytesSlice, cut: RunClass) -> EncodedShapes {
     let shapes = Shapes::find(values, cut);
     let (mut described, mut sequences) = (Vec::new(), Vec::new());
     let several = shapes.code_count() > 1;
@@ -291,36 +297,36 @@ fn encode_cut(values: &BytesSlice, cut: Cut) -> Encoded {
     sequences.iter().for_each(|one| body.extend_from_slice(one));
     body.extend_from_slice(&rest.payload);
     decode_ns += rest.decode_ns;
-    Encoded {
+    EncodedShapes {
         head,
         body,
         decode_ns,
     }
 }
 
-fn encode_parts(values: &BytesSlice) -> Encoded {
+fn encode_parts(values: &BytesSlice) -> EncodedShapes {
     let start = (values.len() / 2).saturating_sub(TRIAL_ROWS / 2);
     let trial = values.slice(start..start + TRIAL_ROWS);
-    let [by_digits, by_words] = [Cut::Digits, Cut::Words].map(|cut| {
+    let [by_digits, by_words] = [RunClass::Digits, RunClass::Words].map(|cut| {
         let trial = encode_cut(&trial, cut);
         trial.head.len() + trial.body.len()
     });
     let cut = if by_words < by_digits {
-        Cut::Words
+        RunClass::Words
     } else {
-        Cut::Digits
+        RunClass::Digits
     };
     encode_cut(values, cut)
 }
 
 pub(in crate::text) fn encode(values: &BytesSlice) -> Vec<u8> {
-    let Encoded { mut head, body, .. } = encode_parts(values);
+    let EncodedShapes { mut head, body, .. } = encode_parts(values);
     head.extend_from_slice(&body);
     head
 }
 
 /// What shapes cost.
-pub(in crate::text) struct Parts {
+pub(in crate::text) struct ShapeSizes {
     /// What all rows share.
     pub shared_bytes: usize,
     /// Everything that grows with the rows.
@@ -328,9 +334,9 @@ pub(in crate::text) struct Parts {
     pub decode_ns_per_value: f32,
 }
 
-pub(in crate::text) fn parts(values: &BytesSlice) -> Parts {
+pub(in crate::text) fn parts(values: &BytesSlice) -> ShapeSizes {
     let encoded = encode_parts(values);
-    Parts {
+    ShapeSizes {
         shared_bytes: encoded.head.len(),
         row_bytes: encoded.body.len(),
         decode_ns_per_value: encoded.decode_ns / values.len().max(1) as f32,

@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The sequence of a run, whose values are the bits of unsigned numbers.
-pub(super) struct Numbers(SequenceReader<i64>);
+pub(super) struct RunNumbers(SequenceReader<i64>);
 
-impl Numbers {
+impl RunNumbers {
     pub(super) fn open(
         image: &Arc<[u8]>,
         range: Range<usize>,

@@ -1,11 +1,11 @@
 //! The parts of a shape: how each run is written as an integer, and how shapes are stored.
 
 use super::{ALL_RUNS_MAX, RUN_BYTES_MAX, RUNS_MAX, SHAPES_MAX, VALUE_BYTES_MAX};
-use crate::{Corrupt, Cursor};
+use crate::{Corrupt, ImageCursor};
 
 /// What a run is, and how its integer stands for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Run {
+pub(super) enum ShapeRun {
     /// Decimal digits of fixed number.
     Decimal { digits: usize },
     /// Decimal digits without leading zeros.
@@ -18,9 +18,9 @@ pub(super) enum Run {
 
 /// A part of a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ShapePart {
     Text(Vec<u8>),
-    Run(Run),
+    Run(ShapeRun),
 }
 
 /// Bits that a symbol of an alphabet of `size` takes.
@@ -46,23 +46,23 @@ fn alphabet_of(runs: &[&[u8]]) -> Vec<u8> {
 
 /// The parts that stand for one run of all rows of a shape, each with the pieces of the run that it stands for:
 /// fixed text if all are equal, two parts when the symbols would pass 64 bits.
-pub(super) fn parts_of(runs: Vec<&[u8]>) -> Vec<(Part, Vec<&[u8]>)> {
+pub(super) fn parts_of(runs: Vec<&[u8]>) -> Vec<(ShapePart, Vec<&[u8]>)> {
     let first = runs.first().copied().unwrap_or_default();
     if runs.iter().all(|run| *run == first) {
-        return vec![(Part::Text(first.to_vec()), Vec::new())];
+        return vec![(ShapePart::Text(first.to_vec()), Vec::new())];
     }
     let alphabet = alphabet_of(&runs);
     let width = first.len();
     if alphabet.iter().all(u8::is_ascii_digit) {
         let digits_max = runs.iter().map(|run| run.len()).max().unwrap_or(width);
         let run = if runs.iter().all(|run| run.len() == width) {
-            Run::Decimal { digits: width }
+            ShapeRun::Decimal { digits: width }
         } else if runs.iter().all(|run| run.len() == 1 || run[0] != b'0') {
-            Run::Natural { digits_max }
+            ShapeRun::Natural { digits_max }
         } else {
-            Run::Counted { digits_max }
+            ShapeRun::Counted { digits_max }
         };
-        return vec![(Part::Run(run), runs)];
+        return vec![(ShapePart::Run(run), runs)];
     }
     assert!(
         runs.iter().all(|run| run.len() == width),
@@ -73,10 +73,10 @@ pub(super) fn parts_of(runs: Vec<&[u8]>) -> Vec<(Part, Vec<&[u8]>)> {
         let (left, right) = runs.iter().map(|run| run.split_at(widest)).unzip();
         return [parts_of(left), parts_of(right)].concat();
     }
-    vec![(Part::Run(Run::Symbols { width, alphabet }), runs)]
+    vec![(ShapePart::Run(ShapeRun::Symbols { width, alphabet }), runs)]
 }
 
-impl Run {
+impl ShapeRun {
     /// The integers that stand for `runs`.
     pub(super) fn numbers(&self, runs: &[&[u8]]) -> Vec<i64> {
         match self {
@@ -108,7 +108,7 @@ impl Run {
 }
 
 /// Appends the description of `shapes`.
-pub(super) fn write(shapes: &[Vec<Part>], out: &mut Vec<u8>) {
+pub(super) fn write(shapes: &[Vec<ShapePart>], out: &mut Vec<u8>) {
     assert!(shapes.len() <= SHAPES_MAX, "too many shapes");
     out.push(shapes.len() as u8);
     for parts in shapes {
@@ -116,15 +116,19 @@ pub(super) fn write(shapes: &[Vec<Part>], out: &mut Vec<u8>) {
         out.push(parts.len() as u8);
         for part in parts {
             match part {
-                Part::Text(text) => {
+                ShapePart::Text(text) => {
                     assert!((1..=255).contains(&text.len()), "text of a part");
                     out.extend([0, text.len() as u8]);
                     out.extend_from_slice(text);
                 }
-                Part::Run(Run::Decimal { digits }) => out.extend([1, *digits as u8]),
-                Part::Run(Run::Natural { digits_max }) => out.extend([2, *digits_max as u8]),
-                Part::Run(Run::Counted { digits_max }) => out.extend([3, *digits_max as u8]),
-                Part::Run(Run::Symbols { width, alphabet }) => {
+                ShapePart::Run(ShapeRun::Decimal { digits }) => out.extend([1, *digits as u8]),
+                ShapePart::Run(ShapeRun::Natural { digits_max }) => {
+                    out.extend([2, *digits_max as u8])
+                }
+                ShapePart::Run(ShapeRun::Counted { digits_max }) => {
+                    out.extend([3, *digits_max as u8])
+                }
+                ShapePart::Run(ShapeRun::Symbols { width, alphabet }) => {
                     out.extend([4, *width as u8, alphabet.len() as u8]);
                     out.extend_from_slice(alphabet);
                 }
@@ -134,8 +138,8 @@ pub(super) fn write(shapes: &[Vec<Part>], out: &mut Vec<u8>) {
 }
 
 /// Reads what [`write()`] wrote, and no more than that.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Vec<Part>>, Corrupt> {
-    let mut cursor = Cursor::new(bytes, 0..bytes.len())?;
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Vec<ShapePart>>, Corrupt> {
+    let mut cursor = ImageCursor::new(bytes, 0..bytes.len())?;
     let count = usize::from(cursor.u8("number of shapes")?);
     if count > SHAPES_MAX {
         return Err(cursor.corrupt("too many shapes"));
@@ -149,8 +153,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Vec<Part>>, Corrupt> {
         for _ in 0..part_count {
             let part = read_part(&mut cursor)?;
             match &part {
-                Part::Text(text) => text_bytes += text.len(),
-                Part::Run(_) => runs += 1,
+                ShapePart::Text(text) => text_bytes += text.len(),
+                ShapePart::Run(_) => runs += 1,
             }
             parts.push(part);
         }
@@ -164,7 +168,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Vec<Part>>, Corrupt> {
     Ok(shapes)
 }
 
-fn read_part(cursor: &mut Cursor<'_>) -> Result<Part, Corrupt> {
+fn read_part(cursor: &mut ImageCursor<'_>) -> Result<ShapePart, Corrupt> {
     let run = match cursor.u8("kind of a part")? {
         0 => {
             let length = usize::from(cursor.u8("length of a text")?);
@@ -172,15 +176,15 @@ fn read_part(cursor: &mut Cursor<'_>) -> Result<Part, Corrupt> {
             if text.is_empty() {
                 return Err(cursor.corrupt("text of a shape is empty"));
             }
-            return Ok(Part::Text(text.to_vec()));
+            return Ok(ShapePart::Text(text.to_vec()));
         }
-        1 => Run::Decimal {
+        1 => ShapeRun::Decimal {
             digits: read_width(cursor)?,
         },
-        2 => Run::Natural {
+        2 => ShapeRun::Natural {
             digits_max: read_width(cursor)?,
         },
-        3 => Run::Counted {
+        3 => ShapeRun::Counted {
             digits_max: read_width(cursor)?,
         },
         4 => {
@@ -194,14 +198,14 @@ fn read_part(cursor: &mut Cursor<'_>) -> Result<Part, Corrupt> {
             if width as u32 * symbol_bits(size) > u64::BITS {
                 return Err(cursor.corrupt("symbols pass 64 bits"));
             }
-            Run::Symbols { width, alphabet }
+            ShapeRun::Symbols { width, alphabet }
         }
         _ => return Err(cursor.corrupt("unknown kind of a part")),
     };
-    Ok(Part::Run(run))
+    Ok(ShapePart::Run(run))
 }
 
-fn read_width(cursor: &mut Cursor<'_>) -> Result<usize, Corrupt> {
+fn read_width(cursor: &mut ImageCursor<'_>) -> Result<usize, Corrupt> {
     let width = usize::from(cursor.u8("width of a run")?);
     if (1..=RUN_BYTES_MAX).contains(&width) {
         Ok(width)

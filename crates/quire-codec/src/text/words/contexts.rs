@@ -24,13 +24,13 @@ struct Successor {
 }
 
 /// A word and what follows it.
-struct Word {
+struct WordContext {
     symbol: u16,
     total: f32,
     successors: Vec<Successor>,
 }
 
-fn words(symbols: &[u16]) -> Vec<Word> {
+fn words(symbols: &[u16]) -> Vec<WordContext> {
     let apart = PIECE * symbols.len().div_ceil(PAIRS_MAX).max(1);
     let mut pairs: Vec<u32> = Vec::with_capacity(symbols.len().min(PAIRS_MAX + PIECE));
     for start in (0..symbols.len()).step_by(apart) {
@@ -41,11 +41,11 @@ fn words(symbols: &[u16]) -> Vec<Word> {
         }
     }
     pairs.sort_unstable();
-    let mut words: Vec<Word> = Vec::new();
+    let mut words: Vec<WordContext> = Vec::new();
     for run in pairs.chunk_by(|left, right| left == right) {
         let (symbol, after) = ((run[0] >> 16) as u16, run[0] as u16);
         if words.last().is_none_or(|word| word.symbol != symbol) {
-            words.push(Word {
+            words.push(WordContext {
                 symbol,
                 total: 0.0,
                 successors: Vec::new(),
@@ -63,7 +63,7 @@ fn words(symbols: &[u16]) -> Vec<Word> {
 }
 
 /// Bits that each successor costs in each context.
-fn costs(words: &[Word], assigned: &[usize], symbol_count: usize) -> Vec<ByContext> {
+fn costs(words: &[WordContext], assigned: &[usize], symbol_count: usize) -> Vec<ByContext> {
     let mut counts = vec![[SMOOTHING; CONTEXTS]; symbol_count];
     let mut totals = [SMOOTHING * symbol_count as f32; CONTEXTS];
     for (word, &context) in words.iter().zip(assigned) {
@@ -82,7 +82,7 @@ fn costs(words: &[Word], assigned: &[usize], symbol_count: usize) -> Vec<ByConte
 }
 
 /// The context in which the word's successors cost least, and what they cost.
-fn cheapest(word: &Word, costs: &[ByContext]) -> (usize, f32) {
+fn cheapest(word: &WordContext, costs: &[ByContext]) -> (usize, f32) {
     let mut sums = [0f32; CONTEXTS];
     for successor in &word.successors {
         for (sum, cost) in sums.iter_mut().zip(costs[usize::from(successor.after)]) {

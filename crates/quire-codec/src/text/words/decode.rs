@@ -7,7 +7,7 @@ use super::{LANE_BYTES_MAX, LANE_ROWS, LANES, VERSION};
 use crate::text::lengths::Lengths;
 use crate::text::packed::PackedNumbers;
 use crate::text::{DATA_BYTES_MAX, PayloadImage, section};
-use crate::{BytesVector, Corrupt, Cursor, VECTOR_VALUES, vector_count, vector_rows};
+use crate::{BytesVector, Corrupt, ImageCursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 
 /// Symbols decoded between two looks at the stream and the bounds; 12 bits each at most, of at least 56.
@@ -18,7 +18,7 @@ const SLACK: usize = (UNROLL + 1) * TOKEN_BYTES_MAX;
 const SYMBOLS: usize = 1 << 12;
 
 /// What decoding looks up, by place and by symbol.
-struct Tables {
+struct DecodeTables {
     places: Box<[u32; PLACES]>,
     texts: Box<[[u8; TOKEN_BYTES_MAX]; SYMBOLS]>,
     lengths: Box<[u8; SYMBOLS]>,
@@ -26,7 +26,7 @@ struct Tables {
     end_context: u16,
 }
 
-impl Tables {
+impl DecodeTables {
     fn new(model: &Model) -> Self {
         let mut texts = Box::new([[0; TOKEN_BYTES_MAX]; SYMBOLS]);
         let mut lengths = Box::new([0; SYMBOLS]);
@@ -45,7 +45,7 @@ impl Tables {
 }
 
 /// A stream that is being read, and how far its output has come.
-struct Lane<'a> {
+struct DecodeLane<'a> {
     stream: &'a [u8],
     /// Next byte of the stream to load.
     next: usize,
@@ -58,9 +58,9 @@ struct Lane<'a> {
     ended: usize,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> DecodeLane<'a> {
     /// Starts reading; a stream without a first byte or a first state is corrupt.
-    fn start(tables: &Tables, stream: &'a [u8]) -> Option<Self> {
+    fn start(tables: &DecodeTables, stream: &'a [u8]) -> Option<Self> {
         let padding = stream.first().copied().unwrap_or(0).trailing_zeros() + 1;
         if padding > 8 {
             return None;
@@ -113,7 +113,12 @@ impl<'a> Lane<'a> {
 
     /// Decodes one symbol. `text` has at least 16 bytes from the position on, `ends` a place for the end.
     #[inline(always)]
-    fn step(&mut self, tables: &Tables, text: &mut [u8], ends: &mut [u32; LANE_ROWS + UNROLL]) {
+    fn step(
+        &mut self,
+        tables: &DecodeTables,
+        text: &mut [u8],
+        ends: &mut [u32; LANE_ROWS + UNROLL],
+    ) {
         let entry = tables.places[usize::from(self.place)];
         let symbol = (entry & 0xfff) as usize;
         let bits = entry >> 12 & 15;
@@ -134,7 +139,7 @@ impl<'a> Lane<'a> {
     /// Decodes until `values` values have ended or more than `raw_bytes` bytes are written.
     fn run(
         &mut self,
-        tables: &Tables,
+        tables: &DecodeTables,
         (values, raw_bytes): (usize, usize),
         text: &mut [u8],
         ends: &mut [u32; LANE_ROWS + UNROLL],
@@ -146,7 +151,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Whether the lane ended as an encoder ends it: at the last bit of the stream, in the first state.
-    fn is_complete(&self, tables: &Tables, values: usize, raw_bytes: usize) -> bool {
+    fn is_complete(&self, tables: &DecodeTables, values: usize, raw_bytes: usize) -> bool {
         let bits_read = 8 * self.next - self.buffer_bits as usize;
         self.ended == values
             && self.position == raw_bytes
@@ -156,13 +161,13 @@ impl<'a> Lane<'a> {
 }
 
 /// Room for the text and the ends of the lanes of one vector.
-struct Scratch {
+struct WordsScratch {
     text: Vec<u8>,
     ends: [[u32; LANE_ROWS + UNROLL]; LANES],
 }
 
 pub(in crate::text) struct WordsDecoder {
-    tables: Tables,
+    tables: DecodeTables,
     row_count: usize,
     /// One bit per vector: set if it is stored as it is.
     stored_raw: Range<usize>,
@@ -170,7 +175,7 @@ pub(in crate::text) struct WordsDecoder {
     streams: Vec<Range<usize>>,
     /// Bytes of text of each lane.
     raw_bytes: Vec<u32>,
-    scratch: Scratch,
+    scratch: WordsScratch,
 }
 
 impl std::fmt::Debug for WordsDecoder {
@@ -206,12 +211,12 @@ impl WordsDecoder {
             return Err(Corrupt::new("strings pass 1 GiB", offset));
         }
         let ends = [[0; LANE_ROWS + UNROLL]; LANES];
-        let scratch = Scratch {
+        let scratch = WordsScratch {
             text: Vec::new(),
             ends,
         };
         Ok(Self {
-            tables: Tables::new(&model),
+            tables: DecodeTables::new(&model),
             row_count,
             stored_raw,
             streams,
@@ -263,7 +268,7 @@ impl WordsDecoder {
     /// The vector that is stored as it is.
     fn raw_vector<'a>(&self, image: &'a [u8], vector: usize) -> Result<RawVector<'a>, Corrupt> {
         let range = self.streams.get(vector * LANES).cloned().unwrap_or(0..0);
-        let mut cursor = Cursor::new(image, range)?;
+        let mut cursor = ImageCursor::new(image, range)?;
         let lengths = Lengths::open(&mut cursor, image, vector_rows(self.row_count, vector))?;
         let data = cursor.bytes(lengths.data_bytes(), "strings")?;
         cursor.finish("strings")?;
@@ -322,7 +327,7 @@ impl WordsDecoder {
         let mut lanes = [const { None }; LANES];
         for ((lane, stream), (values, _)) in lanes.iter_mut().zip(streams).zip(sizes) {
             if values > 0 {
-                *lane = Lane::start(tables, stream);
+                *lane = DecodeLane::start(tables, stream);
             }
         }
         let mut texts = self.scratch.text.chunks_exact_mut(stride);
@@ -367,8 +372,8 @@ impl WordsDecoder {
         }
         let stream = self.stream(&payload.image, vector, lane);
         let bad = || self.corrupt(vector, lane, "does not decode to its values");
-        let mut reader = Lane::start(&self.tables, stream).ok_or_else(bad)?;
-        let Scratch { text, ends } = &mut self.scratch;
+        let mut reader = DecodeLane::start(&self.tables, stream).ok_or_else(bad)?;
+        let WordsScratch { text, ends } = &mut self.scratch;
         reader.run(&self.tables, (wanted + 1, raw_bytes), text, &mut ends[lane]);
         let start = if wanted == 0 {
             0
@@ -392,13 +397,13 @@ struct RawVector<'a> {
 /// Decodes four lanes in step, so that the look-ups of one run while those of the others wait, until one
 /// of them nears its last value.
 fn run_together(
-    tables: &Tables,
-    [a, b, c, d]: [&mut Lane<'_>; LANES],
+    tables: &DecodeTables,
+    [a, b, c, d]: [&mut DecodeLane<'_>; LANES],
     sizes: [(usize, usize); LANES],
     texts: &mut [&mut [u8]; LANES],
     ends: &mut [[u32; LANE_ROWS + UNROLL]; LANES],
 ) {
-    let more = |lane: &Lane<'_>, size: (usize, usize)| {
+    let more = |lane: &DecodeLane<'_>, size: (usize, usize)| {
         lane.ended + UNROLL <= size.0 && lane.position <= size.1
     };
     let [text_a, text_b, text_c, text_d] = texts;

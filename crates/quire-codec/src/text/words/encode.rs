@@ -3,7 +3,7 @@
 use super::entropy::{EncodeTables, StateEncoder};
 use super::model::{END, ESCAPE, GENERAL, Model};
 use super::tokens::{WordTable, token_at, word_bytes};
-use super::train::{Trained, train};
+use super::train::{TrainedModel, train};
 use super::{LANE_BYTES_MAX, LANE_ROWS, LANES, VERSION};
 use crate::text::{contiguous, lengths, lengths_of, packed, section};
 use crate::{BytesSlice, VECTOR_VALUES, vector_count};
@@ -58,7 +58,7 @@ impl Vocabulary {
 }
 
 /// Where the symbols of the lanes come from.
-enum Source {
+enum LaneSymbols {
     /// From the training, in order of rows; how many were used.
     Trained { symbols: Vec<u16>, used: usize },
     /// From the text.
@@ -68,7 +68,7 @@ enum Source {
     },
 }
 
-impl Source {
+impl LaneSymbols {
     /// The symbols of `lane`. Lanes must come in order.
     fn symbols(&mut self, lane: &BytesSlice) -> &[u16] {
         match self {
@@ -96,7 +96,7 @@ impl Source {
 struct VectorEncoder<'a> {
     model: &'a Model,
     tables: &'a EncodeTables,
-    source: Source,
+    source: LaneSymbols,
     states: StateEncoder<'a>,
 }
 
@@ -189,11 +189,11 @@ impl Streams {
 
 /// The version and the model, and the streams of all vectors.
 fn encode_parts(values: &BytesSlice) -> (Vec<u8>, Streams) {
-    let Trained { model, symbols } = train(values);
+    let TrainedModel { model, symbols } = train(values);
     let tables = EncodeTables::new(&model);
     let source = match symbols {
-        Some(symbols) => Source::Trained { symbols, used: 0 },
-        None => Source::Text {
+        Some(symbols) => LaneSymbols::Trained { symbols, used: 0 },
+        None => LaneSymbols::Text {
             vocabulary: Box::new(Vocabulary::new(&model)),
             symbols: Vec::new(),
         },
@@ -223,7 +223,7 @@ pub(in crate::text) fn encode(values: &BytesSlice) -> Vec<u8> {
 }
 
 /// What a payload is made of.
-pub(in crate::text) struct Parts {
+pub(in crate::text) struct WordPayloadSizes {
     /// Bytes of the model.
     pub model_bytes: usize,
     /// Bytes of everything that grows with the values.
@@ -233,12 +233,12 @@ pub(in crate::text) struct Parts {
 }
 
 /// Sizes of the parts of the payload of `values`.
-pub(in crate::text) fn parts(values: &BytesSlice) -> Parts {
+pub(in crate::text) fn parts(values: &BytesSlice) -> WordPayloadSizes {
     let (head, streams) = encode_parts(values);
     let mut rest = Vec::new();
     streams.write(&mut rest);
     let symbol_count = streams.symbol_count;
-    Parts {
+    WordPayloadSizes {
         model_bytes: head.len(),
         stream_bytes: rest.len(),
         symbol_count,

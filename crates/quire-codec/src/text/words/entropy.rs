@@ -53,7 +53,7 @@ pub(super) fn decode_table(model: &Model) -> Box<[u32; PLACES]> {
 
 /// How a symbol changes the state in one context.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct EntropyStep {
     /// (state + this) >> 16 is the number of bits that leave the state.
     bits: u32,
     /// What is left of the state plus this is the place in `states` of the next state.
@@ -61,14 +61,14 @@ struct Step {
 }
 
 /// A symbol that the context does not have. No frequency makes this step.
-const ABSENT: Step = Step {
+const ABSENT: EntropyStep = EntropyStep {
     bits: u32::MAX,
     places: 0,
 };
 
 /// Tables to encode with.
 pub(super) struct EncodeTables {
-    steps: Vec<Step>,
+    steps: Vec<EntropyStep>,
     states: Vec<u16>,
     symbols: usize,
 }
@@ -84,7 +84,7 @@ impl EncodeTables {
             for one in list {
                 let frequency = u32::from(one.frequency);
                 let most_bits = TOTAL_LOG2 - frequency.ilog2();
-                steps[context * symbols + usize::from(one.symbol)] = Step {
+                steps[context * symbols + usize::from(one.symbol)] = EntropyStep {
                     bits: (most_bits << 16).wrapping_sub(frequency << most_bits),
                     places: start as i32 - frequency as i32,
                 };
@@ -111,7 +111,7 @@ impl EncodeTables {
         self.step(context, symbol).bits != ABSENT.bits
     }
 
-    fn step(&self, context: u8, symbol: u16) -> Step {
+    fn step(&self, context: u8, symbol: u16) -> EntropyStep {
         self.steps[usize::from(context) * self.symbols + usize::from(symbol)]
     }
 }

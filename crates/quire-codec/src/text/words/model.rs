@@ -1,7 +1,7 @@
 //! What the words of a payload are and how often each follows another: the part all vectors share.
 
 use super::tokens::TOKEN_BYTES_MAX;
-use crate::{Corrupt, Cursor};
+use crate::{Corrupt, ImageCursor};
 
 /// Ends a value. Stands for no bytes.
 pub(super) const END: u16 = 0;
@@ -71,7 +71,7 @@ fn write_varint(value: u16, out: &mut Vec<u8>) {
     }
 }
 
-fn read_varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u16, Corrupt> {
+fn read_varint(cursor: &mut ImageCursor<'_>, what: &'static str) -> Result<u16, Corrupt> {
     let mut value = 0u32;
     for shift in [0, 7, 14] {
         let byte = cursor.u8(what)?;
@@ -112,7 +112,7 @@ impl Model {
 
     /// The model that [`Self::to_bytes`] wrote.
     pub(super) fn from_bytes(raw: &[u8]) -> Result<Self, Corrupt> {
-        let mut cursor = Cursor::new(raw, 0..raw.len())?;
+        let mut cursor = ImageCursor::new(raw, 0..raw.len())?;
         let count = usize::from(cursor.u16("number of symbols")?);
         if !(2..=SYMBOLS_MAX).contains(&count) {
             return Err(cursor.corrupt("model has too few or too many symbols"));
@@ -170,7 +170,10 @@ impl Model {
     }
 }
 
-fn read_frequencies(cursor: &mut Cursor<'_>, symbols: usize) -> Result<Vec<Frequency>, Corrupt> {
+fn read_frequencies(
+    cursor: &mut ImageCursor<'_>,
+    symbols: usize,
+) -> Result<Vec<Frequency>, Corrupt> {
     let count = usize::from(read_varint(cursor, "number of frequencies")?);
     if count > symbols {
         return Err(cursor.corrupt("context has more frequencies than symbols"));

@@ -18,7 +18,7 @@ const FIRST_WORD: u16 = 257;
 const END_OF_VALUE: u16 = 256;
 
 /// Provisional symbols of the sample, and how often each occurs.
-struct Sample {
+struct SymbolSample {
     symbols: Vec<u16>,
     counts: Vec<u32>,
     words: Vec<u128>,
@@ -38,9 +38,9 @@ fn sample_runs<'a>(values: &BytesSlice<'a>) -> impl Iterator<Item = BytesSlice<'
         })
 }
 
-fn read_sample(values: &BytesSlice) -> Sample {
+fn read_sample(values: &BytesSlice) -> SymbolSample {
     let mut table = WordTable::new(16);
-    let mut sample = Sample {
+    let mut sample = SymbolSample {
         symbols: Vec::new(),
         counts: vec![0; 257],
         words: Vec::new(),
@@ -61,7 +61,7 @@ fn read_sample(values: &BytesSlice) -> Sample {
     sample
 }
 
-impl Sample {
+impl SymbolSample {
     fn count(&mut self, symbol: u16) {
         self.counts[usize::from(symbol)] += 1;
         self.symbols.push(symbol);
@@ -125,13 +125,13 @@ impl Sample {
 }
 
 /// A model for `values`, and their symbols if the sample is all of them.
-pub(super) struct Trained {
+pub(super) struct TrainedModel {
     pub model: Model,
     pub symbols: Option<Vec<u16>>,
 }
 
 /// A model for `values` that can code them all: every byte that occurs is a symbol.
-pub(super) fn train(values: &BytesSlice) -> Trained {
+pub(super) fn train(values: &BytesSlice) -> TrainedModel {
     let sample = read_sample(values);
     let mut occurs = [false; 256];
     contiguous(values)
@@ -163,7 +163,7 @@ pub(super) fn train(values: &BytesSlice) -> Trained {
         context_after,
         frequencies,
     };
-    Trained {
+    TrainedModel {
         model,
         symbols: complete.then_some(symbols),
     }

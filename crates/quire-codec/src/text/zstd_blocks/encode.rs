@@ -2,7 +2,7 @@
 
 use super::SMALL_LOG2;
 use crate::BytesSlice;
-use crate::block::Dictionary;
+use crate::block::ZstdDictionary;
 use crate::text::{contiguous, lengths, lengths_of, packed, section};
 use zstd::bulk::Compressor;
 
@@ -32,7 +32,7 @@ const TRIAL_BYTES: usize = 512 << 10;
 const SMALL_PERCENT_MAX: usize = 103;
 
 /// Compressed blocks.
-struct Blocks {
+struct ZstdBlocks {
     log2: u8,
     /// The section that holds the dictionary of small blocks.
     dictionary: Vec<u8>,
@@ -40,7 +40,7 @@ struct Blocks {
     bytes: Vec<u8>,
 }
 
-impl Blocks {
+impl ZstdBlocks {
     fn compress(raw: &[u8], log2: u8, compressor: &mut BlockCompressor) -> Self {
         let (mut stored_sizes, mut bytes) = (Vec::new(), Vec::new());
         for block in raw.chunks(1 << log2) {
@@ -96,7 +96,7 @@ impl BlockCompressor {
 }
 
 pub(in crate::text) fn encode(values: &BytesSlice) -> Vec<u8> {
-    let large = Blocks::large(contiguous(values));
+    let large = ZstdBlocks::large(contiguous(values));
     let blocks = small_blocks(values, large.stored_bytes()).unwrap_or(large);
     let mut payload = Vec::with_capacity(blocks.stored_bytes() + 2 * values.len());
     payload.push(blocks.log2);
@@ -108,7 +108,7 @@ pub(in crate::text) fn encode(values: &BytesSlice) -> Vec<u8> {
 }
 
 /// The smallest blocks that with their dictionary take about as much as large ones, if there are such.
-fn small_blocks(values: &BytesSlice, large_bytes: usize) -> Option<Blocks> {
+fn small_blocks(values: &BytesSlice, large_bytes: usize) -> Option<ZstdBlocks> {
     let raw = contiguous(values);
     let is_long = raw.len() >= DATA_BYTES_MIN && raw.len() >= LONG_VALUE_BYTES * values.len();
     if !is_long || large_bytes >= raw.len() - raw.len() / LEAST_GAIN {
@@ -117,7 +117,7 @@ fn small_blocks(values: &BytesSlice, large_bytes: usize) -> Option<Blocks> {
     let most = large_bytes / 100 * SMALL_PERCENT_MAX;
     let pieces = evenly_spread(raw, PIECE_BYTES, TRAINING_BYTES);
     let dictionary =
-        Dictionary::train(&pieces, DICTIONARY_BYTES.min(raw.len() / DICTIONARY_SHARE))?;
+        ZstdDictionary::train(&pieces, DICTIONARY_BYTES.min(raw.len() / DICTIONARY_SHARE))?;
     let mut dictionary_section = Vec::new();
     section::write(dictionary.bytes(), &mut dictionary_section);
     let mut compressor = BlockCompressor::new(SMALL_LEVEL, dictionary.bytes());
@@ -132,7 +132,7 @@ fn small_blocks(values: &BytesSlice, large_bytes: usize) -> Option<Blocks> {
         if dictionary_section.len() + expected as usize > most {
             continue;
         }
-        let mut blocks = Blocks::compress(raw, log2, &mut compressor);
+        let mut blocks = ZstdBlocks::compress(raw, log2, &mut compressor);
         blocks.dictionary = dictionary_section;
         return (blocks.stored_bytes() <= most).then_some(blocks);
     }
@@ -157,7 +157,7 @@ pub(in crate::text) fn estimated_bytes(
     scale: f64,
     sample: &BytesSlice,
 ) -> usize {
-    let large = Blocks::large(contiguous(sample));
+    let large = ZstdBlocks::large(contiguous(sample));
     let blocks = if sample.len() == all_lengths.len() {
         small_blocks(sample, large.stored_bytes()).unwrap_or(large)
     } else {

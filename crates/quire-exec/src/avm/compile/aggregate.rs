@@ -2,9 +2,9 @@
 
 use super::condition::{Exits, null_branch};
 use super::pool::CompileError;
-use super::{Compiler, Held};
+use super::{Compiler, HeldValue};
 use crate::avm::opcode::Instruction as I;
-use crate::avm::operand::{Slot, Target, Wide, Word};
+use crate::avm::operand::{AggregateSlot, TargetRegister, Wide, WordRegister};
 use crate::avm::register::Register;
 use crate::plan::{Expression, Operator, ValueKind};
 
@@ -35,7 +35,7 @@ impl<'e> Compiler<'e, '_> {
     /// As the variants of [`CompileError`] say.
     pub fn accumulate(
         &mut self,
-        slot: Slot,
+        slot: AggregateSlot,
         accumulation: Accumulation<'e>,
     ) -> Result<(), CompileError> {
         self.use_slot(slot);
@@ -73,7 +73,7 @@ impl<'e> Compiler<'e, '_> {
     pub(crate) fn accumulate_when(
         &mut self,
         condition: &'e Expression,
-        slot: Slot,
+        slot: AggregateSlot,
         accumulation: Accumulation<'e>,
     ) -> Result<(), CompileError> {
         let (taken, after) = (self.labels.add(), self.labels.add());
@@ -90,15 +90,15 @@ impl<'e> Compiler<'e, '_> {
     /// As the variants of [`CompileError`] say.
     pub(crate) fn average_double(
         &mut self,
-        sum: Slot,
-        count: Slot,
+        sum: AggregateSlot,
+        count: AggregateSlot,
     ) -> Result<Register, CompileError> {
         self.use_slot(sum);
         self.use_slot(count);
         let [left, right, target] = [self.fresh_word()?, self.fresh_word()?, self.fresh_word()?];
         self.emit(I::RES_C_F {
             slot: sum,
-            target: Target(left),
+            target: TargetRegister(left),
         });
         let held = self.strict(
             &[nullable(Register::Double(left))],
@@ -107,9 +107,9 @@ impl<'e> Compiler<'e, '_> {
                 let value = compiler.count(count)?;
                 compiler.emit(I::CNV_IF_Z {
                     value,
-                    target: Target(right),
+                    target: TargetRegister(right),
                 });
-                let target = Target(target);
+                let target = TargetRegister(target);
                 compiler.emit(I::DIV_C_F_ZZ {
                     left,
                     right,
@@ -127,8 +127,8 @@ impl<'e> Compiler<'e, '_> {
     /// As the variants of [`CompileError`] say.
     pub(crate) fn average_integer(
         &mut self,
-        sum: Slot,
-        count: Slot,
+        sum: AggregateSlot,
+        count: AggregateSlot,
     ) -> Result<Register, CompileError> {
         self.use_slot(sum);
         self.use_slot(count);
@@ -136,7 +136,7 @@ impl<'e> Compiler<'e, '_> {
         self.emit(I::AVG_C_I {
             sum,
             count,
-            target: Target(target),
+            target: TargetRegister(target),
         });
         Ok(Register::Double(target))
     }
@@ -147,7 +147,7 @@ impl<'e> Compiler<'e, '_> {
     /// As the variants of [`CompileError`] say.
     pub(crate) fn average_decimal(
         &mut self,
-        (sum, count): (Slot, Slot),
+        (sum, count): (AggregateSlot, AggregateSlot),
         factor: i128,
         digits: u8,
     ) -> Result<Register, CompileError> {
@@ -161,22 +161,22 @@ impl<'e> Compiler<'e, '_> {
             count,
             factor,
             limit,
-            target: Target(target),
+            target: TargetRegister(target),
         });
         Ok(Register::Decimal(target))
     }
 
     /// How many rows a slot has counted.
-    fn count(&mut self, slot: Slot) -> Result<Word, CompileError> {
+    fn count(&mut self, slot: AggregateSlot) -> Result<WordRegister, CompileError> {
         let number = self.fresh_word()?;
         self.emit(I::RES_C_I {
             slot,
-            target: Target(number),
+            target: TargetRegister(number),
         });
         Ok(number)
     }
 
-    fn use_slot(&mut self, slot: Slot) {
+    fn use_slot(&mut self, slot: AggregateSlot) {
         self.draft.slot_count = self.draft.slot_count.max(slot.0.saturating_add(1));
     }
 
@@ -187,7 +187,7 @@ impl<'e> Compiler<'e, '_> {
 
     fn unless_it_is_null(
         &mut self,
-        held: Held,
+        held: HeldValue,
         emit: impl FnOnce(&mut Self) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
         let after = self.labels.add();
@@ -199,7 +199,7 @@ impl<'e> Compiler<'e, '_> {
         Ok(())
     }
 
-    fn sum(&mut self, slot: Slot, expression: &'e Expression) -> Result<(), CompileError> {
+    fn sum(&mut self, slot: AggregateSlot, expression: &'e Expression) -> Result<(), CompileError> {
         if let Some(value) = self.fusible(expression) {
             match expression.kind() {
                 ValueKind::Integer => self.emit(I::SUM_A_I_A { value, slot }),
@@ -228,7 +228,7 @@ impl<'e> Compiler<'e, '_> {
     /// The sum of a product, in one instruction (paper 1, figure 6). False when the expression is none that it can be of.
     fn sum_product(
         &mut self,
-        slot: Slot,
+        slot: AggregateSlot,
         expression: &'e Expression,
     ) -> Result<bool, CompileError> {
         let (operator, sides) = match expression {
@@ -266,7 +266,7 @@ impl<'e> Compiler<'e, '_> {
     /// As the variants of [`CompileError`] say.
     pub fn result(
         &mut self,
-        slot: Slot,
+        slot: AggregateSlot,
         kind: ValueKind,
         digits: u8,
     ) -> Result<Register, CompileError> {
@@ -275,27 +275,27 @@ impl<'e> Compiler<'e, '_> {
         let instruction = match register {
             Register::Integer(target) | Register::Boolean(target) => I::RES_C_I {
                 slot,
-                target: Target(target),
+                target: TargetRegister(target),
             },
             Register::Decimal(target) => {
                 let limit = self.limit(digits)?;
                 I::RES_C_N {
                     slot,
                     limit,
-                    target: Target(target),
+                    target: TargetRegister(target),
                 }
             }
             Register::Double(target) => I::RES_C_F {
                 slot,
-                target: Target(target),
+                target: TargetRegister(target),
             },
             Register::Real(target) => I::RES_C_R {
                 slot,
-                target: Target(target),
+                target: TargetRegister(target),
             },
             Register::Text(target) => I::RES_C_S {
                 slot,
-                target: Target(target),
+                target: TargetRegister(target),
             },
         };
         self.emit(instruction);
@@ -303,14 +303,14 @@ impl<'e> Compiler<'e, '_> {
     }
 }
 
-fn nullable(register: Register) -> Held {
-    Held {
+fn nullable(register: Register) -> HeldValue {
+    HeldValue {
         register,
         nullable: true,
     }
 }
 
-fn extreme(extremum: Extremum, register: Register, slot: Slot) -> I {
+fn extreme(extremum: Extremum, register: Register, slot: AggregateSlot) -> I {
     match (extremum, register) {
         (Extremum::Least, Register::Boolean(value) | Register::Integer(value)) => {
             I::MIN_A_I_Z { value, slot }

@@ -3,15 +3,15 @@
 use quire_tables::row_table::Value;
 
 use super::pool::CompileError;
-use super::{Compiler, Held};
+use super::{Compiler, HeldValue};
 use crate::avm::opcode::Instruction as I;
-use crate::avm::operand::{Attribute, Target, Wide, Word};
+use crate::avm::operand::{Attribute, TargetRegister, Wide, WordRegister};
 use crate::avm::register::Register;
 use crate::plan::{DecimalOperation, Expression, IntegerWidth, Operator, ValueKind};
 
 /// An operand of arithmetic: what a register holds, or an attribute where it is.
 #[derive(Clone, Copy)]
-enum Side<R> {
+enum ArithmeticSide<R> {
     Register(R),
     Attribute(Attribute),
 }
@@ -20,22 +20,22 @@ enum Side<R> {
 macro_rules! by_sides {
     ($left:expr, $right:expr, $target:expr; $zz:ident $az:ident $za:ident) => {
         match ($left, $right) {
-            (Side::Register(left), Side::Register(right)) => I::$zz {
+            (ArithmeticSide::Register(left), ArithmeticSide::Register(right)) => I::$zz {
                 left,
                 right,
                 target: $target,
             },
-            (Side::Attribute(left), Side::Register(right)) => I::$az {
+            (ArithmeticSide::Attribute(left), ArithmeticSide::Register(right)) => I::$az {
                 left,
                 right,
                 target: $target,
             },
-            (Side::Register(left), Side::Attribute(right)) => I::$za {
+            (ArithmeticSide::Register(left), ArithmeticSide::Attribute(right)) => I::$za {
                 left,
                 right,
                 target: $target,
             },
-            (Side::Attribute(_), Side::Attribute(_)) => {
+            (ArithmeticSide::Attribute(_), ArithmeticSide::Attribute(_)) => {
                 return Err(CompileError::Unsupported("two attributes"));
             }
         }
@@ -46,7 +46,7 @@ macro_rules! by_sides {
 macro_rules! of_registers {
     ($left:expr, $right:expr, $target:expr; $zz:ident) => {
         match ($left, $right) {
-            (Side::Register(left), Side::Register(right)) => I::$zz {
+            (ArithmeticSide::Register(left), ArithmeticSide::Register(right)) => I::$zz {
                 left,
                 right,
                 target: $target,
@@ -57,7 +57,7 @@ macro_rules! of_registers {
 }
 
 impl<'e> Compiler<'e, '_> {
-    pub(super) fn arithmetic(&mut self, whole: &'e Expression) -> Result<Held, CompileError> {
+    pub(super) fn arithmetic(&mut self, whole: &'e Expression) -> Result<HeldValue, CompileError> {
         let (Expression::Integer(_, sides)
         | Expression::Double(_, sides)
         | Expression::Real(_, sides)
@@ -85,12 +85,13 @@ impl<'e> Compiler<'e, '_> {
         };
         let register = Register::new(whole.kind(), target.0);
         let held = self.strict(&operands, register, |compiler| {
-            let instruction = number_instruction(whole, left_side, right_side, Target(target))?;
+            let instruction =
+                number_instruction(whole, left_side, right_side, TargetRegister(target))?;
             compiler.emit(instruction);
             Ok(())
         })?;
         let nullable = held.nullable || whole.may_be_null();
-        Ok(Held { nullable, ..held })
+        Ok(HeldValue { nullable, ..held })
     }
 
     /// An operand of 8 bytes; a register is noted among `operands`.
@@ -98,16 +99,16 @@ impl<'e> Compiler<'e, '_> {
         &mut self,
         expression: &'e Expression,
         attribute: Option<Attribute>,
-        operands: &mut Vec<Held>,
-    ) -> Result<Side<Word>, CompileError> {
+        operands: &mut Vec<HeldValue>,
+    ) -> Result<ArithmeticSide<WordRegister>, CompileError> {
         if let Some(attribute) = attribute {
-            return Ok(Side::Attribute(attribute));
+            return Ok(ArithmeticSide::Attribute(attribute));
         }
         let held = self.value(expression)?;
         operands.push(held);
         match held.register {
             Register::Integer(word) | Register::Real(word) | Register::Double(word) => {
-                Ok(Side::Register(word))
+                Ok(ArithmeticSide::Register(word))
             }
             _ => Err(CompileError::Unsupported("arithmetic on what is no number")),
         }
@@ -118,7 +119,7 @@ impl<'e> Compiler<'e, '_> {
         operation: &DecimalOperation,
         left: &'e Expression,
         right: &'e Expression,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<HeldValue, CompileError> {
         let operator = operation.operator();
         let (left_factor, right_factor) = operation.factors();
         let is_fused = !matches!(operator, Operator::Divide | Operator::Remainder);
@@ -130,11 +131,11 @@ impl<'e> Compiler<'e, '_> {
         let scaled_left = self.scaled_constant(left, left_factor)?;
         let scaled_right = self.scaled_constant(right, right_factor)?;
         let left_side = match scaled_left {
-            Some(scaled) => Side::Register(scaled),
+            Some(scaled) => ArithmeticSide::Register(scaled),
             None => self.wide_side(left, left_attribute, &mut operands)?,
         };
         let right_side = match scaled_right {
-            Some(scaled) => Side::Register(scaled),
+            Some(scaled) => ArithmeticSide::Register(scaled),
             None => self.wide_side(right, right_attribute, &mut operands)?,
         };
         let target = self.fresh_wide()?;
@@ -145,12 +146,12 @@ impl<'e> Compiler<'e, '_> {
             };
             let left = scaled(compiler, scaled_left, left_side, left_factor)?;
             let right = scaled(compiler, scaled_right, right_side, right_factor)?;
-            let instruction = decimal_instruction(operator, left, right, Target(target))?;
+            let instruction = decimal_instruction(operator, left, right, TargetRegister(target))?;
             compiler.emit(instruction);
             Ok(())
         })?;
         let nullable = held.nullable || left.may_be_null() || right.may_be_null();
-        Ok(Held { nullable, ..held })
+        Ok(HeldValue { nullable, ..held })
     }
 
     /// A constant with more digits behind its point; none when it has no room for them, which is then found out at run time.
@@ -172,15 +173,15 @@ impl<'e> Compiler<'e, '_> {
         &mut self,
         expression: &'e Expression,
         attribute: Option<Attribute>,
-        operands: &mut Vec<Held>,
-    ) -> Result<Side<Wide>, CompileError> {
+        operands: &mut Vec<HeldValue>,
+    ) -> Result<ArithmeticSide<Wide>, CompileError> {
         if let Some(attribute) = attribute {
-            return Ok(Side::Attribute(attribute));
+            return Ok(ArithmeticSide::Attribute(attribute));
         }
         let held = self.value(expression)?;
         operands.push(held);
         match held.register {
-            Register::Decimal(wide) => Ok(Side::Register(wide)),
+            Register::Decimal(wide) => Ok(ArithmeticSide::Register(wide)),
             _ => Err(CompileError::Unsupported(
                 "arithmetic on what is no decimal",
             )),
@@ -188,8 +189,12 @@ impl<'e> Compiler<'e, '_> {
     }
 
     /// A decimal with more digits behind its point.
-    fn scaled(&mut self, side: Side<Wide>, factor: i128) -> Result<Side<Wide>, CompileError> {
-        let Side::Register(left) = side else {
+    fn scaled(
+        &mut self,
+        side: ArithmeticSide<Wide>,
+        factor: i128,
+    ) -> Result<ArithmeticSide<Wide>, CompileError> {
+        let ArithmeticSide::Register(left) = side else {
             return Ok(side);
         };
         if factor == 1 {
@@ -200,9 +205,9 @@ impl<'e> Compiler<'e, '_> {
         self.emit(I::MUL_C_N_ZZ {
             left,
             right,
-            target: Target(target),
+            target: TargetRegister(target),
         });
-        Ok(Side::Register(target))
+        Ok(ArithmeticSide::Register(target))
     }
 
     pub(super) fn wide_constant(&mut self, value: i128) -> Result<Wide, CompileError> {
@@ -235,9 +240,9 @@ fn can_be_attributes(whole: &Expression) -> (bool, bool) {
 
 fn number_instruction(
     whole: &Expression,
-    left: Side<Word>,
-    right: Side<Word>,
-    target: Target<Word>,
+    left: ArithmeticSide<WordRegister>,
+    right: ArithmeticSide<WordRegister>,
+    target: TargetRegister<WordRegister>,
 ) -> Result<I, CompileError> {
     use Operator as O;
     Ok(match whole {
@@ -293,9 +298,9 @@ fn number_instruction(
 
 fn decimal_instruction(
     operator: Operator,
-    left: Side<Wide>,
-    right: Side<Wide>,
-    target: Target<Wide>,
+    left: ArithmeticSide<Wide>,
+    right: ArithmeticSide<Wide>,
+    target: TargetRegister<Wide>,
 ) -> Result<I, CompileError> {
     Ok(match operator {
         Operator::Add => by_sides!(left, right, target; ADD_C_N_ZZ ADD_C_N_AZ ADD_C_N_ZA),

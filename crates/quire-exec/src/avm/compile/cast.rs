@@ -2,12 +2,12 @@
 
 use quire_tables::row_table::Value;
 
-use super::labels::Place;
+use super::labels::UnresolvedLabel;
 use super::pool::CompileError;
-use super::{Compiler, Held};
+use super::{Compiler, HeldValue};
 use crate::avm::call::FunctionCall;
 use crate::avm::opcode::Instruction as I;
-use crate::avm::operand::{Label, Target, Wide, Word};
+use crate::avm::operand::{Label, TargetRegister, Wide, WordRegister};
 use crate::avm::register::Register;
 use crate::plan::{CastPlan, DecimalRescale, Expression, ShortCut, ValueKind};
 
@@ -16,7 +16,7 @@ impl<'e> Compiler<'e, '_> {
         &mut self,
         plan: &'e CastPlan,
         inner: &'e Expression,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<HeldValue, CompileError> {
         let held = self.value(inner)?;
         let register = self.fresh(plan.kind())?;
         self.strict(&[held], register, |compiler| {
@@ -42,19 +42,19 @@ impl<'e> Compiler<'e, '_> {
         short_cut: ShortCut,
         from: Register,
         to: Register,
-        slow: Place,
+        slow: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         use Register as R;
         match (short_cut, from, to) {
             (ShortCut::IntegerInRange { min, max }, R::Integer(value), R::Integer(target)) => {
                 self.in_range(value, min, max, slow)?;
-                let target = Target(target);
+                let target = TargetRegister(target);
                 self.emit(I::MOVE_W_Z { value, target });
                 Ok(())
             }
             (ShortCut::IntegerToDecimal(rescale), R::Integer(value), R::Decimal(target)) => {
                 let wide = self.fresh_wide()?;
-                let widened = Target(wide);
+                let widened = TargetRegister(wide);
                 self.emit(I::CNV_IN_Z {
                     value,
                     target: widened,
@@ -77,10 +77,10 @@ impl<'e> Compiler<'e, '_> {
     /// Goes to `slow` with a value outside a type.
     fn in_range(
         &mut self,
-        left: Word,
+        left: WordRegister,
         min: i64,
         max: i64,
-        slow: Place,
+        slow: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         let to = slow.label();
         if let Register::Integer(right) = self.integer_constant(min)? {
@@ -110,7 +110,7 @@ impl<'e> Compiler<'e, '_> {
             value,
             factor,
             limit,
-            target: Target(target),
+            target: TargetRegister(target),
             to,
         });
         Ok(())
@@ -123,17 +123,17 @@ fn conversion(short_cut: ShortCut, from: Register, to: Register) -> Option<I> {
         (ShortCut::IntegerToDouble, Register::Integer(value), Register::Double(target)) => {
             I::CNV_IF_Z {
                 value,
-                target: Target(target),
+                target: TargetRegister(target),
             }
         }
         (ShortCut::RealToDouble, Register::Real(value), Register::Double(target)) => I::CNV_RF_Z {
             value,
-            target: Target(target),
+            target: TargetRegister(target),
         },
         (ShortCut::IntegerToText, Register::Integer(value), Register::Text(target)) => {
             I::CNV_IS_Z {
                 value,
-                target: Target(target),
+                target: TargetRegister(target),
             }
         }
         _ => return None,

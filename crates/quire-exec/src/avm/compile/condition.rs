@@ -2,30 +2,32 @@
 
 use quire_tables::row_table::Value;
 
-use super::labels::Place;
+use super::labels::UnresolvedLabel;
 use super::pool::CompileError;
-use super::{ColumnPlace, Compiler, Held};
+use super::{ColumnBinding, Compiler, HeldValue};
 use crate::avm::opcode::Instruction as I;
-use crate::avm::operand::{Attribute, Label, Pattern, Target, TextSet, WideSet, Word, WordSet};
+use crate::avm::operand::{
+    Attribute, Label, Pattern, TargetRegister, TextSet, WideSet, WordRegister, WordSet,
+};
 use crate::avm::register::{Bank, Register};
-use crate::plan::{Comparison, Expression, LikePattern, ValueKind};
+use crate::plan::{ComparisonExpression, Expression, LikePattern, ValueKind};
 
 /// Where to go on when a condition is true, false, or NULL.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exits {
-    pub(super) yes: Place,
-    pub(super) no: Place,
-    pub(super) null: Place,
+    pub(super) yes: UnresolvedLabel,
+    pub(super) no: UnresolvedLabel,
+    pub(super) null: UnresolvedLabel,
 }
 
 impl Exits {
-    pub(super) fn new(yes: Place, no: Place, null: Place) -> Self {
+    pub(super) fn new(yes: UnresolvedLabel, no: UnresolvedLabel, null: UnresolvedLabel) -> Self {
         Self { yes, no, null }
     }
 }
 
 /// A comparison that is true or false of two values.
-type Test = Comparison;
+type Test = ComparisonExpression;
 
 fn inverse(test: Test) -> Test {
     match test {
@@ -103,7 +105,7 @@ impl<'e> Compiler<'e, '_> {
         &mut self,
         condition: &'e Expression,
         exits: Exits,
-        next: Place,
+        next: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         match condition {
             Expression::Constant(Value::Boolean(true)) => self.go(exits.yes, next),
@@ -162,7 +164,7 @@ impl<'e> Compiler<'e, '_> {
     }
 
     /// Goes on at one of two places; `when_yes` and `when_no` are the branches there.
-    fn either(&mut self, when_yes: I, when_no: I, exits: Exits, next: Place) {
+    fn either(&mut self, when_yes: I, when_no: I, exits: Exits, next: UnresolvedLabel) {
         if exits.yes == next {
             self.emit(when_no);
         } else {
@@ -171,7 +173,7 @@ impl<'e> Compiler<'e, '_> {
         }
     }
 
-    fn unless_null(&mut self, held: Held, null: Place) {
+    fn unless_null(&mut self, held: HeldValue, null: UnresolvedLabel) {
         if held.nullable {
             self.emit(null_branch(held.register, null.label()));
         }
@@ -184,7 +186,7 @@ impl<'e> Compiler<'e, '_> {
         &mut self,
         sides: &'e [Expression; 2],
         exits: Exits,
-        next: Place,
+        next: UnresolvedLabel,
         is_negated: bool,
     ) -> Result<(), CompileError> {
         let [left, right] = sides;
@@ -207,7 +209,7 @@ impl<'e> Compiler<'e, '_> {
         let (zero, one) = (self.boolean(false)?, self.boolean(true)?);
         self.emit(I::MOVE_W_Z {
             value: zero,
-            target: Target(was_null),
+            target: TargetRegister(was_null),
         });
         self.emit(I::JUMP {
             to: right_place.label(),
@@ -215,7 +217,7 @@ impl<'e> Compiler<'e, '_> {
         self.place(is_null);
         self.emit(I::MOVE_W_Z {
             value: one,
-            target: Target(was_null),
+            target: TargetRegister(was_null),
         });
         self.place(right_place);
         self.condition(
@@ -244,7 +246,7 @@ impl<'e> Compiler<'e, '_> {
         inner: &'e Expression,
         wanted: bool,
         exits: Exits,
-        next: Place,
+        next: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         let (is_null, is_value) = if wanted {
             (exits.yes, exits.no)
@@ -262,7 +264,7 @@ impl<'e> Compiler<'e, '_> {
         test: Test,
         sides: &'e [Expression; 2],
         exits: Exits,
-        next: Place,
+        next: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         if test.takes_null() {
             return self.distinction(test, sides, exits, next);
@@ -294,7 +296,7 @@ impl<'e> Compiler<'e, '_> {
         left: Register,
         right: Register,
         exits: Exits,
-        next: Place,
+        next: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         let yes = when(test, left, right, exits.yes.label());
         let no = when(inverse(test), left, right, exits.no.label());
@@ -311,7 +313,7 @@ impl<'e> Compiler<'e, '_> {
         test: Test,
         sides: &'e [Expression; 2],
         exits: Exits,
-        next: Place,
+        next: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         let (left, right) = (self.value(&sides[0])?, self.value(&sides[1])?);
         let (distinct, equal) = match test {
@@ -339,7 +341,7 @@ impl<'e> Compiler<'e, '_> {
         tested: &'e Expression,
         items: &'e [Expression],
         exits: Exits,
-        next: Place,
+        next: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         let held = self.value(tested)?;
         self.unless_null(held, exits.null);
@@ -374,14 +376,14 @@ impl<'e> Compiler<'e, '_> {
         items: &[&'e Expression],
         has_null: bool,
         exits: Exits,
-        next: Place,
+        next: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         let met_null = self.fresh_word()?;
         let (zero, one) = (self.boolean(false)?, self.boolean(true)?);
         let first = if has_null { one } else { zero };
         self.emit(I::MOVE_W_Z {
             value: first,
-            target: Target(met_null),
+            target: TargetRegister(met_null),
         });
         for item in items {
             let held = self.value(item)?;
@@ -396,7 +398,7 @@ impl<'e> Compiler<'e, '_> {
                 self.place(is_null);
                 self.emit(I::MOVE_W_Z {
                     value: one,
-                    target: Target(met_null),
+                    target: TargetRegister(met_null),
                 });
                 self.place(after);
             }
@@ -461,7 +463,7 @@ impl<'e> Compiler<'e, '_> {
         tested: &'e Expression,
         pattern: &'e LikePattern,
         exits: Exits,
-        next: Place,
+        next: UnresolvedLabel,
     ) -> Result<(), CompileError> {
         let held = self.value(tested)?;
         self.unless_null(held, exits.null);
@@ -487,7 +489,7 @@ impl<'e> Compiler<'e, '_> {
         };
         let asked_once = self.uses.get(*slot).is_some_and(|uses| *uses == 1);
         match self.columns.get(*slot) {
-            Some(ColumnPlace::Attribute {
+            Some(ColumnBinding::Attribute {
                 attribute,
                 is_shared: false,
             }) if asked_once => Some(*attribute),
@@ -496,7 +498,7 @@ impl<'e> Compiler<'e, '_> {
     }
 
     /// The register of true or false.
-    pub(super) fn boolean(&mut self, value: bool) -> Result<Word, CompileError> {
+    pub(super) fn boolean(&mut self, value: bool) -> Result<WordRegister, CompileError> {
         let register = self
             .pool
             .constant(ValueKind::Boolean, &Value::Boolean(value))?;

@@ -5,9 +5,9 @@ use crate::avm::operand::Label;
 
 /// A place, before it is known which instruction is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(pub(super) u16);
+pub(super) struct UnresolvedLabel(pub(super) u16);
 
-impl Place {
+impl UnresolvedLabel {
     pub(super) fn label(self) -> Label {
         Label(self.0)
     }
@@ -46,9 +46,9 @@ fn meet(known: &mut Option<Vec<usize>>, other: &[usize]) {
 }
 
 impl Labels {
-    pub(super) fn add(&mut self) -> Place {
+    pub(super) fn add(&mut self) -> UnresolvedLabel {
         self.places.push(PlaceState::default());
-        Place(u16::try_from(self.places.len() - 1).unwrap_or(u16::MAX))
+        UnresolvedLabel(u16::try_from(self.places.len() - 1).unwrap_or(u16::MAX))
     }
 
     pub(super) fn is_reached(&self) -> bool {
@@ -66,7 +66,7 @@ impl Labels {
     }
 
     /// A branch from here to there.
-    pub(super) fn branch(&mut self, place: Place) {
+    pub(super) fn branch(&mut self, place: UnresolvedLabel) {
         let state = self.places.get_mut(usize::from(place.0));
         if let (Some(state), Some(present)) = (state, &self.present) {
             meet(&mut state.known, present);
@@ -79,7 +79,7 @@ impl Labels {
     }
 
     /// A place is here, at this instruction.
-    pub(super) fn place(&mut self, place: Place, instruction: usize) {
+    pub(super) fn place(&mut self, place: UnresolvedLabel, instruction: usize) {
         let Some(state) = self.places.get_mut(usize::from(place.0)) else {
             return;
         };
@@ -90,7 +90,7 @@ impl Labels {
     }
 
     /// The instruction at a place.
-    pub(super) fn target(&self, place: Place) -> Result<u16, CompileError> {
+    pub(super) fn target(&self, place: UnresolvedLabel) -> Result<u16, CompileError> {
         let state = self.places.get(usize::from(place.0));
         state
             .and_then(|state| state.target)

@@ -16,17 +16,17 @@ mod value;
 pub use aggregate::{Accumulation, Extremum};
 pub use pool::{CompileError, RegisterPool};
 
-use labels::{Labels, Place};
+use labels::{Labels, UnresolvedLabel};
 
 use super::opcode::Instruction;
-use super::operand::{Attribute, Label, Text, Wide, Word};
-use super::program::{Draft, Program};
+use super::operand::{Attribute, Label, TextRegister, Wide, WordRegister};
+use super::program::{Program, ProgramDraft};
 use super::register::Register;
 use crate::plan::{Expression, ValueKind};
 
 /// Where a column of the rows that a program sees is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnPlace {
+pub enum ColumnBinding {
     /// It is decoded, or was never encoded.
     Register(Register),
     /// It is in a tuple.
@@ -41,41 +41,41 @@ pub enum ColumnPlace {
 
 /// A value that a program has in a register.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct HeldValue {
     pub(super) register: Register,
     pub(super) nullable: bool,
 }
 
 /// An expression whose value is in a register.
 #[derive(Debug)]
-struct Known<'e> {
+struct CommonSubexpression<'e> {
     expression: &'e Expression,
-    held: Held,
+    held: HeldValue,
 }
 
 /// Makes one program. `'e` is the life of the expressions.
 #[derive(Debug)]
 pub struct Compiler<'e, 'p> {
     pool: &'p mut RegisterPool,
-    columns: Vec<ColumnPlace>,
-    draft: Draft,
+    columns: Vec<ColumnBinding>,
+    draft: ProgramDraft,
     labels: Labels,
-    known: Vec<Known<'e>>,
+    known: Vec<CommonSubexpression<'e>>,
     /// How often this program's expressions ask for each column.
     uses: Vec<u32>,
-    reject: Option<Place>,
+    reject: Option<UnresolvedLabel>,
 }
 
 impl<'e, 'p> Compiler<'e, 'p> {
     /// For rows whose columns are there; `tuples` are the tuple registers with their numbers of columns.
     pub fn new(
         pool: &'p mut RegisterPool,
-        columns: Vec<ColumnPlace>,
+        columns: Vec<ColumnBinding>,
         tuples: &[(super::operand::Tuple, u16)],
     ) -> Self {
-        let draft = Draft {
+        let draft = ProgramDraft {
             tuples: tuples.to_vec(),
-            ..Draft::default()
+            ..ProgramDraft::default()
         };
         Self {
             pool,
@@ -149,15 +149,15 @@ impl<'e, 'p> Compiler<'e, 'p> {
     ///
     /// # Errors
     /// As the variants of [`CompileError`] say.
-    pub fn finish(mut self) -> Result<(Program, Vec<ColumnPlace>), CompileError> {
+    pub fn finish(mut self) -> Result<(Program, Vec<ColumnBinding>), CompileError> {
         for known in self.labels.available() {
-            if let Some(Known {
+            if let Some(CommonSubexpression {
                 expression: Expression::Column { slot, .. },
                 held,
             }) = self.known.get(*known)
                 && let Some(place) = self.columns.get_mut(*slot)
             {
-                *place = ColumnPlace::Register(held.register);
+                *place = ColumnBinding::Register(held.register);
             }
         }
         self.emit(Instruction::STOP {});
@@ -167,13 +167,13 @@ impl<'e, 'p> Compiler<'e, 'p> {
         }
         for instruction in &mut self.draft.instructions {
             if let Some(Label(number)) = instruction.target() {
-                instruction.set_target(Label(self.labels.target(Place(number))?));
+                instruction.set_target(Label(self.labels.target(UnresolvedLabel(number))?));
             }
         }
         self.draft.constants = self.pool.constants().to_vec();
         self.draft.inputs.extend(self.pool.inputs());
         for column in &self.columns {
-            if let ColumnPlace::Register(register) = column {
+            if let ColumnBinding::Register(register) = column {
                 self.draft.inputs.push(*register);
             }
         }
@@ -186,7 +186,7 @@ impl<'e, 'p> Compiler<'e, 'p> {
             return;
         }
         if let Some(Label(place)) = instruction.target() {
-            self.labels.branch(Place(place));
+            self.labels.branch(UnresolvedLabel(place));
         }
         self.draft.instructions.push(instruction);
         if matches!(
@@ -198,12 +198,12 @@ impl<'e, 'p> Compiler<'e, 'p> {
     }
 
     /// The next instruction is there.
-    fn place(&mut self, place: Place) {
+    fn place(&mut self, place: UnresolvedLabel) {
         self.labels.place(place, self.draft.instructions.len());
     }
 
     /// Goes on there, which is `next` to what is emitted or not.
-    fn go(&mut self, place: Place, next: Place) {
+    fn go(&mut self, place: UnresolvedLabel, next: UnresolvedLabel) {
         if place != next {
             self.emit(Instruction::JUMP { to: place.label() });
         }
@@ -214,7 +214,7 @@ impl<'e, 'p> Compiler<'e, 'p> {
         self.pool.fresh(kind)
     }
 
-    fn fresh_word(&mut self) -> Result<Word, CompileError> {
+    fn fresh_word(&mut self) -> Result<WordRegister, CompileError> {
         self.pool.word()
     }
 
@@ -222,18 +222,18 @@ impl<'e, 'p> Compiler<'e, 'p> {
         self.pool.wide()
     }
 
-    fn fresh_text(&mut self) -> Result<Text, CompileError> {
+    fn fresh_text(&mut self) -> Result<TextRegister, CompileError> {
         self.pool.text()
     }
 
     /// Remembers that a register has the value of an expression from here on.
-    fn remember(&mut self, expression: &'e Expression, held: Held) {
+    fn remember(&mut self, expression: &'e Expression, held: HeldValue) {
         self.labels.know(self.known.len());
-        self.known.push(Known { expression, held });
+        self.known.push(CommonSubexpression { expression, held });
     }
 
     /// The register that has the value of an expression here.
-    fn recall(&self, expression: &Expression) -> Option<Held> {
+    fn recall(&self, expression: &Expression) -> Option<HeldValue> {
         let known = self.labels.available().iter();
         let mut known = known.filter_map(|number| self.known.get(*number));
         let found = known.find(|known| same::is_same(known.expression, expression));

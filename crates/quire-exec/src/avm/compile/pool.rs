@@ -3,12 +3,12 @@
 use quire_tables::row_table::Value;
 
 use super::same::is_same_constant;
-use crate::avm::operand::{Target, Text, Tuple, Wide, Word};
+use crate::avm::operand::{TargetRegister, TextRegister, Tuple, Wide, WordRegister};
 use crate::avm::register::Register;
 use crate::avm::registers::{REGISTERS_MAX, RegisterSet};
 use crate::avm::trap::Trap;
 use crate::avm::verify::ProgramError;
-use crate::plan::{Scalar, ValueKind};
+use crate::plan::{PlanScalar, ValueKind};
 
 /// Why a query has no program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +43,7 @@ pub struct RegisterPool {
     constants: Vec<(Register, Value)>,
     /// Registers of parameters by their numbers.
     parameters: Vec<Option<Register>>,
-    now: Option<Word>,
+    now: Option<WordRegister>,
 }
 
 fn next(count: &mut usize) -> Result<u8, CompileError> {
@@ -61,16 +61,16 @@ impl RegisterPool {
         next(&mut self.tuples).map(Tuple)
     }
 
-    pub(super) fn word(&mut self) -> Result<Word, CompileError> {
-        next(&mut self.words).map(Word)
+    pub(super) fn word(&mut self) -> Result<WordRegister, CompileError> {
+        next(&mut self.words).map(WordRegister)
     }
 
     pub(super) fn wide(&mut self) -> Result<Wide, CompileError> {
         next(&mut self.wides).map(Wide)
     }
 
-    pub(super) fn text(&mut self) -> Result<Text, CompileError> {
-        next(&mut self.texts).map(Text)
+    pub(super) fn text(&mut self) -> Result<TextRegister, CompileError> {
+        next(&mut self.texts).map(TextRegister)
     }
 
     /// A register for values of a kind.
@@ -128,7 +128,7 @@ impl RegisterPool {
     }
 
     /// The register of the time.
-    pub(super) fn now(&mut self) -> Result<Word, CompileError> {
+    pub(super) fn now(&mut self) -> Result<WordRegister, CompileError> {
         match self.now {
             Some(word) => Ok(word),
             None => {
@@ -176,10 +176,10 @@ impl RegisterPool {
         let given = self.parameters.iter().zip(parameters);
         let given = given.filter_map(|(register, value)| Some(((*register)?, value)));
         for (register, value) in fixed.chain(given) {
-            registers.set_value(register, &Scalar::from(value.as_tuple_value()))?;
+            registers.set_value(register, &PlanScalar::from(value.as_tuple_value()))?;
         }
         if let Some(word) = self.now {
-            registers.set_word(Target(word), now);
+            registers.set_word(TargetRegister(word), now);
         }
         Ok(())
     }

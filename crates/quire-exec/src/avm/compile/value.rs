@@ -6,16 +6,16 @@ use quire_tables::row_table::Value;
 
 use super::condition::{Exits, null_branch};
 use super::pool::CompileError;
-use super::{ColumnPlace, Compiler, Held};
+use super::{ColumnBinding, Compiler, HeldValue};
 use crate::avm::call::FunctionCall;
 use crate::avm::opcode::Instruction as I;
-use crate::avm::operand::{Call, Target};
+use crate::avm::operand::{Call, TargetRegister};
 use crate::avm::register::{Bank, Register};
 use crate::plan::{Expression, ScalarFunction};
 
 impl<'e> Compiler<'e, '_> {
     /// The register that has the value of an expression from here on.
-    pub(super) fn value(&mut self, expression: &'e Expression) -> Result<Held, CompileError> {
+    pub(super) fn value(&mut self, expression: &'e Expression) -> Result<HeldValue, CompileError> {
         if let Some(held) = self.recall(expression) {
             return Ok(held);
         }
@@ -28,26 +28,26 @@ impl<'e> Compiler<'e, '_> {
     }
 
     /// The register of what has one before the program runs.
-    fn given(&mut self, expression: &Expression) -> Result<Option<Held>, CompileError> {
+    fn given(&mut self, expression: &Expression) -> Result<Option<HeldValue>, CompileError> {
         let register = match expression {
             Expression::Constant(value) => self.pool.constant(expression.kind(), value)?,
             Expression::Null(kind) => self.pool.constant(*kind, &Value::Null)?,
             Expression::Parameter { number, kind } => self.pool.parameter(*number, *kind)?,
             Expression::Now => Register::Integer(self.pool.now()?),
             Expression::Column { slot, .. } => match self.columns.get(*slot) {
-                Some(ColumnPlace::Register(register)) => *register,
-                Some(ColumnPlace::Attribute { .. }) => return Ok(None),
-                Some(ColumnPlace::None) | None => return Err(CompileError::NoColumn(*slot)),
+                Some(ColumnBinding::Register(register)) => *register,
+                Some(ColumnBinding::Attribute { .. }) => return Ok(None),
+                Some(ColumnBinding::None) | None => return Err(CompileError::NoColumn(*slot)),
             },
             _ => return Ok(None),
         };
-        Ok(Some(Held {
+        Ok(Some(HeldValue {
             register,
             nullable: expression.may_be_null(),
         }))
     }
 
-    fn computed(&mut self, expression: &'e Expression) -> Result<Held, CompileError> {
+    fn computed(&mut self, expression: &'e Expression) -> Result<HeldValue, CompileError> {
         match expression {
             Expression::Constant(_)
             | Expression::Null(_)
@@ -81,7 +81,7 @@ impl<'e> Compiler<'e, '_> {
         &mut self,
         function: &'e Arc<dyn ScalarFunction>,
         arguments: &'e [Expression],
-    ) -> Result<Held, CompileError> {
+    ) -> Result<HeldValue, CompileError> {
         let mut registers = Vec::with_capacity(arguments.len());
         for argument in arguments {
             registers.push(self.value(argument)?.register);
@@ -92,17 +92,17 @@ impl<'e> Compiler<'e, '_> {
             arguments: registers,
             target,
         });
-        Ok(Held {
+        Ok(HeldValue {
             register: target,
             nullable: true,
         })
     }
 
     /// A column of a tuple.
-    fn decoded(&mut self, column: &Expression) -> Result<Held, CompileError> {
+    fn decoded(&mut self, column: &Expression) -> Result<HeldValue, CompileError> {
         let value = match column {
             Expression::Column { slot, .. } => match self.columns.get(*slot) {
-                Some(ColumnPlace::Attribute { attribute, .. }) => *attribute,
+                Some(ColumnBinding::Attribute { attribute, .. }) => *attribute,
                 _ => return Err(CompileError::NoColumn(*slot)),
             },
             _ => return Err(CompileError::Unsupported("a column that is none")),
@@ -111,25 +111,25 @@ impl<'e> Compiler<'e, '_> {
         self.emit(match register.bank() {
             Bank::Word(word) => I::LOAD_W_A {
                 value,
-                target: Target(word),
+                target: TargetRegister(word),
             },
             Bank::Wide(wide) => I::LOAD_N_A {
                 value,
-                target: Target(wide),
+                target: TargetRegister(wide),
             },
             Bank::Text(text) => I::LOAD_S_A {
                 value,
-                target: Target(text),
+                target: TargetRegister(text),
             },
         });
-        Ok(Held {
+        Ok(HeldValue {
             register,
             nullable: column.may_be_null(),
         })
     }
 
     /// The truth of a condition as a value.
-    fn truth(&mut self, condition: &'e Expression) -> Result<Held, CompileError> {
+    fn truth(&mut self, condition: &'e Expression) -> Result<HeldValue, CompileError> {
         let target = self.fresh_word()?;
         let [yes, no, null, after] = [(); 4].map(|()| self.labels.add());
         self.condition(condition, Exits::new(yes, no, null), yes)?;
@@ -137,22 +137,22 @@ impl<'e> Compiler<'e, '_> {
         let (one, zero) = (self.boolean(true)?, self.boolean(false)?);
         self.emit(I::MOVE_W_Z {
             value: one,
-            target: Target(target),
+            target: TargetRegister(target),
         });
         self.emit(I::JUMP { to: after.label() });
         self.place(no);
         self.emit(I::MOVE_W_Z {
             value: zero,
-            target: Target(target),
+            target: TargetRegister(target),
         });
         let nullable = condition.may_be_null();
         self.emit(I::JUMP { to: after.label() });
         self.place(null);
         self.emit(I::NULL_W {
-            target: Target(target),
+            target: TargetRegister(target),
         });
         self.place(after);
-        Ok(Held {
+        Ok(HeldValue {
             register: Register::Boolean(target),
             nullable,
         })
@@ -163,7 +163,7 @@ impl<'e> Compiler<'e, '_> {
         branches: &'e [(Expression, Expression)],
         otherwise: Option<&'e Expression>,
         whole: &Expression,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<HeldValue, CompileError> {
         let register = self.fresh(whole.kind())?;
         let after = self.labels.add();
         for (when, then) in branches {
@@ -183,7 +183,7 @@ impl<'e> Compiler<'e, '_> {
             None => self.null(register),
         }
         self.place(after);
-        Ok(Held {
+        Ok(HeldValue {
             register,
             nullable: whole.may_be_null(),
         })
@@ -193,7 +193,7 @@ impl<'e> Compiler<'e, '_> {
         &mut self,
         parts: &'e [Expression],
         whole: &Expression,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<HeldValue, CompileError> {
         let register = self.fresh(whole.kind())?;
         let after = self.labels.add();
         for part in parts {
@@ -208,7 +208,7 @@ impl<'e> Compiler<'e, '_> {
         }
         self.null(register);
         self.place(after);
-        Ok(Held {
+        Ok(HeldValue {
             register,
             nullable: whole.may_be_null(),
         })
@@ -217,10 +217,10 @@ impl<'e> Compiler<'e, '_> {
     /// An operator that is NULL when an operand is: those that may be are looked at first.
     pub(super) fn strict(
         &mut self,
-        operands: &[Held],
+        operands: &[HeldValue],
         target: Register,
         compute: impl FnOnce(&mut Self) -> Result<(), CompileError>,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<HeldValue, CompileError> {
         let nullable = operands.iter().any(|operand| operand.nullable);
         let after = self.labels.add();
         if nullable {
@@ -231,13 +231,13 @@ impl<'e> Compiler<'e, '_> {
         }
         compute(self)?;
         self.place(after);
-        Ok(Held {
+        Ok(HeldValue {
             register: target,
             nullable,
         })
     }
 
-    fn concatenation(&mut self, sides: &'e [Expression; 2]) -> Result<Held, CompileError> {
+    fn concatenation(&mut self, sides: &'e [Expression; 2]) -> Result<HeldValue, CompileError> {
         let (left, right) = (self.value(&sides[0])?, self.value(&sides[1])?);
         let (Register::Text(from), Register::Text(behind)) = (left.register, right.register) else {
             return Err(CompileError::Unsupported("|| of what is no text"));
@@ -247,7 +247,7 @@ impl<'e> Compiler<'e, '_> {
             compiler.emit(I::CAT_C_S_ZZ {
                 left: from,
                 right: behind,
-                target: Target(target),
+                target: TargetRegister(target),
             });
             Ok(())
         })
@@ -258,27 +258,27 @@ impl<'e> Compiler<'e, '_> {
         &mut self,
         whole: &'e Expression,
         inner: &'e Expression,
-    ) -> Result<Held, CompileError> {
+    ) -> Result<HeldValue, CompileError> {
         let held = self.value(inner)?;
         let register = self.fresh(whole.kind())?;
         let instruction = match (whole, held.register, register) {
             (Expression::Digits(_), Register::Decimal(value), Register::Decimal(target)) => {
                 I::DIG_C_N_Z {
                     value,
-                    target: Target(target),
+                    target: TargetRegister(target),
                 }
             }
             (_, Register::Decimal(value), Register::Decimal(target)) => I::NEG_C_N_Z {
                 value,
-                target: Target(target),
+                target: TargetRegister(target),
             },
             (_, Register::Double(value), Register::Double(target)) => I::NEG_C_F_Z {
                 value,
-                target: Target(target),
+                target: TargetRegister(target),
             },
             (_, Register::Real(value), Register::Real(target)) => I::NEG_C_R_Z {
                 value,
-                target: Target(target),
+                target: TargetRegister(target),
             },
             _ => {
                 return Err(CompileError::Unsupported(
@@ -302,13 +302,13 @@ impl<'e> Compiler<'e, '_> {
     fn null(&mut self, register: Register) {
         self.emit(match register.bank() {
             Bank::Word(word) => I::NULL_W {
-                target: Target(word),
+                target: TargetRegister(word),
             },
             Bank::Wide(wide) => I::NULL_N {
-                target: Target(wide),
+                target: TargetRegister(wide),
             },
             Bank::Text(text) => I::NULL_S {
-                target: Target(text),
+                target: TargetRegister(text),
             },
         });
     }
@@ -321,15 +321,15 @@ impl<'e> Compiler<'e, '_> {
         self.emit(match (from.bank(), to.bank()) {
             (Bank::Word(value), Bank::Word(target)) => I::MOVE_W_Z {
                 value,
-                target: Target(target),
+                target: TargetRegister(target),
             },
             (Bank::Wide(value), Bank::Wide(target)) => I::MOVE_N_Z {
                 value,
-                target: Target(target),
+                target: TargetRegister(target),
             },
             (Bank::Text(value), Bank::Text(target)) => I::MOVE_S_Z {
                 value,
-                target: Target(target),
+                target: TargetRegister(target),
             },
             _ => return Err(other_kind),
         });

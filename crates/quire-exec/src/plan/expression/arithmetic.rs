@@ -3,7 +3,7 @@
 //! products, four digits more than the dividend for quotients.
 
 use super::operator::Operator;
-use crate::plan::{EvaluationError, IntegerWidth, Scalar};
+use crate::plan::{EvaluationError, IntegerWidth, PlanScalar};
 
 /// Arithmetic on integers of one width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ impl FloatOperator {
     }
 
     #[inline]
-    pub(crate) fn apply<F: Float>(self, left: F, right: F) -> Result<F, EvaluationError> {
+    pub(crate) fn apply<F: FloatArithmetic>(self, left: F, right: F) -> Result<F, EvaluationError> {
         Ok(match self.0 {
             Operator::Add => left + right,
             Operator::Subtract => left - right,
@@ -94,7 +94,7 @@ impl FloatOperator {
     }
 }
 
-pub(crate) trait Float:
+pub(crate) trait FloatArithmetic:
     Copy
     + Default
     + PartialEq
@@ -106,8 +106,8 @@ pub(crate) trait Float:
 {
 }
 
-impl Float for f32 {}
-impl Float for f64 {}
+impl FloatArithmetic for f32 {}
+impl FloatArithmetic for f64 {}
 
 /// Arithmetic on decimals: the operands are multiplied by powers of ten first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -187,9 +187,9 @@ impl DecimalOperation {
 
 /// The decimal, if it has at most 38 digits.
 #[inline]
-pub(super) fn checked_digits(value: Scalar<'_>) -> Result<Scalar<'_>, EvaluationError> {
+pub(super) fn checked_digits(value: PlanScalar<'_>) -> Result<PlanScalar<'_>, EvaluationError> {
     match value {
-        Scalar::Decimal(decimal) if decimal.unsigned_abs() >= 10_u128.pow(38) => {
+        PlanScalar::Decimal(decimal) if decimal.unsigned_abs() >= 10_u128.pow(38) => {
             Err(EvaluationError::DecimalOutOfRange)
         }
         value => Ok(value),
@@ -197,11 +197,11 @@ pub(super) fn checked_digits(value: Scalar<'_>) -> Result<Scalar<'_>, Evaluation
 }
 
 /// Minus a decimal or a float. A decimal has at most 38 digits, so its negative fits.
-pub(super) fn negated(value: Scalar<'_>) -> Scalar<'_> {
+pub(super) fn negated(value: PlanScalar<'_>) -> PlanScalar<'_> {
     match value {
-        Scalar::Decimal(value) => Scalar::Decimal(value.wrapping_neg()),
-        Scalar::Real(value) => Scalar::Real(-value),
-        Scalar::Double(value) => Scalar::Double(-value),
-        _ => Scalar::Null,
+        PlanScalar::Decimal(value) => PlanScalar::Decimal(value.wrapping_neg()),
+        PlanScalar::Real(value) => PlanScalar::Real(-value),
+        PlanScalar::Double(value) => PlanScalar::Double(-value),
+        _ => PlanScalar::Null,
     }
 }

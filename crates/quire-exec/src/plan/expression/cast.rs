@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::ScalarFunction;
-use crate::plan::{EvaluationError, Scalar, ValueKind};
+use crate::plan::{EvaluationError, PlanScalar, ValueKind};
 
 /// How values of one type become values of another.
 #[derive(Debug, Clone)]
@@ -60,9 +60,9 @@ impl DecimalRescale {
     }
 
     #[inline]
-    fn apply<'a>(&self, value: i128) -> Option<Scalar<'a>> {
+    fn apply<'a>(&self, value: i128) -> Option<PlanScalar<'a>> {
         let value = value.checked_mul(self.factor)?;
-        (-self.limit < value && value < self.limit).then_some(Scalar::Decimal(value))
+        (-self.limit < value && value < self.limit).then_some(PlanScalar::Decimal(value))
     }
 }
 
@@ -109,24 +109,26 @@ impl CastPlan {
     ///
     /// # Errors
     /// Those of the cast's function.
-    pub fn apply<'a>(&self, value: Scalar<'a>) -> Result<Scalar<'a>, EvaluationError> {
+    pub fn apply<'a>(&self, value: PlanScalar<'a>) -> Result<PlanScalar<'a>, EvaluationError> {
         let quick = match (self.short_cut, &value) {
-            (_, Scalar::Null) => return Ok(Scalar::Null),
-            (ShortCut::IntegerInRange { min, max }, Scalar::Integer(value)) => (min..=max)
+            (_, PlanScalar::Null) => return Ok(PlanScalar::Null),
+            (ShortCut::IntegerInRange { min, max }, PlanScalar::Integer(value)) => (min..=max)
                 .contains(value)
-                .then_some(Scalar::Integer(*value)),
-            (ShortCut::IntegerToDouble, Scalar::Integer(value)) => {
-                Some(Scalar::Double(*value as f64))
+                .then_some(PlanScalar::Integer(*value)),
+            (ShortCut::IntegerToDouble, PlanScalar::Integer(value)) => {
+                Some(PlanScalar::Double(*value as f64))
             }
-            (ShortCut::IntegerToDecimal(rescale), Scalar::Integer(value)) => {
+            (ShortCut::IntegerToDecimal(rescale), PlanScalar::Integer(value)) => {
                 rescale.apply(i128::from(*value))
             }
-            (ShortCut::DecimalToDecimal(rescale), Scalar::Decimal(value)) => rescale.apply(*value),
-            (ShortCut::IntegerToText, Scalar::Integer(value)) => {
-                Some(Scalar::Bytes(Cow::Owned(value.to_string().into_bytes())))
+            (ShortCut::DecimalToDecimal(rescale), PlanScalar::Decimal(value)) => {
+                rescale.apply(*value)
             }
-            (ShortCut::RealToDouble, Scalar::Real(value)) => {
-                Some(Scalar::Double(f64::from(*value)))
+            (ShortCut::IntegerToText, PlanScalar::Integer(value)) => Some(PlanScalar::Bytes(
+                Cow::Owned(value.to_string().into_bytes()),
+            )),
+            (ShortCut::RealToDouble, PlanScalar::Real(value)) => {
+                Some(PlanScalar::Double(f64::from(*value)))
             }
             _ => None,
         };

@@ -1,10 +1,10 @@
 //! Comparisons of two values.
 
-use crate::plan::Scalar;
+use crate::plan::PlanScalar;
 
 /// A comparison of two values of one type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Comparison {
+pub enum ComparisonExpression {
     /// `=`
     Equal,
     /// `<>`
@@ -23,7 +23,7 @@ pub enum Comparison {
     NotDistinct,
 }
 
-impl Comparison {
+impl ComparisonExpression {
     /// The comparison with its sides exchanged.
     #[must_use]
     pub fn mirrored(self) -> Self {
@@ -60,17 +60,17 @@ impl Comparison {
     /// True, false or NULL.
     #[inline]
     #[must_use]
-    pub fn compare<'a>(self, left: &Scalar<'_>, right: &Scalar<'_>) -> Scalar<'a> {
+    pub fn compare<'a>(self, left: &PlanScalar<'_>, right: &PlanScalar<'_>) -> PlanScalar<'a> {
         if left.is_null() || right.is_null() {
             let is_equal = left.is_null() && right.is_null();
             return match self {
-                Self::Distinct => Scalar::Boolean(!is_equal),
-                Self::NotDistinct => Scalar::Boolean(is_equal),
-                _ => Scalar::Null,
+                Self::Distinct => PlanScalar::Boolean(!is_equal),
+                Self::NotDistinct => PlanScalar::Boolean(is_equal),
+                _ => PlanScalar::Null,
             };
         }
         let order = left.compare(right);
-        Scalar::Boolean(match self {
+        PlanScalar::Boolean(match self {
             Self::Equal | Self::NotDistinct => order.is_eq(),
             Self::NotEqual | Self::Distinct => order.is_ne(),
             Self::Less => order.is_lt(),

@@ -8,14 +8,14 @@ use super::Expression;
 use crate::plan::PlanColumn;
 
 /// An expression over rows with these columns.
-pub(in crate::plan) struct Shown<'a> {
+pub(in crate::plan) struct ShownExpression<'a> {
     pub(in crate::plan) expression: &'a Expression,
     pub(in crate::plan) columns: &'a [PlanColumn],
 }
 
-impl Shown<'_> {
-    fn of<'s>(&'s self, expression: &'s Expression) -> Shown<'s> {
-        Shown {
+impl ShownExpression<'_> {
+    fn of<'s>(&'s self, expression: &'s Expression) -> ShownExpression<'s> {
+        ShownExpression {
             expression,
             columns: self.columns,
         }
@@ -61,7 +61,7 @@ impl Shown<'_> {
     }
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ShownExpression<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let not = |is_negated: bool| if is_negated { "not " } else { "" };
         match self.expression {

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::plan::{EvaluationError, Scalar, ValueKind};
+use crate::plan::{EvaluationError, PlanScalar, ValueKind};
 
 /// A function whose code is not here: that of the planner's library, and casts that have no short cut. Slow beside the rest.
 ///
@@ -18,5 +18,5 @@ pub trait ScalarFunction: Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of the function, as [`EvaluationError::Function`].
-    fn call<'a>(&self, arguments: &[Scalar<'a>]) -> Result<Scalar<'a>, EvaluationError>;
+    fn call<'a>(&self, arguments: &[PlanScalar<'a>]) -> Result<PlanScalar<'a>, EvaluationError>;
 }

@@ -7,11 +7,11 @@ use memchr::memmem::Finder;
 /// A pattern, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LikePattern {
-    parts: Vec<Part>,
+    parts: Vec<LikePart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum LikePart {
     Text(Box<Literal>),
     AnyCharacter,
     AnyText,
@@ -50,8 +50,8 @@ impl LikePattern {
         let mut characters = pattern.chars();
         while let Some(character) = characters.next() {
             let part = match character {
-                '%' => Part::AnyText,
-                '_' => Part::AnyCharacter,
+                '%' => LikePart::AnyText,
+                '_' => LikePart::AnyCharacter,
                 // At the end of a pattern it stands for itself.
                 '\\' => {
                     text.push(characters.next().unwrap_or('\\'));
@@ -72,7 +72,7 @@ impl LikePattern {
     /// What every text that is like the pattern begins with.
     pub(crate) fn prefix(&self) -> Option<&[u8]> {
         match self.parts.first() {
-            Some(Part::Text(text)) => Some(text.bytes()),
+            Some(LikePart::Text(text)) => Some(text.bytes()),
             _ => None,
         }
     }
@@ -85,7 +85,7 @@ impl LikePattern {
         let (mut part, mut at) = (0, 0);
         loop {
             let next = match self.parts.get(part) {
-                Some(Part::AnyText) => {
+                Some(LikePart::AnyText) => {
                     part += 1;
                     let Some(start) = self.first_start(part, text, at) else {
                         return false;
@@ -94,12 +94,14 @@ impl LikePattern {
                     at = start;
                     continue;
                 }
-                Some(Part::Text(wanted)) => {
+                Some(LikePart::Text(wanted)) => {
                     let rest = text.get(at..).unwrap_or_default();
                     let wanted = wanted.bytes();
                     rest.starts_with(wanted).then_some(at + wanted.len())
                 }
-                Some(Part::AnyCharacter) => (at < text.len()).then(|| after_character(text, at)),
+                Some(LikePart::AnyCharacter) => {
+                    (at < text.len()).then(|| after_character(text, at))
+                }
                 None if at == text.len() => return true,
                 None => None,
             };
@@ -121,7 +123,7 @@ impl LikePattern {
     /// Where what stands behind a `%` can begin first.
     fn first_start(&self, part: usize, text: &[u8], from: usize) -> Option<usize> {
         match self.parts.get(part) {
-            Some(Part::Text(wanted)) => wanted.find(text, from),
+            Some(LikePart::Text(wanted)) => wanted.find(text, from),
             // Of the end there is one place.
             None => Some(text.len()),
             Some(_) => Some(from),
@@ -133,9 +135,9 @@ impl fmt::Display for LikePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {
             match part {
-                Part::AnyText => f.write_str("%")?,
-                Part::AnyCharacter => f.write_str("_")?,
-                Part::Text(literal) => {
+                LikePart::AnyText => f.write_str("%")?,
+                LikePart::AnyCharacter => f.write_str("_")?,
+                LikePart::Text(literal) => {
                     let text = String::from_utf8_lossy(literal.bytes());
                     let text = text.replace('\\', "\\\\").replace('%', "\\%");
                     f.write_str(&text.replace('_', "\\_"))?;
@@ -146,10 +148,10 @@ impl fmt::Display for LikePattern {
     }
 }
 
-fn flush(text: &mut String, parts: &mut Vec<Part>) {
+fn flush(text: &mut String, parts: &mut Vec<LikePart>) {
     if !text.is_empty() {
         let finder = Finder::new(text.as_bytes()).into_owned();
-        parts.push(Part::Text(Box::new(Literal(finder))));
+        parts.push(LikePart::Text(Box::new(Literal(finder))));
         text.clear();
     }
 }

@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 pub use arithmetic::{DecimalOperation, FloatOperator, IntegerOperation};
 pub use cast::{CastPlan, DecimalRescale, ShortCut};
-pub use comparison::Comparison;
-pub(in crate::plan) use display::Shown;
+pub use comparison::ComparisonExpression;
+pub(in crate::plan) use display::ShownExpression;
 pub use function::ScalarFunction;
 pub use like::LikePattern;
 pub use operator::Operator;
 
-use super::{Environment, EvaluationError, Row, Scalar, VALUE_BYTES_MAX, ValueKind};
+use super::{Environment, EvaluationError, PlanScalar, Row, VALUE_BYTES_MAX, ValueKind};
 use quire_tables::row_table::{TupleValue, Value};
 
 /// One operation and what it is applied to.
@@ -53,7 +53,7 @@ pub enum Expression {
     /// The time of the statement in microseconds since 1970.
     Now,
     /// Two values beside one another.
-    Compare(Comparison, Box<[Expression; 2]>),
+    Compare(ComparisonExpression, Box<[Expression; 2]>),
     /// False if a side is, even if the other is NULL. The right side is not evaluated when the left is false.
     And(Box<[Expression; 2]>),
     /// True if a side is, even if the other is NULL. The right side is not evaluated when the left is true.
@@ -110,16 +110,16 @@ impl Expression {
         &'a self,
         row: Row<'a>,
         environment: &Environment<'a>,
-    ) -> Result<Scalar<'a>, EvaluationError> {
+    ) -> Result<PlanScalar<'a>, EvaluationError> {
         let of = |node: &'a Self| node.evaluate(row, environment);
         Ok(match self {
             Self::Constant(value) => value.as_tuple_value().into(),
-            Self::Null(_) => Scalar::Null,
+            Self::Null(_) => PlanScalar::Null,
             Self::Column { slot, .. } => row.get(*slot).copied().unwrap_or(TupleValue::Null).into(),
             Self::Parameter { number, .. } => {
                 environment.parameter(*number)?.as_tuple_value().into()
             }
-            Self::Now => Scalar::Integer(environment.now()),
+            Self::Now => PlanScalar::Integer(environment.now()),
             Self::Compare(comparison, sides) => {
                 let (left, right) = (of(&sides[0])?, of(&sides[1])?);
                 comparison.compare(&left, &right)
@@ -133,11 +133,11 @@ impl Expression {
             | Self::Like(..) => return self.condition(of),
             Self::Case(branches, otherwise) => {
                 for (condition, result) in branches {
-                    if of(condition)? == Scalar::Boolean(true) {
+                    if of(condition)? == PlanScalar::Boolean(true) {
                         return of(result);
                     }
                 }
-                return otherwise.as_deref().map_or(Ok(Scalar::Null), of);
+                return otherwise.as_deref().map_or(Ok(PlanScalar::Null), of);
             }
             Self::Coalesce(parts) => {
                 for part in parts {
@@ -146,7 +146,7 @@ impl Expression {
                         return Ok(value);
                     }
                 }
-                Scalar::Null
+                PlanScalar::Null
             }
             Self::Digits(inner) => return arithmetic::checked_digits(of(inner)?),
             Self::Cast(plan, inner) => return plan.apply(of(inner)?),
@@ -166,29 +166,33 @@ impl Expression {
     /// An operator that is NULL when a side is.
     fn combine<'a>(
         &self,
-        left: Scalar<'a>,
-        right: Scalar<'a>,
-    ) -> Result<Scalar<'a>, EvaluationError> {
+        left: PlanScalar<'a>,
+        right: PlanScalar<'a>,
+    ) -> Result<PlanScalar<'a>, EvaluationError> {
         Ok(match (self, left, right) {
-            (Self::Integer(operation, _), Scalar::Integer(left), Scalar::Integer(right)) => {
-                Scalar::Integer(operation.apply(left, right)?)
+            (
+                Self::Integer(operation, _),
+                PlanScalar::Integer(left),
+                PlanScalar::Integer(right),
+            ) => PlanScalar::Integer(operation.apply(left, right)?),
+            (Self::Double(operator, _), PlanScalar::Double(left), PlanScalar::Double(right)) => {
+                PlanScalar::Double(operator.apply(left, right)?)
             }
-            (Self::Double(operator, _), Scalar::Double(left), Scalar::Double(right)) => {
-                Scalar::Double(operator.apply(left, right)?)
+            (Self::Real(operator, _), PlanScalar::Real(left), PlanScalar::Real(right)) => {
+                PlanScalar::Real(operator.apply(left, right)?)
             }
-            (Self::Real(operator, _), Scalar::Real(left), Scalar::Real(right)) => {
-                Scalar::Real(operator.apply(left, right)?)
-            }
-            (Self::Decimal(operation, _), Scalar::Decimal(left), Scalar::Decimal(right)) => {
-                Scalar::Decimal(operation.apply(left, right)?)
-            }
-            (Self::Concatenate(_), Scalar::Bytes(left), Scalar::Bytes(right)) => {
+            (
+                Self::Decimal(operation, _),
+                PlanScalar::Decimal(left),
+                PlanScalar::Decimal(right),
+            ) => PlanScalar::Decimal(operation.apply(left, right)?),
+            (Self::Concatenate(_), PlanScalar::Bytes(left), PlanScalar::Bytes(right)) => {
                 if left.len().saturating_add(right.len()) > VALUE_BYTES_MAX {
                     return Err(EvaluationError::TooLarge);
                 }
-                Scalar::Bytes(Cow::Owned([&*left, &*right].concat()))
+                PlanScalar::Bytes(Cow::Owned([&*left, &*right].concat()))
             }
-            _ => Scalar::Null,
+            _ => PlanScalar::Null,
         })
     }
 }
@@ -197,8 +201,8 @@ impl Expression {
 fn call<'a>(
     function: &dyn ScalarFunction,
     arguments: &'a [Expression],
-    of: impl Fn(&'a Expression) -> Result<Scalar<'a>, EvaluationError>,
-) -> Result<Scalar<'a>, EvaluationError> {
+    of: impl Fn(&'a Expression) -> Result<PlanScalar<'a>, EvaluationError>,
+) -> Result<PlanScalar<'a>, EvaluationError> {
     match arguments {
         [] => function.call(&[]),
         [one] => function.call(&[of(one)?]),

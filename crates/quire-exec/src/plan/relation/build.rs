@@ -2,7 +2,7 @@
 
 use arrow_schema::DataType;
 
-use super::{Aggregate, Join, JoinKind, Node, Plan, PlanColumn, Sort};
+use super::{Aggregate, Join, JoinKind, Plan, PlanColumn, PlanNode, SortNode};
 use crate::plan::Expression;
 
 impl PlanColumn {
@@ -23,7 +23,7 @@ impl Plan {
     pub fn filter(self, condition: Expression) -> Self {
         Self {
             columns: self.columns.clone(),
-            node: Node::Filter(Box::new(self), condition),
+            node: PlanNode::Filter(Box::new(self), condition),
         }
     }
 
@@ -32,7 +32,7 @@ impl Plan {
     pub fn project(self, outputs: Vec<(PlanColumn, Expression)>) -> Self {
         let (columns, expressions) = outputs.into_iter().unzip();
         Self {
-            node: Node::Project(Box::new(self), expressions),
+            node: PlanNode::Project(Box::new(self), expressions),
             columns,
         }
     }
@@ -59,7 +59,7 @@ impl Plan {
             });
         }
         Self {
-            node: Node::Join(Box::new(join)),
+            node: PlanNode::Join(Box::new(join)),
             columns,
         }
     }
@@ -77,16 +77,16 @@ impl Plan {
         });
         Self {
             columns: columns.collect(),
-            node: Node::Aggregate(Box::new(aggregate)),
+            node: PlanNode::Aggregate(Box::new(aggregate)),
         }
     }
 
     /// The rows in order.
     #[must_use]
-    pub fn sort(sort: Sort) -> Self {
+    pub fn sort(sort: SortNode) -> Self {
         Self {
             columns: sort.input.columns.clone(),
-            node: Node::Sort(Box::new(sort)),
+            node: PlanNode::Sort(Box::new(sort)),
         }
     }
 
@@ -95,7 +95,7 @@ impl Plan {
     pub fn limit(self, skip: Option<Expression>, fetch: Option<Expression>) -> Self {
         Self {
             columns: self.columns.clone(),
-            node: Node::Limit {
+            node: PlanNode::Limit {
                 input: Box::new(self),
                 skip,
                 fetch,
@@ -108,7 +108,7 @@ impl Plan {
     pub fn distinct(self) -> Self {
         Self {
             columns: self.columns.clone(),
-            node: Node::Distinct(Box::new(self)),
+            node: PlanNode::Distinct(Box::new(self)),
         }
     }
 
@@ -123,7 +123,7 @@ impl Plan {
             column.nullable = same.any(|column| column.nullable);
         }
         Self {
-            node: Node::UnionAll(inputs),
+            node: PlanNode::UnionAll(inputs),
             columns,
         }
     }

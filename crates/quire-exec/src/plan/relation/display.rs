@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use super::{Aggregate, Join, JoinKind, Node, Plan, PlanColumn, Query, Scan, Sort, Write};
+use super::{
+    Aggregate, Join, JoinKind, Plan, PlanColumn, PlanNode, PlanQuery, ScanNode, SortNode, WriteNode,
+};
 use crate::plan::Expression;
-use crate::plan::expression::Shown;
+use crate::plan::expression::ShownExpression;
 
-impl fmt::Display for Query {
+impl fmt::Display for PlanQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, value) in self.values.iter().enumerate() {
             writeln!(f, "value ${}:", self.parameter_count + place + 1)?;
@@ -35,18 +37,22 @@ impl Plan {
 
     fn write_node(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.node {
-            Node::Scan(scan) => self.write_scan(f, scan),
-            Node::Values(rows) => write!(f, "values: {} rows", rows.len()),
-            Node::Filter(input, condition) => {
+            PlanNode::Scan(scan) => self.write_scan(f, scan),
+            PlanNode::Values(rows) => write!(f, "values: {} rows", rows.len()),
+            PlanNode::Filter(input, condition) => {
                 write!(f, "filter: {}", shown(condition, &input.columns))
             }
-            Node::Project(input, expressions) => {
-                write!(f, "project: {}", List(expressions, &input.columns))
+            PlanNode::Project(input, expressions) => {
+                write!(
+                    f,
+                    "project: {}",
+                    ExpressionList(expressions, &input.columns)
+                )
             }
-            Node::Join(join) => write_join(f, join),
-            Node::Aggregate(aggregate) => write_aggregate(f, aggregate),
-            Node::Sort(sort) => write_sort(f, sort),
-            Node::Limit { skip, fetch, .. } => {
+            PlanNode::Join(join) => write_join(f, join),
+            PlanNode::Aggregate(aggregate) => write_aggregate(f, aggregate),
+            PlanNode::Sort(sort) => write_sort(f, sort),
+            PlanNode::Limit { skip, fetch, .. } => {
                 write!(f, "limit:")?;
                 if let Some(skip) = skip {
                     write!(f, " skip {}", shown(skip, &[]))?;
@@ -56,13 +62,13 @@ impl Plan {
                 }
                 Ok(())
             }
-            Node::Distinct(_) => f.write_str("distinct"),
-            Node::UnionAll(_) => f.write_str("union all"),
-            Node::Write(write) => write_write(f, write),
+            PlanNode::Distinct(_) => f.write_str("distinct"),
+            PlanNode::UnionAll(_) => f.write_str("union all"),
+            PlanNode::Write(write) => write_write(f, write),
         }
     }
 
-    fn write_scan(&self, f: &mut fmt::Formatter<'_>, scan: &Scan) -> fmt::Result {
+    fn write_scan(&self, f: &mut fmt::Formatter<'_>, scan: &ScanNode) -> fmt::Result {
         write!(f, "scan {}:", scan.table)?;
         for (place, column) in self.columns.iter().enumerate() {
             let comma = if place == 0 { "" } else { "," };
@@ -76,7 +82,7 @@ impl Plan {
     }
 }
 
-fn write_write(f: &mut fmt::Formatter<'_>, write: &Write) -> fmt::Result {
+fn write_write(f: &mut fmt::Formatter<'_>, write: &WriteNode) -> fmt::Result {
     write!(f, "{} {}", write.kind.name(), write.table)?;
     let columns = &write.input.columns;
     let values = columns.get(write.values.clone()).unwrap_or_default();
@@ -128,12 +134,12 @@ fn write_aggregate(f: &mut fmt::Formatter<'_>, aggregate: &Aggregate) -> fmt::Re
         }
     }
     if !aggregate.groups.is_empty() {
-        write!(f, " by {}", List(&aggregate.groups, columns))?;
+        write!(f, " by {}", ExpressionList(&aggregate.groups, columns))?;
     }
     Ok(())
 }
 
-fn write_sort(f: &mut fmt::Formatter<'_>, sort: &Sort) -> fmt::Result {
+fn write_sort(f: &mut fmt::Formatter<'_>, sort: &SortNode) -> fmt::Result {
     match sort.fetch {
         Some(fetch) => write!(f, "first {fetch} by")?,
         None => f.write_str("sort by")?,
@@ -155,16 +161,16 @@ fn write_sort(f: &mut fmt::Formatter<'_>, sort: &Sort) -> fmt::Result {
     Ok(())
 }
 
-fn shown<'a>(expression: &'a Expression, columns: &'a [PlanColumn]) -> Shown<'a> {
-    Shown {
+fn shown<'a>(expression: &'a Expression, columns: &'a [PlanColumn]) -> ShownExpression<'a> {
+    ShownExpression {
         expression,
         columns,
     }
 }
 
-struct List<'a>(&'a [Expression], &'a [PlanColumn]);
+struct ExpressionList<'a>(&'a [Expression], &'a [PlanColumn]);
 
-impl fmt::Display for List<'_> {
+impl fmt::Display for ExpressionList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, expression) in self.0.iter().enumerate() {
             let comma = if place == 0 { "" } else { ", " };

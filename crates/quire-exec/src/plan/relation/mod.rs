@@ -13,13 +13,13 @@ use arrow_schema::DataType;
 pub use aggregate::{Aggregate, AggregateCall, AggregateFunction, AverageKind, SumKind};
 pub use error::PlanError;
 pub use join::{Join, JoinKey, JoinKind};
-pub use write::{Write, WriteKind};
+pub use write::{WriteKind, WriteNode};
 
 use super::{Expression, ValueKind};
 
 /// A statement's rows, and the single values that it needs before.
 #[derive(Debug, Clone)]
-pub struct Query {
+pub struct PlanQuery {
     /// How many values the execution gives: parameters `0..parameter_count`.
     pub parameter_count: usize,
     /// Subqueries with one column, evaluated once each and in this order. The value of the first is parameter
@@ -34,7 +34,7 @@ pub struct Query {
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// What is done.
-    pub node: Node,
+    pub node: PlanNode,
     /// Columns of the rows that come out, by their slots.
     pub columns: Vec<PlanColumn>,
 }
@@ -69,9 +69,9 @@ impl PlanColumn {
 
 /// One operation on relations. Expressions see the columns of the input by their slots.
 #[derive(Debug, Clone)]
-pub enum Node {
+pub enum PlanNode {
     /// Rows of a table.
-    Scan(Scan),
+    Scan(ScanNode),
     /// These rows, whose values do not depend on any row.
     Values(Vec<Vec<Expression>>),
     /// The rows for which the condition is true.
@@ -83,7 +83,7 @@ pub enum Node {
     /// Groups of rows, and a row of totals for each.
     Aggregate(Box<Aggregate>),
     /// The rows in order, or the first of them.
-    Sort(Box<Sort>),
+    Sort(Box<SortNode>),
     /// Some rows: those behind the first `skip`, at most `fetch`.
     Limit {
         /// Where the rows come from.
@@ -98,12 +98,12 @@ pub enum Node {
     /// The rows of all inputs, the columns of which have the same types.
     UnionAll(Vec<Plan>),
     /// Rows of a table are written; those that were come out.
-    Write(Box<Write>),
+    Write(Box<WriteNode>),
 }
 
 /// Rows of a table.
 #[derive(Debug, Clone)]
-pub struct Scan {
+pub struct ScanNode {
     /// Name of the table.
     pub table: String,
     /// Places of the columns that come out, among the columns of the table that are not dropped, or [`Scan::ROW_KEY`].
@@ -112,25 +112,25 @@ pub struct Scan {
     pub conditions: Vec<Expression>,
 }
 
-impl Scan {
+impl ScanNode {
     /// In place of a column: the bytes of the row's key, by which it is changed.
     pub const ROW_KEY: usize = usize::MAX;
 }
 
 /// The rows in order.
 #[derive(Debug, Clone)]
-pub struct Sort {
+pub struct SortNode {
     /// Where the rows come from.
     pub input: Plan,
     /// By what, the first first. Rows that are alike come in any order.
-    pub keys: Vec<SortKey>,
+    pub keys: Vec<PlanSortKey>,
     /// How many of the first rows come out.
     pub fetch: Option<u64>,
 }
 
 /// One key of an order.
 #[derive(Debug, Clone)]
-pub struct SortKey {
+pub struct PlanSortKey {
     /// What is compared.
     pub expression: Expression,
     /// Greatest first.
@@ -139,7 +139,7 @@ pub struct SortKey {
     pub nulls_first: bool,
 }
 
-impl Node {
+impl PlanNode {
     /// What it is called.
     #[must_use]
     pub const fn name(&self) -> &'static str {

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::check::{kind_of, same_kind};
-use super::{Node, Plan, PlanError};
+use super::{Plan, PlanError, PlanNode};
 use crate::plan::ValueKind;
 
 /// Rows of a table that come, change or go.
 ///
 /// It is the outermost node of a plan, or has only projections above it: who takes fewer of its rows would write fewer.
 #[derive(Debug, Clone)]
-pub struct Write {
+pub struct WriteNode {
     /// Name of the table.
     pub table: String,
     /// What is done.
@@ -53,15 +53,15 @@ impl WriteKind {
 impl Plan {
     /// Writes the rows of the input.
     #[must_use]
-    pub fn writing(write: Write) -> Self {
+    pub fn writing(write: WriteNode) -> Self {
         Self {
             columns: write.input.columns.clone(),
-            node: Node::Write(Box::new(write)),
+            node: PlanNode::Write(Box::new(write)),
         }
     }
 
     /// Whether the key is one, and values and conditions are columns of the input.
-    pub(super) fn write_fits(&self, write: &Write) -> Result<(), PlanError> {
+    pub(super) fn write_fits(&self, write: &WriteNode) -> Result<(), PlanError> {
         let node = self.node.name();
         let columns = &write.input.columns;
         let kind_at = |slot: usize| match columns.get(slot) {

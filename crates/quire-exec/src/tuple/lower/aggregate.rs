@@ -5,23 +5,23 @@ use super::demand::Demand;
 use super::join_sides::parts_of;
 use super::relation::all_columns;
 use crate::avm::{
-    Accumulation, ColumnPlace, CompileError, Compiler, Extremum, Program, Register, Slot,
+    Accumulation, AggregateSlot, ColumnBinding, CompileError, Compiler, Extremum, Program, Register,
 };
 use crate::plan::{
     Aggregate, AggregateCall, AggregateFunction, AverageKind, Expression, Plan, SumKind,
 };
-use crate::tuple::{BuildError, DistinctProgram, GroupPrograms, HashGroup};
+use crate::tuple::{DistinctProgram, GroupPrograms, HashGroup, LowerError};
 
 /// The slots of a call: the second counts what a mean is of.
 #[derive(Clone, Copy)]
 struct CallSlots {
-    total: Slot,
-    count: Option<Slot>,
+    total: AggregateSlot,
+    count: Option<AggregateSlot>,
 }
 
 impl Builder<'_> {
     /// Totals that nobody asks for are computed all the same: they may fail.
-    pub(super) fn aggregate(&mut self, aggregate: &Aggregate) -> Result<Built, BuildError> {
+    pub(super) fn aggregate(&mut self, aggregate: &Aggregate) -> Result<Built, LowerError> {
         let slots = slots(&aggregate.calls)?;
         let count = aggregate.input.columns.len();
         let none = Demand::none(count);
@@ -73,7 +73,7 @@ impl Builder<'_> {
         let columns = key_registers.into_iter().chain(totals);
         Ok(Built {
             iterator: Box::new(iterator),
-            places: columns.map(ColumnPlace::Register).collect(),
+            places: columns.map(ColumnBinding::Register).collect(),
         })
     }
 
@@ -83,8 +83,8 @@ impl Builder<'_> {
         call: &AggregateCall,
         argument: &Expression,
         slots: CallSlots,
-        places: &[ColumnPlace],
-    ) -> Result<DistinctProgram, BuildError> {
+        places: &[ColumnBinding],
+    ) -> Result<DistinctProgram, LowerError> {
         let none = Demand::none(places.len());
         let is_there = Expression::IsNull(Box::new(argument.clone()), false);
         let mut registers = Vec::new();
@@ -100,7 +100,7 @@ impl Builder<'_> {
         })?;
         let register = registers
             .pop()
-            .ok_or(BuildError::Unsupported("no distinct value"))?;
+            .ok_or(LowerError::Unsupported("no distinct value"))?;
         let given = AggregateCall {
             argument: Some(Expression::Column {
                 slot: 0,
@@ -110,7 +110,7 @@ impl Builder<'_> {
             filter: None,
             ..call.clone()
         };
-        let mut value_place = vec![ColumnPlace::Register(register)];
+        let mut value_place = vec![ColumnBinding::Register(register)];
         let accumulate = self.program(
             &mut value_place,
             &Demand::none(1),
@@ -128,7 +128,7 @@ impl Builder<'_> {
         &mut self,
         calls: &[AggregateCall],
         slots: &[CallSlots],
-    ) -> Result<(Program, Vec<Register>), BuildError> {
+    ) -> Result<(Program, Vec<Register>), LowerError> {
         let mut totals = Vec::with_capacity(calls.len());
         let mut no_places = Vec::new();
         let program = self.program(&mut no_places, &Demand::none(0), [], |compiler| {
@@ -140,11 +140,11 @@ impl Builder<'_> {
         Ok((program, totals))
     }
 
-    pub(super) fn distinct(&mut self, input: &Plan) -> Result<Built, BuildError> {
+    pub(super) fn distinct(&mut self, input: &Plan) -> Result<Built, LowerError> {
         let groups = all_columns(input)?;
         let group_count = self.grouped_rows(&groups, input)?;
         if groups.is_empty() {
-            return Err(BuildError::Unsupported("DISTINCT of no columns"));
+            return Err(LowerError::Unsupported("DISTINCT of no columns"));
         }
         let count = groups.len();
         let Built {
@@ -175,21 +175,21 @@ impl Builder<'_> {
             iterator: Box::new(iterator),
             places: key_registers
                 .into_iter()
-                .map(ColumnPlace::Register)
+                .map(ColumnBinding::Register)
                 .collect(),
         })
     }
 }
 
 /// Slots for each call, in order.
-fn slots(calls: &[AggregateCall]) -> Result<Vec<CallSlots>, BuildError> {
+fn slots(calls: &[AggregateCall]) -> Result<Vec<CallSlots>, LowerError> {
     let mut next = 0_u8;
     let mut slot = || {
-        let slot = Slot(next);
+        let slot = AggregateSlot(next);
         next = next
             .checked_add(1)
-            .ok_or(BuildError::Unsupported("so many aggregates"))?;
-        Ok::<_, BuildError>(slot)
+            .ok_or(LowerError::Unsupported("so many aggregates"))?;
+        Ok::<_, LowerError>(slot)
     };
     let mut slots = Vec::with_capacity(calls.len());
     for call in calls {
@@ -221,7 +221,7 @@ fn accumulate_call<'e>(
     call: &'e AggregateCall,
     slots: CallSlots,
 ) -> Result<(), CompileError> {
-    let mut take = |slot: Slot, accumulation: Accumulation<'e>| match &call.filter {
+    let mut take = |slot: AggregateSlot, accumulation: Accumulation<'e>| match &call.filter {
         Some(filter) => compiler.accumulate_when(filter, slot, accumulation),
         None => compiler.accumulate(slot, accumulation),
     };

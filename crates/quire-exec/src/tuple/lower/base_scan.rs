@@ -1,10 +1,10 @@
 //! The parts of a plan that one scan of a table does.
 
-use crate::plan::{Expression, Node, Plan, Scan};
+use crate::plan::{Expression, Plan, PlanNode, ScanNode};
 
 /// A table, and conditions on columns of it that must all be true.
 pub(super) struct BaseScan<'p> {
-    pub(super) scan: &'p Scan,
+    pub(super) scan: &'p ScanNode,
     pub(super) conditions: Vec<&'p Expression>,
 }
 
@@ -12,14 +12,16 @@ impl<'p> BaseScan<'p> {
     /// A scan, and the filters above it.
     pub(super) fn of(plan: &'p Plan) -> Option<Self> {
         let (mut base, more) = match &plan.node {
-            Node::Scan(scan) => {
+            PlanNode::Scan(scan) => {
                 let base = Self {
                     scan,
                     conditions: Vec::new(),
                 };
                 (base, scan.conditions.as_slice())
             }
-            Node::Filter(input, condition) => (Self::of(input)?, std::slice::from_ref(condition)),
+            PlanNode::Filter(input, condition) => {
+                (Self::of(input)?, std::slice::from_ref(condition))
+            }
             _ => return None,
         };
         let parts = more.iter();
@@ -38,7 +40,7 @@ fn add_parts<'p>(condition: &'p Expression, parts: &mut Vec<&'p Expression>) {
 
 /// A scan with the filters above it, and with the slots of the columns that a projection lets through.
 pub(super) fn scanned(plan: &Plan) -> Option<(BaseScan<'_>, Vec<usize>)> {
-    if let Node::Project(input, expressions) = &plan.node {
+    if let PlanNode::Project(input, expressions) = &plan.node {
         let slot = |expression: &Expression| match expression {
             Expression::Column { slot, .. } => Some(*slot),
             _ => None,

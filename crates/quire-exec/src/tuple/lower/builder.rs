@@ -7,24 +7,24 @@ use std::sync::Arc;
 
 use super::base_scan::BaseScan;
 use super::demand::Demand;
-use super::estimate::Estimate;
+use super::estimate::PlanCost;
 use super::spilling::Spilling;
 use crate::avm::{
-    ColumnPlace, CompileError, Compiler, Program, Register, RegisterPool, RegisterSet, Tuple,
+    ColumnBinding, CompileError, Compiler, Program, Register, RegisterPool, RegisterSet, Tuple,
 };
-use crate::costs::Costs;
-use crate::plan::{Environment, Expression, Node, Plan};
+use crate::costs::CostModel;
+use crate::plan::{Environment, Expression, Plan, PlanNode};
 use crate::tuple::counted::Counted;
 use crate::tuple::spill::SpillCosts;
-use crate::tuple::{BuildError, Filter, QueryOptions, RegisterIterator, SharedSink, Workspace};
-use quire_kv::progress::Work;
+use crate::tuple::{Filter, LowerError, QueryOptions, RegisterIterator, SharedSink, Workspace};
+use quire_kv::progress::StatementWork;
 use quire_tables::row_table::Value;
 use quire_tables::{RowStatistics, RowTable};
 
 /// An iterator, and where the columns of its rows are.
 pub(in crate::tuple) struct Built {
     pub(in crate::tuple) iterator: Box<dyn RegisterIterator>,
-    pub(in crate::tuple) places: Vec<ColumnPlace>,
+    pub(in crate::tuple) places: Vec<ColumnBinding>,
 }
 
 /// How many nodes of a plan may keep rows.
@@ -32,7 +32,7 @@ fn keeping_nodes(plan: &Plan) -> usize {
     let inputs = plan.node.inputs().into_iter();
     let keeps = matches!(
         plan.node,
-        Node::Sort(_) | Node::Aggregate(_) | Node::Distinct(_) | Node::Join(_)
+        PlanNode::Sort(_) | PlanNode::Aggregate(_) | PlanNode::Distinct(_) | PlanNode::Join(_)
     );
     usize::from(keeps) + inputs.map(keeping_nodes).sum::<usize>()
 }
@@ -49,18 +49,18 @@ pub(in crate::tuple) struct Builder<'a> {
     /// The share of each node that keeps rows.
     pub(super) workspace: Workspace,
     /// Of the nodes of the plan, by their addresses.
-    pub(super) estimates: RefCell<HashMap<usize, Rc<Estimate>>>,
+    pub(super) estimates: RefCell<HashMap<usize, Rc<PlanCost>>>,
     /// Of tables, by their ids.
     pub(super) statistics: RefCell<HashMap<u64, Rc<RowStatistics>>>,
     pub(super) is_counted: bool,
-    pub(super) costs: Costs,
+    pub(super) costs: CostModel,
     /// What rows are written to.
     pub(super) sink: Option<SharedSink>,
     /// Threads that batches would have.
     pub(super) batch_threads: f64,
     /// What the node that is being built may spill, until it is counted.
     pub(super) spilling: RefCell<Option<Spilling>>,
-    pub(super) work: Option<Arc<Work>>,
+    pub(super) work: Option<Arc<StatementWork>>,
     /// Rows that the scans up to now will read; nothing, if one of them may end early.
     pub(super) expected_rows: Option<u64>,
     /// Whether what is being built may be left before its last row.
@@ -108,13 +108,13 @@ impl<'a> Builder<'a> {
         &mut self,
         plan: &Plan,
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let built = self.node(plan, demand)?;
         self.counted(plan, built)
     }
 
     /// The same, counted if somebody wants to know.
-    pub(in crate::tuple) fn counted(&self, plan: &Plan, built: Built) -> Result<Built, BuildError> {
+    pub(in crate::tuple) fn counted(&self, plan: &Plan, built: Built) -> Result<Built, LowerError> {
         if !self.is_counted {
             return Ok(built);
         }
@@ -131,7 +131,7 @@ impl<'a> Builder<'a> {
         plan: &Plan,
         demand: &Demand,
         may_end_early: bool,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let before = std::mem::replace(&mut self.may_end_early, may_end_early);
         let built = self.plan(plan, demand);
         self.may_end_early = before;
@@ -145,32 +145,32 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub(super) fn node(&mut self, plan: &Plan, demand: &Demand) -> Result<Built, BuildError> {
+    pub(super) fn node(&mut self, plan: &Plan, demand: &Demand) -> Result<Built, LowerError> {
         if let Some(base) = BaseScan::of(plan) {
             return self.scan(&base, demand);
         }
         match &plan.node {
-            Node::Scan(scan) => Err(BuildError::Table(scan.table.clone())),
-            Node::Values(rows) => self.values(rows, plan),
-            Node::Filter(input, condition) => self.filter(input, condition, demand),
-            Node::Project(input, expressions) => self.project(input, expressions, demand),
-            Node::Join(join) => self.join(join, demand),
-            Node::Aggregate(aggregate) => self.aggregate(aggregate),
-            Node::Sort(sort) => self.sort(sort, demand),
-            Node::Limit { input, skip, fetch } => {
+            PlanNode::Scan(scan) => Err(LowerError::Table(scan.table.clone())),
+            PlanNode::Values(rows) => self.values(rows, plan),
+            PlanNode::Filter(input, condition) => self.filter(input, condition, demand),
+            PlanNode::Project(input, expressions) => self.project(input, expressions, demand),
+            PlanNode::Join(join) => self.join(join, demand),
+            PlanNode::Aggregate(aggregate) => self.aggregate(aggregate),
+            PlanNode::Sort(sort) => self.sort(sort, demand),
+            PlanNode::Limit { input, skip, fetch } => {
                 self.limit(input, (skip.as_ref(), fetch.as_ref()), demand)
             }
-            Node::Distinct(input) => self.distinct(input),
-            Node::UnionAll(inputs) => self.union(inputs, plan),
-            Node::Write(write) => self.write(write, demand),
+            PlanNode::Distinct(input) => self.distinct(input),
+            PlanNode::UnionAll(inputs) => self.union(inputs, plan),
+            PlanNode::Write(write) => self.write(write, demand),
         }
     }
 
     /// A tuple register for tuples of so many columns.
-    pub(super) fn tuple(&mut self, column_count: usize) -> Result<Tuple, BuildError> {
+    pub(super) fn tuple(&mut self, column_count: usize) -> Result<Tuple, LowerError> {
         let tuple = self.pool.tuple()?;
         let count = u16::try_from(column_count);
-        let count = count.map_err(|_| BuildError::Unsupported("a table of so many columns"))?;
+        let count = count.map_err(|_| LowerError::Unsupported("a table of so many columns"))?;
         self.tuples.push((tuple, count));
         Ok(tuple)
     }
@@ -178,11 +178,11 @@ impl<'a> Builder<'a> {
     /// A program over rows whose columns are at `places`. Afterwards these are where the program has left them.
     pub(super) fn program<'e>(
         &mut self,
-        places: &mut Vec<ColumnPlace>,
+        places: &mut Vec<ColumnBinding>,
         demand: &Demand,
         expressions: impl IntoIterator<Item = &'e Expression>,
         emit: impl FnOnce(&mut Compiler<'e, '_>) -> Result<(), CompileError>,
-    ) -> Result<Program, BuildError> {
+    ) -> Result<Program, LowerError> {
         demand.mark(places);
         let mut compiler = Compiler::new(&mut self.pool, places.clone(), &self.tuples);
         compiler.announce(expressions);
@@ -198,7 +198,7 @@ impl<'a> Builder<'a> {
         built: Built,
         expressions: &[Expression],
         demand: &Demand,
-    ) -> Result<(Built, Vec<Register>), BuildError> {
+    ) -> Result<(Built, Vec<Register>), LowerError> {
         let Built {
             iterator,
             mut places,
@@ -219,7 +219,7 @@ impl<'a> Builder<'a> {
         &mut self,
         iterator: Box<dyn RegisterIterator>,
         program: Program,
-    ) -> Result<Box<dyn RegisterIterator>, BuildError> {
+    ) -> Result<Box<dyn RegisterIterator>, LowerError> {
         // A program that only stops has nothing to do.
         if program.draft().instructions.len() == 1 {
             return Ok(iterator);

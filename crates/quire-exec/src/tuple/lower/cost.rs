@@ -6,12 +6,12 @@ use quire_tables::RowTable;
 use quire_tables::SqlType;
 
 use super::builder::Builder;
-use super::estimate::Estimate;
-use crate::access::{Choice, Prices, decoding_ns, rule};
+use super::estimate::PlanCost;
+use crate::access::{AccessChoice, Prices, decoding_ns, rule};
 use crate::avm::Trap;
 use crate::costs::Cost;
-use crate::plan::{Expression, Join, Node, Plan};
-use crate::tuple::BuildError;
+use crate::plan::{Expression, Join, Plan, PlanNode};
+use crate::tuple::LowerError;
 
 /// Rows that make another thread of batches worth it.
 const ROWS_PER_THREAD: f64 = 32_768.0;
@@ -52,14 +52,16 @@ fn tested_count(conditions: &[&Expression]) -> f64 {
 /// Whether a node gives its first rows before it has seen all of its input.
 fn is_pipelined(plan: &Plan) -> bool {
     match &plan.node {
-        Node::Scan(_) | Node::Values(_) => true,
-        Node::Filter(input, _) | Node::Project(input, _) | Node::Limit { input, .. } => {
-            is_pipelined(input)
-        }
-        Node::UnionAll(inputs) => inputs.iter().all(is_pipelined),
-        Node::Join(_) | Node::Aggregate(_) | Node::Sort(_) | Node::Distinct(_) | Node::Write(_) => {
-            false
-        }
+        PlanNode::Scan(_) | PlanNode::Values(_) => true,
+        PlanNode::Filter(input, _)
+        | PlanNode::Project(input, _)
+        | PlanNode::Limit { input, .. } => is_pipelined(input),
+        PlanNode::UnionAll(inputs) => inputs.iter().all(is_pipelined),
+        PlanNode::Join(_)
+        | PlanNode::Aggregate(_)
+        | PlanNode::Sort(_)
+        | PlanNode::Distinct(_)
+        | PlanNode::Write(_) => false,
     }
 }
 
@@ -86,8 +88,8 @@ impl Builder<'_> {
         table: &RowTable,
         ordinals: &[usize],
         conditions: &[&Expression],
-        (chosen, rows): (&Choice, f64),
-    ) -> Result<(f64, f64), BuildError> {
+        (chosen, rows): (&AccessChoice, f64),
+    ) -> Result<(f64, f64), LowerError> {
         let of = |cost| self.costs.of(cost);
         let is_tested = |slot: usize| conditions.iter().any(|one| one.reads(slot));
         let left = ordinals.iter().enumerate();
@@ -158,18 +160,18 @@ impl Builder<'_> {
     pub(super) fn node_ns(
         &self,
         plan: &Plan,
-        inputs: &[Rc<Estimate>],
+        inputs: &[Rc<PlanCost>],
         rows: f64,
-    ) -> Result<f64, BuildError> {
+    ) -> Result<f64, LowerError> {
         let of = |cost| self.costs.of(cost);
         let inputs_ns: f64 = inputs.iter().map(|input| input.cost_ns).sum();
         let input_rows: f64 = inputs.iter().map(|input| input.rows).sum();
         Ok(match &plan.node {
-            Node::Join(join) => {
+            PlanNode::Join(join) => {
                 let tests = tried_pairs(join, rows) * computed_count(&join.residual);
                 self.way(join)?.0 + tests * of(Cost::Compute)
             }
-            Node::Aggregate(aggregate) => {
+            PlanNode::Aggregate(aggregate) => {
                 let values = aggregate.groups.len() + aggregate.calls.len();
                 let finding_ns = if aggregate.groups.is_empty() {
                     0.0
@@ -180,42 +182,42 @@ impl Builder<'_> {
                 let spilling_ns = self.spilling_ns(rows, input_rows, values);
                 inputs_ns + finding_ns + input_rows * computed * of(Cost::Compute) + spilling_ns
             }
-            Node::Distinct(_) => {
+            PlanNode::Distinct(_) => {
                 let spilling_ns = self.spilling_ns(rows, input_rows, plan.columns.len());
                 inputs_ns + self.grouping_ns(input_rows, rows, plan.columns.len()) + spilling_ns
             }
-            Node::Sort(sort) => {
+            PlanNode::Sort(sort) => {
                 let wanted = sort.fetch.map_or(input_rows, |fetch| fetch as f64);
                 let kept = input_rows.min(wanted * 2.0);
                 let spilling_ns = self.spilling_ns(kept, kept, plan.columns.len());
                 let comparing_ns = comparisons(input_rows, wanted) * of(Cost::Compare);
                 inputs_ns + input_rows * of(Cost::KeepRow) + comparing_ns + spilling_ns
             }
-            Node::Filter(_, condition) => {
+            PlanNode::Filter(_, condition) => {
                 inputs_ns + input_rows * work_of(condition) * of(Cost::Compute)
             }
-            Node::Project(_, expressions) => {
+            PlanNode::Project(_, expressions) => {
                 inputs_ns + input_rows * computed_count(expressions) * of(Cost::Compute)
             }
-            Node::Limit { input, .. } if is_pipelined(input) => {
+            PlanNode::Limit { input, .. } if is_pipelined(input) => {
                 inputs_ns * (rows / input_rows.max(1.0)).min(1.0)
             }
             // Writing costs what it costs, whoever has found the rows.
-            Node::Limit { .. }
-            | Node::UnionAll(_)
-            | Node::Values(_)
-            | Node::Scan(_)
-            | Node::Write(_) => inputs_ns,
+            PlanNode::Limit { .. }
+            | PlanNode::UnionAll(_)
+            | PlanNode::Values(_)
+            | PlanNode::Scan(_)
+            | PlanNode::Write(_) => inputs_ns,
         })
     }
 
     /// The same by batches.
-    pub(super) fn batch_node_ns(&self, plan: &Plan, inputs: &[Rc<Estimate>], rows: f64) -> f64 {
+    pub(super) fn batch_node_ns(&self, plan: &Plan, inputs: &[Rc<PlanCost>], rows: f64) -> f64 {
         let of = |cost| self.costs.of(cost);
         let inputs_ns: f64 = inputs.iter().map(|input| input.batch_ns).sum();
         let input_rows: f64 = inputs.iter().map(|input| input.rows).sum();
         let own_ns = match &plan.node {
-            Node::Join(join) => {
+            PlanNode::Join(join) => {
                 let pairs = tried_pairs(join, rows) * (1.0 + computed_count(&join.residual));
                 let kept = inputs.iter().map(|input| input.rows);
                 let kept = kept.fold(input_rows, f64::min);
@@ -223,7 +225,7 @@ impl Builder<'_> {
                     + BATCH_WAITS * self.waiting_ns(kept, plan.columns.len());
                 input_rows * finding_ns + pairs * of(Cost::BatchCompute)
             }
-            Node::Aggregate(aggregate) => {
+            PlanNode::Aggregate(aggregate) => {
                 let values = aggregate.groups.len() + aggregate.calls.len();
                 let group_ns = if aggregate.groups.is_empty() {
                     0.0
@@ -233,27 +235,29 @@ impl Builder<'_> {
                 let computed = aggregate.calls.len() as f64 + computed_count(&aggregate.groups);
                 input_rows * (group_ns + computed * of(Cost::BatchCompute))
             }
-            Node::Distinct(_) => {
+            PlanNode::Distinct(_) => {
                 let waiting_ns = BATCH_WAITS * self.waiting_ns(rows, plan.columns.len());
                 input_rows * (of(Cost::BatchGroup) + waiting_ns)
             }
-            Node::Sort(sort) => {
+            PlanNode::Sort(sort) => {
                 let wanted = sort.fetch.map_or(input_rows, |fetch| fetch as f64);
                 let fields = plan.columns.len() as f64 * of(Cost::BatchCompute);
                 comparisons(input_rows, wanted) * of(Cost::Compare) + input_rows * fields
             }
-            Node::Filter(_, condition) => input_rows * work_of(condition) * of(Cost::BatchCompute),
-            Node::Project(_, expressions) => {
+            PlanNode::Filter(_, condition) => {
+                input_rows * work_of(condition) * of(Cost::BatchCompute)
+            }
+            PlanNode::Project(_, expressions) => {
                 input_rows * computed_count(expressions) * of(Cost::BatchCompute)
             }
-            Node::Limit { input, .. } if is_pipelined(input) => {
+            PlanNode::Limit { input, .. } if is_pipelined(input) => {
                 return inputs_ns * (rows / input_rows.max(1.0)).min(1.0);
             }
-            Node::Limit { .. }
-            | Node::UnionAll(_)
-            | Node::Values(_)
-            | Node::Scan(_)
-            | Node::Write(_) => 0.0,
+            PlanNode::Limit { .. }
+            | PlanNode::UnionAll(_)
+            | PlanNode::Values(_)
+            | PlanNode::Scan(_)
+            | PlanNode::Write(_) => 0.0,
         };
         inputs_ns + of(Cost::BatchNode) + own_ns / self.threads(input_rows)
     }

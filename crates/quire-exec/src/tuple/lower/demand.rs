@@ -1,6 +1,6 @@
 //! How often columns are asked for.
 
-use crate::avm::ColumnPlace;
+use crate::avm::ColumnBinding;
 use crate::plan::Expression;
 
 /// How many expressions ask for each column of a row.
@@ -49,9 +49,9 @@ impl Demand {
     }
 
     /// Says of attributes whether others than the next program ask for them.
-    pub(super) fn mark(&self, places: &mut [ColumnPlace]) {
+    pub(super) fn mark(&self, places: &mut [ColumnBinding]) {
         for (slot, place) in places.iter_mut().enumerate() {
-            if let ColumnPlace::Attribute { is_shared, .. } = place {
+            if let ColumnBinding::Attribute { is_shared, .. } = place {
                 *is_shared = self.is_asked(slot);
             }
         }

@@ -11,7 +11,7 @@ use crate::plan::{Aggregate, Expression, Join, JoinKind};
 
 /// Rows of a plan, and what making them costs, in nanoseconds.
 #[derive(Clone, Debug)]
-pub(in crate::tuple) struct Estimate {
+pub(in crate::tuple) struct PlanCost {
     pub(in crate::tuple) rows: f64,
     /// By these iterators, inputs included.
     pub(in crate::tuple) cost_ns: f64,
@@ -26,7 +26,7 @@ pub(super) const GROUPS: f64 = 0.1;
 /// No join finds fewer of the rows that it looks for partners of.
 const PARTNERS_LEAST: f64 = 0.05;
 
-impl Estimate {
+impl PlanCost {
     /// Distinct values of an expression, if it is a column of which that is known.
     pub(super) fn distinct_of(&self, expression: &Expression) -> Option<f64> {
         match expression {
@@ -54,7 +54,7 @@ impl Estimate {
 }
 
 /// The groups of an aggregate: its first columns.
-pub(super) fn grouped(aggregate: &Aggregate, input: &Estimate) -> (f64, Vec<Option<f64>>) {
+pub(super) fn grouped(aggregate: &Aggregate, input: &PlanCost) -> (f64, Vec<Option<f64>>) {
     let unknown = aggregate.calls.iter().map(|_| None);
     if aggregate.groups.is_empty() {
         return (1.0, unknown.collect());
@@ -66,7 +66,7 @@ pub(super) fn grouped(aggregate: &Aggregate, input: &Estimate) -> (f64, Vec<Opti
     (rows, distinct.chain(unknown).collect())
 }
 
-pub(super) fn joined(join: &Join, left: &Estimate, right: &Estimate) -> (f64, Vec<Option<f64>>) {
+pub(super) fn joined(join: &Join, left: &PlanCost, right: &PlanCost) -> (f64, Vec<Option<f64>>) {
     let left_distinct = left.distinct_of_all(join.keys.iter().map(|key| &key.left));
     let right_distinct = right.distinct_of_all(join.keys.iter().map(|key| &key.right));
     let residual: f64 = join.residual.iter().map(rule).product();

@@ -4,33 +4,33 @@ use super::builder::{Builder, Built};
 use super::demand::Demand;
 use super::join_sides::{InnerSide, Roles, kept_places, parts_of, shown_of_pair, shown_places};
 use super::lookup::LookedUp;
-use super::merge::Merged;
+use super::merge::MergeJoinSides;
 use super::relation::all_columns;
-use crate::avm::{ColumnPlace, Program, Register};
+use crate::avm::{ColumnBinding, Program, Register};
 use crate::plan::{Expression, Join, JoinKind as Planned, ValueKind};
-use crate::tuple::{BuildError, HashJoin, JoinKind, JoinSides};
+use crate::tuple::{HashJoin, JoinSides, LowerError, TupleJoinKind};
 
 /// How a join is done.
-pub(super) enum Way<'p> {
+pub(super) enum JoinMethod<'p> {
     /// The rows of the right side are kept, or else those of the left one.
     Hash { keeps_left: bool },
     /// The rows of a table are looked up.
     LookUp(Box<LookedUp<'p>>),
     /// Both are read in the order of their keys.
-    Merge(Box<Merged<'p>>),
+    Merge(Box<MergeJoinSides<'p>>),
 }
 
 impl Builder<'_> {
-    pub(super) fn join(&mut self, join: &Join, demand: &Demand) -> Result<Built, BuildError> {
+    pub(super) fn join(&mut self, join: &Join, demand: &Demand) -> Result<Built, LowerError> {
         match self.way(join)?.1 {
-            Way::Hash { keeps_left } => self.hash_join(join, keeps_left, demand),
-            Way::LookUp(looked_up) => self.look_up(join, &looked_up, demand),
-            Way::Merge(merged) => self.merge(join, *merged, demand),
+            JoinMethod::Hash { keeps_left } => self.hash_join(join, keeps_left, demand),
+            JoinMethod::LookUp(looked_up) => self.look_up(join, &looked_up, demand),
+            JoinMethod::Merge(merged) => self.merge(join, *merged, demand),
         }
     }
 
     /// The cheapest way to do a join, and what it costs: how many rows are read, kept, and looked for.
-    pub(super) fn way<'p>(&self, join: &'p Join) -> Result<(f64, Way<'p>), BuildError> {
+    pub(super) fn way<'p>(&self, join: &'p Join) -> Result<(f64, JoinMethod<'p>), LowerError> {
         let (left, right) = (self.estimate(&join.left)?, self.estimate(&join.right)?);
         let both_ns = left.cost_ns + right.cost_ns;
         let columns = (join.left.columns.len(), join.right.columns.len());
@@ -38,19 +38,19 @@ impl Builder<'_> {
         let keeping_left = both_ns + self.hashing_ns(left.rows, right.rows, columns);
         let may_keep_left = join.kind.shows_right() && keeping_left < keeping_right;
         let mut least = if may_keep_left {
-            (keeping_left, Way::Hash { keeps_left: true })
+            (keeping_left, JoinMethod::Hash { keeps_left: true })
         } else {
-            (keeping_right, Way::Hash { keeps_left: false })
+            (keeping_right, JoinMethod::Hash { keeps_left: false })
         };
         let merging = both_ns + self.merging_ns(left.rows, right.rows);
         if let Some(merged) = self.merged(join)?.filter(|_| merging < least.0) {
-            least = (merging, Way::Merge(Box::new(merged)));
+            least = (merging, JoinMethod::Merge(Box::new(merged)));
         }
         for (is_swapped, outer) in [(false, left), (true, right)] {
             if let Some(looked_up) = self.looked_up(join, is_swapped)? {
                 let cost_ns = outer.cost_ns + outer.rows * looked_up.cost_each_ns();
                 if cost_ns < least.0 {
-                    least = (cost_ns, Way::LookUp(Box::new(looked_up)));
+                    least = (cost_ns, JoinMethod::LookUp(Box::new(looked_up)));
                 }
             }
         }
@@ -62,7 +62,7 @@ impl Builder<'_> {
         join: &Join,
         keeps_left: bool,
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let roles = Roles::new(join, keeps_left);
         // What goes up, and with it what a pair is tested by.
         let shown = shown_of_pair(join, demand);
@@ -101,7 +101,7 @@ impl Builder<'_> {
         let (outer, inner) = (outer.iterator, inner.iterator);
         let iterator = HashJoin::new(outer, inner, sides, workspace, &mut self.registers)?;
         let mark = match kind {
-            JoinKind::Mark(word) => Some(Register::Boolean(word)),
+            TupleJoinKind::Mark(word) => Some(Register::Boolean(word)),
             _ => None,
         };
         Ok(Built {
@@ -117,7 +117,7 @@ impl Builder<'_> {
         roles: &Roles<'_>,
         join: &Join,
         later: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let Some(residual) = join.residual.as_ref().filter(|_| join.keys.is_empty()) else {
             return Ok(outer);
         };
@@ -135,10 +135,10 @@ impl Builder<'_> {
     /// A program that rejects pairs of which a condition is not true.
     pub(super) fn pair_condition(
         &mut self,
-        places: &[ColumnPlace],
+        places: &[ColumnBinding],
         shown: &Demand,
         conditions: &[Expression],
-    ) -> Result<Option<Program>, BuildError> {
+    ) -> Result<Option<Program>, LowerError> {
         if conditions.is_empty() {
             return Ok(None);
         }
@@ -156,8 +156,8 @@ impl Builder<'_> {
         &mut self,
         roles: &Roles<'_>,
         later: &Demand,
-        side: impl FnOnce(&mut Self, &Demand) -> Result<Built, BuildError>,
-    ) -> Result<InnerSide, BuildError> {
+        side: impl FnOnce(&mut Self, &Demand) -> Result<Built, LowerError>,
+    ) -> Result<InnerSide, LowerError> {
         let (plan, keys) = (roles.inner, &roles.inner_keys);
         let count = plan.columns.len();
         let columns = all_columns(plan)?;
@@ -175,19 +175,23 @@ impl Builder<'_> {
         })
     }
 
-    fn hash_join_kind(&mut self, kind: Planned, keeps_left: bool) -> Result<JoinKind, BuildError> {
+    fn hash_join_kind(
+        &mut self,
+        kind: Planned,
+        keeps_left: bool,
+    ) -> Result<TupleJoinKind, LowerError> {
         Ok(match kind {
-            Planned::Inner => JoinKind::Inner,
-            Planned::Left if keeps_left => JoinKind::Right,
-            Planned::Right if keeps_left => JoinKind::Left,
-            Planned::Left => JoinKind::Left,
-            Planned::Right => JoinKind::Right,
-            Planned::Full => JoinKind::Full,
-            Planned::Semi => JoinKind::Semi,
-            Planned::Anti => JoinKind::Anti,
+            Planned::Inner => TupleJoinKind::Inner,
+            Planned::Left if keeps_left => TupleJoinKind::Right,
+            Planned::Right if keeps_left => TupleJoinKind::Left,
+            Planned::Left => TupleJoinKind::Left,
+            Planned::Right => TupleJoinKind::Right,
+            Planned::Full => TupleJoinKind::Full,
+            Planned::Semi => TupleJoinKind::Semi,
+            Planned::Anti => TupleJoinKind::Anti,
             Planned::Mark => match self.pool.fresh(ValueKind::Boolean)? {
-                Register::Boolean(word) => JoinKind::Mark(word),
-                _ => return Err(BuildError::Unsupported("a mark in another register")),
+                Register::Boolean(word) => TupleJoinKind::Mark(word),
+                _ => return Err(LowerError::Unsupported("a mark in another register")),
             },
         })
     }

@@ -3,7 +3,7 @@
 use super::builder::Built;
 use super::demand::Demand;
 use super::relation::attributes;
-use crate::avm::{ColumnPlace, Register, Tuple};
+use crate::avm::{ColumnBinding, Register, Tuple};
 use crate::plan::{Expression, Join, Plan};
 
 /// A join whose sides have changed places, or not: the *outer* side looks, row by row, for rows of the *inner* one.
@@ -57,7 +57,11 @@ impl<'p> Roles<'p> {
     }
 
     /// The columns of a pair: those of the left side of the plan come first.
-    pub(super) fn pair(&self, outer: &[ColumnPlace], inner: &[ColumnPlace]) -> Vec<ColumnPlace> {
+    pub(super) fn pair(
+        &self,
+        outer: &[ColumnBinding],
+        inner: &[ColumnBinding],
+    ) -> Vec<ColumnBinding> {
         if self.is_swapped {
             [inner, outer].concat()
         } else {
@@ -86,13 +90,13 @@ pub(super) struct InnerSide {
 /// The columns of a join, of those of a pair and the mark.
 pub(super) fn shown_places(
     join: &Join,
-    mut pair: Vec<ColumnPlace>,
+    mut pair: Vec<ColumnBinding>,
     mark: Option<Register>,
-) -> Vec<ColumnPlace> {
+) -> Vec<ColumnBinding> {
     if !join.kind.shows_right() {
         pair.truncate(join.left.columns.len());
     }
-    pair.extend(mark.map(ColumnPlace::Register));
+    pair.extend(mark.map(ColumnBinding::Register));
     pair
 }
 
@@ -101,9 +105,9 @@ pub(super) fn kept_places(
     tuple: Tuple,
     kept: &[(usize, Register)],
     count: usize,
-) -> Vec<ColumnPlace> {
+) -> Vec<ColumnBinding> {
     let stored = attributes(tuple, 0..kept.len());
-    let mut places = vec![ColumnPlace::None; count];
+    let mut places = vec![ColumnBinding::None; count];
     for ((slot, _), stored) in kept.iter().zip(stored) {
         if let Some(place) = places.get_mut(*slot) {
             *place = stored;
@@ -113,14 +117,14 @@ pub(super) fn kept_places(
 }
 
 /// The registers that those columns are in that are asked for, and the tuple registers that others are attributes of.
-pub(super) fn parts_of(places: &[ColumnPlace], asked: &Demand) -> (Vec<Register>, Vec<Tuple>) {
+pub(super) fn parts_of(places: &[ColumnBinding], asked: &Demand) -> (Vec<Register>, Vec<Tuple>) {
     let (mut registers, mut tuples) = (Vec::new(), Vec::new());
     let places = places.iter().enumerate();
     for (_, place) in places.filter(|(slot, _)| asked.is_asked(*slot)) {
         match place {
-            ColumnPlace::Register(register) => registers.push(*register),
-            ColumnPlace::Attribute { attribute, .. } => tuples.push(attribute.tuple),
-            ColumnPlace::None => {}
+            ColumnBinding::Register(register) => registers.push(*register),
+            ColumnBinding::Attribute { attribute, .. } => tuples.push(attribute.tuple),
+            ColumnBinding::None => {}
         }
     }
     tuples.sort_unstable();

@@ -9,10 +9,10 @@ use super::builder::{Builder, Built};
 use super::demand::Demand;
 use super::join_sides::{Roles, parts_of, shown_of_pair, shown_places};
 use super::relation::attributes;
-use crate::access::{Lookup, Prices, lookup, plain_column};
-use crate::avm::{ColumnPlace, Register, Trap};
-use crate::plan::{Comparison, Expression, Join, JoinKind, ValueKind};
-use crate::tuple::{BuildError, IndexJoin, IndexJoinSides, LookupKind, ScanPath, TableScan};
+use crate::access::{IndexLookup, Prices, lookup, plain_column};
+use crate::avm::{ColumnBinding, Register, Trap};
+use crate::plan::{ComparisonExpression, Expression, Join, JoinKind, ValueKind};
+use crate::tuple::{IndexJoin, IndexJoinSides, LookupKind, LowerError, ScanPath, TableScan};
 
 /// A side of a join whose rows are looked up in a table.
 pub(super) struct LookedUp<'p> {
@@ -22,7 +22,7 @@ pub(super) struct LookedUp<'p> {
     slots: Vec<usize>,
     table: Arc<RowTable>,
     ordinals: Vec<usize>,
-    lookup: Lookup,
+    lookup: IndexLookup,
     /// What must be true of a pair: the residual, and the keys that are not looked up.
     conditions: Vec<Expression>,
 }
@@ -55,11 +55,11 @@ fn moved(expression: &Expression, by: usize) -> Option<Expression> {
 }
 
 /// The keys of a join that a lookup does not say, as conditions of a pair. None when that cannot be done.
-fn equalities(join: &Join, lookup: &Lookup) -> Option<Vec<Expression>> {
+fn equalities(join: &Join, lookup: &IndexLookup) -> Option<Vec<Expression>> {
     let comparison = if join.nulls_match {
-        Comparison::NotDistinct
+        ComparisonExpression::NotDistinct
     } else {
-        Comparison::Equal
+        ComparisonExpression::Equal
     };
     let left_count = join.left.columns.len();
     let keys = join.keys.iter().enumerate();
@@ -79,7 +79,7 @@ impl Builder<'_> {
         &self,
         join: &'p Join,
         is_swapped: bool,
-    ) -> Result<Option<LookedUp<'p>>, BuildError> {
+    ) -> Result<Option<LookedUp<'p>>, LowerError> {
         let can_be = match (join.kind, is_swapped) {
             (JoinKind::Inner, _) | (JoinKind::Right, true) => true,
             (JoinKind::Left | JoinKind::Semi | JoinKind::Mark, false) => true,
@@ -119,7 +119,7 @@ impl Builder<'_> {
         join: &Join,
         looked_up: &LookedUp<'_>,
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let (roles, lookup) = (&looked_up.roles, &looked_up.lookup);
         let shown = shown_of_pair(join, demand);
         let pair_demand = shown.clone().with(&looked_up.conditions);
@@ -153,7 +153,7 @@ impl Builder<'_> {
         &mut self,
         looked_up: &LookedUp<'_>,
         demand: &Demand,
-    ) -> Result<(TableScan, Vec<ColumnPlace>), BuildError> {
+    ) -> Result<(TableScan, Vec<ColumnBinding>), LowerError> {
         let LookedUp {
             base,
             slots,
@@ -197,14 +197,14 @@ impl Builder<'_> {
             program,
             registers,
         )?;
-        let place = |slot: &usize| places.get(*slot).copied().unwrap_or(ColumnPlace::None);
+        let place = |slot: &usize| places.get(*slot).copied().unwrap_or(ColumnBinding::None);
         Ok((scan, slots.iter().map(place).collect()))
     }
 
     pub(super) fn lookup_kind(
         &mut self,
         kind: JoinKind,
-    ) -> Result<(LookupKind, Option<Register>), BuildError> {
+    ) -> Result<(LookupKind, Option<Register>), LowerError> {
         Ok(match kind {
             JoinKind::Inner => (LookupKind::Inner, None),
             // The inner side of a right join is the left one.
@@ -213,9 +213,9 @@ impl Builder<'_> {
             JoinKind::Anti => (LookupKind::Anti, None),
             JoinKind::Mark => match self.pool.fresh(ValueKind::Boolean)? {
                 Register::Boolean(word) => (LookupKind::Mark(word), Some(Register::Boolean(word))),
-                _ => return Err(BuildError::Unsupported("a mark in another register")),
+                _ => return Err(LowerError::Unsupported("a mark in another register")),
             },
-            JoinKind::Full => return Err(BuildError::Unsupported("a full join by looking up")),
+            JoinKind::Full => return Err(LowerError::Unsupported("a full join by looking up")),
         })
     }
 }

@@ -6,12 +6,12 @@ use super::demand::Demand;
 use super::join_sides::{InnerSide, Roles, kept_places, shown_of_pair, shown_places};
 use super::relation::ChosenScan;
 use crate::access::plain_column;
-use crate::avm::ColumnPlace;
+use crate::avm::ColumnBinding;
 use crate::plan::{Expression, Join, JoinKind, Plan, ValueKind};
-use crate::tuple::{BuildError, MergeJoin, MergeSides};
+use crate::tuple::{LowerError, MergeJoin, MergeSides};
 
 /// A side of a join whose rows come in the order of a primary key.
-struct Ordered<'p> {
+struct OrderedSide<'p> {
     base: BaseScan<'p>,
     /// Slots of the scan, by those of the plan.
     slots: Vec<usize>,
@@ -19,14 +19,14 @@ struct Ordered<'p> {
 }
 
 /// Two such sides.
-pub(super) struct Merged<'p> {
-    left: Ordered<'p>,
-    right: Ordered<'p>,
+pub(super) struct MergeJoinSides<'p> {
+    left: OrderedSide<'p>,
+    right: OrderedSide<'p>,
     /// The positions of the join's keys in the order of the primary keys, and whether these descend.
     keys: Vec<(usize, bool)>,
 }
 
-impl Ordered<'_> {
+impl OrderedSide<'_> {
     /// The position of each column of the primary key among `keys`, and whether it descends.
     fn keys(&self, keys: &[Expression]) -> Vec<(usize, bool)> {
         let table = &self.chosen.table;
@@ -49,7 +49,10 @@ impl Ordered<'_> {
 
 impl Builder<'_> {
     /// Both sides of a join in the order of all its keys, if they come so.
-    pub(super) fn merged<'p>(&self, join: &'p Join) -> Result<Option<Merged<'p>>, BuildError> {
+    pub(super) fn merged<'p>(
+        &self,
+        join: &'p Join,
+    ) -> Result<Option<MergeJoinSides<'p>>, LowerError> {
         let is_one_sided = matches!(
             join.kind,
             JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti | JoinKind::Mark
@@ -70,15 +73,15 @@ impl Builder<'_> {
         keys.truncate(join.keys.len());
         others.truncate(join.keys.len());
         let is_whole = keys.len() == join.keys.len() && keys == others;
-        Ok(is_whole.then_some(Merged { left, right, keys }))
+        Ok(is_whole.then_some(MergeJoinSides { left, right, keys }))
     }
 
-    fn ordered<'p>(&self, plan: &'p Plan) -> Result<Option<Ordered<'p>>, BuildError> {
+    fn ordered<'p>(&self, plan: &'p Plan) -> Result<Option<OrderedSide<'p>>, LowerError> {
         let Some((base, slots)) = scanned(plan) else {
             return Ok(None);
         };
         let chosen = self.chosen(&base)?;
-        Ok(chosen.is_in_order().then_some(Ordered {
+        Ok(chosen.is_in_order().then_some(OrderedSide {
             base,
             slots,
             chosen,
@@ -88,10 +91,10 @@ impl Builder<'_> {
     pub(super) fn merge(
         &mut self,
         join: &Join,
-        merged: Merged<'_>,
+        merged: MergeJoinSides<'_>,
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
-        let Merged { left, right, keys } = merged;
+    ) -> Result<Built, LowerError> {
+        let MergeJoinSides { left, right, keys } = merged;
         let mut roles = Roles::new(join, false);
         let in_order = |given: &[Expression]| {
             let keys = keys.iter();
@@ -144,19 +147,19 @@ impl Builder<'_> {
     /// A scan, of whose columns a projection lets some through.
     fn scan_in_order(
         &mut self,
-        Ordered {
+        OrderedSide {
             base,
             slots,
             chosen,
-        }: Ordered<'_>,
+        }: OrderedSide<'_>,
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let mut asked = Demand::none(chosen.ordinals.len());
         let slots_asked = slots.iter().enumerate();
         let slots_asked = slots_asked.filter(|(slot, _)| demand.is_asked(*slot));
         slots_asked.for_each(|(_, slot)| asked.ask(*slot));
         let Built { iterator, places } = self.scan_chosen(&base, chosen, &asked)?;
-        let place = |slot: &usize| places.get(*slot).copied().unwrap_or(ColumnPlace::None);
+        let place = |slot: &usize| places.get(*slot).copied().unwrap_or(ColumnBinding::None);
         Ok(Built {
             iterator,
             places: slots.iter().map(place).collect(),

@@ -3,12 +3,12 @@
 use super::builder::{Builder, Built};
 use super::demand::Demand;
 use super::relation::{all_columns, attributes};
-use crate::avm::ColumnPlace;
-use crate::plan::{Expression, Sort as Planned};
-use crate::tuple::{BuildError, Sort, SortKey};
+use crate::avm::ColumnBinding;
+use crate::plan::{Expression, SortNode as Planned};
+use crate::tuple::{LowerError, SortIterator, TupleSortKey};
 
 impl Builder<'_> {
-    pub(super) fn sort(&mut self, sort: &Planned, demand: &Demand) -> Result<Built, BuildError> {
+    pub(super) fn sort(&mut self, sort: &Planned, demand: &Demand) -> Result<Built, LowerError> {
         let count = sort.input.columns.len();
         let columns = all_columns(&sort.input)?;
         let kept: Vec<usize> = (0..count).filter(|slot| demand.is_asked(*slot)).collect();
@@ -23,12 +23,12 @@ impl Builder<'_> {
             .keys
             .iter()
             .zip(registers)
-            .map(|(key, register)| SortKey {
+            .map(|(key, register)| TupleSortKey {
                 register,
                 is_descending: key.is_descending,
                 nulls_first: key.nulls_first,
             });
-        let keys: Vec<SortKey> = keys.collect();
+        let keys: Vec<TupleSortKey> = keys.collect();
         let tuple = self.tuple(kept.len())?;
         let most_rows = sort
             .fetch
@@ -36,7 +36,7 @@ impl Builder<'_> {
         let estimate = self.estimate(&sort.input)?;
         let workspace = self.workspace(estimate.rows, kept.len());
         let kept_columns = (kept_registers.as_slice(), tuple);
-        let iterator = Sort::new(
+        let iterator = SortIterator::new(
             built.iterator,
             &keys,
             kept_columns,
@@ -44,7 +44,7 @@ impl Builder<'_> {
             workspace,
             &mut self.registers,
         )?;
-        let mut places = vec![ColumnPlace::None; count];
+        let mut places = vec![ColumnBinding::None; count];
         for (slot, stored) in kept.iter().zip(attributes(tuple, 0..kept.len())) {
             if let Some(place) = places.get_mut(*slot) {
                 *place = stored;

@@ -6,14 +6,14 @@ use quire_tables::{RowStatistics, RowTable, distinct_drawn};
 
 use super::base_scan::BaseScan;
 use super::builder::Builder;
-use super::estimate::{Estimate, GROUPS, grouped, joined};
+use super::estimate::{GROUPS, PlanCost, grouped, joined};
 use crate::access::{choose, rule, share};
 use crate::avm::Trap;
-use crate::plan::{Expression, Node, Plan, Scalar};
-use crate::tuple::BuildError;
+use crate::plan::{Expression, Plan, PlanNode, PlanScalar};
+use crate::tuple::LowerError;
 
 impl Builder<'_> {
-    pub(in crate::tuple) fn estimate(&self, plan: &Plan) -> Result<Rc<Estimate>, BuildError> {
+    pub(in crate::tuple) fn estimate(&self, plan: &Plan) -> Result<Rc<PlanCost>, LowerError> {
         let place = std::ptr::from_ref(plan) as usize;
         if let Some(known) = self.estimates.borrow().get(&place) {
             return Ok(Rc::clone(known));
@@ -24,25 +24,25 @@ impl Builder<'_> {
         Ok(estimate)
     }
 
-    fn estimate_node(&self, plan: &Plan) -> Result<Estimate, BuildError> {
+    fn estimate_node(&self, plan: &Plan) -> Result<PlanCost, LowerError> {
         if let Some(base) = BaseScan::of(plan) {
             return self.estimate_scan(&base);
         }
         let inputs = plan.node.inputs().into_iter();
         let inputs = inputs.map(|input| self.estimate(input));
-        let inputs = inputs.collect::<Result<Vec<Rc<Estimate>>, _>>()?;
+        let inputs = inputs.collect::<Result<Vec<Rc<PlanCost>>, _>>()?;
         let column_count = plan.columns.len();
         let (rows, distinct) = match (&plan.node, inputs.as_slice()) {
-            (Node::Join(join), [left, right]) => joined(join, left, right),
+            (PlanNode::Join(join), [left, right]) => joined(join, left, right),
             (node, [input]) => self.of_input(node, input, column_count),
-            (Node::Values(rows), _) => (rows.len() as f64, vec![None; column_count]),
+            (PlanNode::Values(rows), _) => (rows.len() as f64, vec![None; column_count]),
             (_, inputs) => (
                 inputs.iter().map(|input| input.rows).sum(),
                 vec![None; column_count],
             ),
         };
         let rows = rows.max(1.0);
-        Ok(Estimate {
+        Ok(PlanCost {
             rows,
             cost_ns: self.node_ns(plan, &inputs, rows)?,
             batch_ns: self.batch_node_ns(plan, &inputs, rows),
@@ -55,7 +55,7 @@ impl Builder<'_> {
         &self,
         groups: &[Expression],
         input: &Plan,
-    ) -> Result<f64, BuildError> {
+    ) -> Result<f64, LowerError> {
         let input = self.estimate(input)?;
         if groups.is_empty() {
             return Ok(1.0);
@@ -67,8 +67,8 @@ impl Builder<'_> {
     /// Rows and distinct values of what has one input.
     fn of_input(
         &self,
-        node: &Node,
-        input: &Estimate,
+        node: &PlanNode,
+        input: &PlanCost,
         column_count: usize,
     ) -> (f64, Vec<Option<f64>>) {
         let limited = |most: Option<u64>| {
@@ -76,27 +76,27 @@ impl Builder<'_> {
             (rows, input.distinct_in(rows))
         };
         match node {
-            Node::Filter(_, condition) => {
+            PlanNode::Filter(_, condition) => {
                 let rows = input.rows * rule(condition);
                 (rows, input.distinct_in(rows))
             }
-            Node::Project(_, expressions) => {
+            PlanNode::Project(_, expressions) => {
                 let distinct = expressions.iter().map(|one| input.distinct_of(one));
                 (input.rows, distinct.collect())
             }
-            Node::Aggregate(aggregate) => grouped(aggregate, input),
-            Node::Distinct(_) => {
+            PlanNode::Aggregate(aggregate) => grouped(aggregate, input),
+            PlanNode::Distinct(_) => {
                 let product = input.distinct.iter().copied().product::<Option<f64>>();
                 let rows = product.unwrap_or(input.rows * GROUPS).min(input.rows);
                 (rows, input.distinct.clone())
             }
-            Node::Sort(sort) => limited(sort.fetch),
-            Node::Limit { fetch, .. } => limited(self.known_count(fetch.as_ref())),
+            PlanNode::Sort(sort) => limited(sort.fetch),
+            PlanNode::Limit { fetch, .. } => limited(self.known_count(fetch.as_ref())),
             _ => (input.rows, vec![None; column_count]),
         }
     }
 
-    fn estimate_scan(&self, base: &BaseScan<'_>) -> Result<Estimate, BuildError> {
+    fn estimate_scan(&self, base: &BaseScan<'_>) -> Result<PlanCost, LowerError> {
         let (table, ordinals) = self.table(base.scan)?;
         let conditions = base.conditions.as_slice();
         let chosen = choose(
@@ -119,7 +119,7 @@ impl Builder<'_> {
             Some(distinct_drawn(known, statistics.row_count, rows))
         };
         let (cost_ns, batch_ns) = self.scan_ns(&table, &ordinals, conditions, (&chosen, rows))?;
-        Ok(Estimate {
+        Ok(PlanCost {
             rows,
             cost_ns,
             batch_ns,
@@ -128,7 +128,7 @@ impl Builder<'_> {
     }
 
     /// What is known of a table, read once for a query.
-    fn statistics(&self, table: &RowTable) -> Result<Rc<RowStatistics>, BuildError> {
+    fn statistics(&self, table: &RowTable) -> Result<Rc<RowStatistics>, LowerError> {
         if let Some(known) = self.statistics.borrow().get(&table.id()) {
             return Ok(Rc::clone(known));
         }
@@ -140,7 +140,7 @@ impl Builder<'_> {
 
     fn known_count(&self, expression: Option<&Expression>) -> Option<u64> {
         match expression?.evaluate(&[], &self.environment) {
-            Ok(Scalar::Integer(count)) => u64::try_from(count).ok(),
+            Ok(PlanScalar::Integer(count)) => u64::try_from(count).ok(),
             _ => None,
         }
     }

@@ -7,11 +7,13 @@ use quire_tables::RowTable;
 use super::base_scan::BaseScan;
 use super::builder::{Builder, Built};
 use super::demand::Demand;
-use crate::access::{Choice, choose};
-use crate::avm::{Attribute, ColumnPlace, Register, RegisterSet, Trap, Tuple, TuplePlace};
-use crate::plan::{Expression, Plan, Scalar, Scan, ValueKind};
+use crate::access::{AccessChoice, choose};
+use crate::avm::{Attribute, ColumnBinding, Register, RegisterSet, Trap, Tuple, TuplePlace};
+use crate::plan::{Expression, Plan, PlanScalar, ScanNode, ValueKind};
 use crate::tuple::temporary::Temporary;
-use crate::tuple::{BuildError, Explanation, Limit, RegisterIterator, ScanPath, TableScan, Union};
+use crate::tuple::{
+    Explanation, LimitIterator, LowerError, RegisterIterator, ScanPath, TableScan, Union,
+};
 
 /// Rows that are in memory.
 struct GivenRows {
@@ -38,8 +40,8 @@ impl RegisterIterator for GivenRows {
 pub(super) fn attributes(
     tuple: Tuple,
     ordinals: impl IntoIterator<Item = usize>,
-) -> Vec<ColumnPlace> {
-    let place = |ordinal: usize| ColumnPlace::Attribute {
+) -> Vec<ColumnBinding> {
+    let place = |ordinal: usize| ColumnBinding::Attribute {
         attribute: Attribute {
             tuple,
             // A table has fewer columns than this can count.
@@ -55,7 +57,7 @@ pub(super) struct ChosenScan {
     pub(super) table: Arc<RowTable>,
     /// Of the columns of the scan.
     pub(super) ordinals: Vec<usize>,
-    choice: Choice,
+    choice: AccessChoice,
 }
 
 impl ChosenScan {
@@ -67,13 +69,13 @@ impl ChosenScan {
 
 impl Builder<'_> {
     /// The table of a scan, and the ordinals of its columns.
-    pub(super) fn table(&self, scan: &Scan) -> Result<(Arc<RowTable>, Vec<usize>), BuildError> {
-        let missing = || BuildError::Table(scan.table.clone());
+    pub(super) fn table(&self, scan: &ScanNode) -> Result<(Arc<RowTable>, Vec<usize>), LowerError> {
+        let missing = || LowerError::Table(scan.table.clone());
         let table = (self.tables)(&scan.table).ok_or_else(missing)?;
         let live = table.layout().live_ordinals();
         let ordinals = scan.columns.iter();
         let ordinals = ordinals.map(|column| match *column {
-            Scan::ROW_KEY => Some(table.layout().row_key_ordinal()),
+            ScanNode::ROW_KEY => Some(table.layout().row_key_ordinal()),
             column => live.get(column).copied(),
         });
         let ordinals: Option<Vec<usize>> = ordinals.collect();
@@ -86,13 +88,13 @@ impl Builder<'_> {
         &mut self,
         base: &BaseScan<'_>,
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let chosen = self.chosen(base)?;
         self.scan_chosen(base, chosen, demand)
     }
 
     /// The cheapest path to these rows.
-    pub(super) fn chosen(&self, base: &BaseScan<'_>) -> Result<ChosenScan, BuildError> {
+    pub(super) fn chosen(&self, base: &BaseScan<'_>) -> Result<ChosenScan, LowerError> {
         let (table, ordinals) = self.table(base.scan)?;
         let choice = choose(
             &table,
@@ -114,7 +116,7 @@ impl Builder<'_> {
         base: &BaseScan<'_>,
         chosen: ChosenScan,
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let ChosenScan {
             table,
             ordinals,
@@ -161,7 +163,7 @@ impl Builder<'_> {
         input: &Plan,
         condition: &Expression,
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let asked = demand.clone().with([condition]);
         let Built {
             iterator,
@@ -179,7 +181,7 @@ impl Builder<'_> {
         input: &Plan,
         expressions: &[Expression],
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         // What nobody asks for is not computed, unless it may fail.
         let is_asked =
             |slot: usize, expression: &Expression| demand.is_asked(slot) || expression.can_fail();
@@ -210,12 +212,12 @@ impl Builder<'_> {
         let mut registers = registers.into_iter();
         let place = |(slot, expression): (usize, &Expression)| match expression {
             Expression::Column { slot, .. } => {
-                places.get(*slot).copied().unwrap_or(ColumnPlace::None)
+                places.get(*slot).copied().unwrap_or(ColumnBinding::None)
             }
-            _ if !is_asked(slot, expression) => ColumnPlace::None,
+            _ if !is_asked(slot, expression) => ColumnBinding::None,
             _ => registers
                 .next()
-                .map_or(ColumnPlace::None, ColumnPlace::Register),
+                .map_or(ColumnBinding::None, ColumnBinding::Register),
         };
         let projected = expressions.iter().enumerate().map(place).collect();
         let iterator = self.step(iterator, program)?;
@@ -229,7 +231,7 @@ impl Builder<'_> {
         &mut self,
         rows: &[Vec<Expression>],
         plan: &Plan,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let columns = self.targets(plan)?;
         let tuple = self.tuple(columns.len())?;
         let temporary = Temporary::new(&columns, tuple, false, &mut self.registers)?;
@@ -253,18 +255,18 @@ impl Builder<'_> {
     }
 
     /// A register for each column of a plan.
-    fn targets(&mut self, plan: &Plan) -> Result<Vec<Register>, BuildError> {
+    fn targets(&mut self, plan: &Plan) -> Result<Vec<Register>, LowerError> {
         let mut targets = Vec::with_capacity(plan.columns.len());
         for column in &plan.columns {
             let kind = column
                 .kind()
-                .ok_or(BuildError::Unsupported("a column of that type"))?;
+                .ok_or(LowerError::Unsupported("a column of that type"))?;
             targets.push(self.pool.fresh(kind)?);
         }
         Ok(targets)
     }
 
-    pub(super) fn union(&mut self, inputs: &[Plan], plan: &Plan) -> Result<Built, BuildError> {
+    pub(super) fn union(&mut self, inputs: &[Plan], plan: &Plan) -> Result<Built, LowerError> {
         let targets = self.targets(plan)?;
         let mut iterators = Vec::with_capacity(inputs.len());
         for input in inputs {
@@ -284,7 +286,7 @@ impl Builder<'_> {
         }
         Ok(Built {
             iterator: Box::new(Union::new(iterators)),
-            places: targets.into_iter().map(ColumnPlace::Register).collect(),
+            places: targets.into_iter().map(ColumnBinding::Register).collect(),
         })
     }
 
@@ -293,37 +295,37 @@ impl Builder<'_> {
         input: &Plan,
         (skip, fetch): (Option<&Expression>, Option<&Expression>),
         demand: &Demand,
-    ) -> Result<Built, BuildError> {
+    ) -> Result<Built, LowerError> {
         let (skip, fetch) = (self.count(skip)?, self.count(fetch)?);
         let may_end_early = self.may_end_early || fetch.is_some();
         let Built { iterator, places } = self.input(input, demand, may_end_early)?;
         Ok(Built {
-            iterator: Box::new(Limit::new(iterator, skip.unwrap_or(0), fetch)),
+            iterator: Box::new(LimitIterator::new(iterator, skip.unwrap_or(0), fetch)),
             places,
         })
     }
 
-    fn count(&self, expression: Option<&Expression>) -> Result<Option<u64>, BuildError> {
+    fn count(&self, expression: Option<&Expression>) -> Result<Option<u64>, LowerError> {
         let Some(expression) = expression else {
             return Ok(None);
         };
         let value = expression.evaluate(&[], &self.environment);
         match value.map_err(Trap::from)? {
-            Scalar::Integer(count) => u64::try_from(count)
+            PlanScalar::Integer(count) => u64::try_from(count)
                 .map(Some)
-                .map_err(|_| BuildError::Count),
+                .map_err(|_| LowerError::Count),
             _ => Ok(None),
         }
     }
 }
 
 /// Each column of a plan as an expression.
-pub(in crate::tuple) fn all_columns(plan: &Plan) -> Result<Vec<Expression>, BuildError> {
+pub(in crate::tuple) fn all_columns(plan: &Plan) -> Result<Vec<Expression>, LowerError> {
     let column = |(slot, column): (usize, &crate::plan::PlanColumn)| {
         let kind: Option<ValueKind> = column.kind();
         Ok(Expression::Column {
             slot,
-            kind: kind.ok_or(BuildError::Unsupported("a column of that type"))?,
+            kind: kind.ok_or(LowerError::Unsupported("a column of that type"))?,
             nullable: column.nullable,
         })
     };

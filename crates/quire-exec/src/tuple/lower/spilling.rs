@@ -19,13 +19,13 @@ const KIB: f64 = 1024.0;
 /// What a node is expected to write, and what it has written.
 #[derive(Debug)]
 pub(in crate::tuple) struct Spilling {
-    pub(super) expected: Option<Expected>,
+    pub(super) expected: Option<ExpectedSpill>,
     pub(super) counts: Arc<SpillCounts>,
 }
 
 /// Rows that are expected not to fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Expected {
+pub(super) struct ExpectedSpill {
     /// Bytes of records, before blocks are compressed.
     record_bytes: f64,
     pub(super) is_suppressed: bool,
@@ -33,7 +33,7 @@ pub(super) struct Expected {
     pub(super) packed_ns: f64,
 }
 
-impl Expected {
+impl ExpectedSpill {
     /// What is written and read of so many rows.
     pub(super) fn new(
         row_count: f64,
@@ -102,17 +102,20 @@ mod tests {
     fn a_slow_disk_wants_compression_and_a_fast_one_none() {
         // A disk of 1998, of some 8 MB a second, and one that takes a gigabyte.
         let (slow, fast) = (costs(120_000.0, 120_000.0), costs(1000.0, 300.0));
-        let of = |costs| Expected::new(1e6, 5.0, 6.0, costs);
+        let of = |costs| ExpectedSpill::new(1e6, 5.0, 6.0, costs);
         assert!(of(&slow).is_suppressed && of(&slow).packed_ns < of(&slow).plain_ns);
         assert!(of(&fast).packed_ns > of(&fast).plain_ns);
         // Nothing is saved by what costs more than writing.
-        assert!(!Expected::new(1e6, 5.0, 100.0, &fast).is_suppressed);
+        assert!(!ExpectedSpill::new(1e6, 5.0, 100.0, &fast).is_suppressed);
     }
 
     #[test]
     fn more_rows_and_columns_cost_more() {
-        let of = |rows, columns| Expected::new(rows, columns, 6.0, &costs(1500.0, 600.0));
-        for ns in [|it: Expected| it.plain_ns, |it: Expected| it.packed_ns] {
+        let of = |rows, columns| ExpectedSpill::new(rows, columns, 6.0, &costs(1500.0, 600.0));
+        for ns in [
+            |it: ExpectedSpill| it.plain_ns,
+            |it: ExpectedSpill| it.packed_ns,
+        ] {
             assert!(ns(of(1e6, 5.0)) < ns(of(2e6, 5.0)));
             assert!(ns(of(1e6, 5.0)) < ns(of(1e6, 6.0)));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::builder::Builder;
-use super::spilling::{Expected, ROW_BYTES, Spilling, VALUE_BYTES};
+use super::spilling::{ExpectedSpill, ROW_BYTES, Spilling, VALUE_BYTES};
 use crate::costs::Cost;
 use crate::tuple::Workspace;
 use crate::tuple::spill::SpillCounts;
@@ -23,7 +23,7 @@ impl Builder<'_> {
         let columns = column_count as f64;
         let kept_bytes = row_count * (ROW_BYTES + VALUE_BYTES * columns);
         let expected = (kept_bytes > self.workspace.memory_bytes as f64)
-            .then(|| Expected::new(row_count, columns, suppress_ns, &self.workspace.costs));
+            .then(|| ExpectedSpill::new(row_count, columns, suppress_ns, &self.workspace.costs));
         let counts = Arc::new(SpillCounts::default());
         *self.spilling.borrow_mut() = Some(Spilling {
             expected,
@@ -48,7 +48,8 @@ impl Builder<'_> {
             return 0.0;
         }
         let suppress_ns = self.costs.of(Cost::Suppress);
-        let expected = Expected::new(spilled_rows, columns, suppress_ns, &self.workspace.costs);
+        let expected =
+            ExpectedSpill::new(spilled_rows, columns, suppress_ns, &self.workspace.costs);
         expected.plain_ns.min(expected.packed_ns)
     }
 }

@@ -3,14 +3,14 @@
 use super::builder::{Builder, Built};
 use super::demand::Demand;
 use super::relation::all_columns;
-use crate::plan::{Expression, Write as Planned};
-use crate::tuple::{BuildError, Write, WriteSlots};
+use crate::plan::{Expression, WriteNode as Planned};
+use crate::tuple::{LowerError, WriteIterator, WriteSlots};
 
 impl Builder<'_> {
     /// Rows that are written have what is written in registers, and what is shown of them where it was.
-    pub(super) fn write(&mut self, write: &Planned, demand: &Demand) -> Result<Built, BuildError> {
+    pub(super) fn write(&mut self, write: &Planned, demand: &Demand) -> Result<Built, LowerError> {
         let sink = self.sink.clone();
-        let sink = sink.ok_or(BuildError::Unsupported("a write without a transaction"))?;
+        let sink = sink.ok_or(LowerError::Unsupported("a write without a transaction"))?;
         let columns = all_columns(&write.input)?;
         let slots = write.row_key.into_iter();
         let slots = slots
@@ -28,7 +28,7 @@ impl Builder<'_> {
             checks,
         };
         let title = (write.kind, write.table.as_str());
-        let iterator = Write::new(built.iterator, title, slots, write.may_repeat, sink);
+        let iterator = WriteIterator::new(built.iterator, title, slots, write.may_repeat, sink);
         Ok(Built {
             iterator: Box::new(iterator),
             places: built.places,

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use crate::tpcd::data::{Files, Refresh, TABLES};
 use crate::tpcd::machine::{Device, Seconds};
-use crate::tpcd::queries::{Query, queries};
-use crate::tpcd::warehouse::{Answer, Opening, Storage, Warehouse};
-use crate::tpcd::{Failure, Setup, paper};
+use crate::tpcd::queries::{TpcdQuery, queries};
+use crate::tpcd::warehouse::{CsvAnswer, Warehouse, WarehouseOpening, WarehouseStorage};
+use crate::tpcd::{BenchmarkFailure, Setup, paper};
 
 /// A pair of values: compressed, uncompressed.
 pub(crate) type Both<T> = [T; 2];
 
 /// What was measured of one query or update function.
 #[derive(Clone, Debug)]
-pub(crate) struct Measured {
+pub(crate) struct MeasuredQuery {
     pub(crate) name: &'static str,
     pub(crate) is_of_tpcd: bool,
     pub(crate) seconds: Both<Seconds>,
@@ -26,7 +26,7 @@ pub(crate) struct Measured {
 
 /// What was measured of one table.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct MeasuredTable {
     pub(crate) name: &'static str,
     pub(crate) bytes: Both<u64>,
     pub(crate) load: Both<Seconds>,
@@ -36,8 +36,8 @@ pub(crate) struct Table {
 #[derive(Clone, Debug)]
 pub(crate) struct Results {
     pub(crate) slowness: f64,
-    pub(crate) tables: Vec<Table>,
-    pub(crate) queries: Vec<Measured>,
+    pub(crate) tables: Vec<MeasuredTable>,
+    pub(crate) queries: Vec<MeasuredQuery>,
     /// Names of queries whose plans were not the same.
     pub(crate) other_plans: Vec<&'static str>,
     /// Queries that the tuple engine left to the batch engine.
@@ -55,7 +55,10 @@ const CALIBRATION_SCALE: f64 = 0.02;
 ///
 /// # Errors
 /// When a statement fails, or answers differ.
-pub(crate) fn run(setup: &Setup, progress: &mut dyn FnMut(&str)) -> Result<Results, Failure> {
+pub(crate) fn run(
+    setup: &Setup,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Results, BenchmarkFailure> {
     fs::create_dir_all(&setup.folder)?;
     let slowness = match setup.device {
         Device::Own => 1.0,
@@ -67,12 +70,12 @@ pub(crate) fn run(setup: &Setup, progress: &mut dyn FnMut(&str)) -> Result<Resul
     progress("generating rows");
     let files = Files::generate(&setup.folder.join("csv"), setup.scale)?;
     let refresh = files.write_refresh(setup.scale)?;
-    let opening = Opening {
+    let opening = WarehouseOpening {
         device: setup.device,
         slowness,
         memory_bytes: pool_bytes(setup.scale),
     };
-    let run = Run {
+    let run = BenchmarkRun {
         setup,
         opening,
         files,
@@ -96,18 +99,18 @@ pub(crate) fn pool_bytes(scale: f64) -> usize {
 }
 
 /// How many times slower the paper's processor was, by the scans of queries 1 and 6.
-fn slowness(folder: &Path) -> Result<f64, Failure> {
+fn slowness(folder: &Path) -> Result<f64, BenchmarkFailure> {
     let folder = folder.join("processor");
     let files = Files::generate(&folder, CALIBRATION_SCALE)?;
     let path = folder.join("plain.quire");
     remove(&path)?;
-    let opening = Opening {
+    let opening = WarehouseOpening {
         device: Device::Own,
         slowness: 1.0,
         memory_bytes: pool_bytes(CALIBRATION_SCALE),
     };
     let mut warehouse = Warehouse::open(&path, opening)?;
-    warehouse.load(&files, Storage::Plain, false)?;
+    warehouse.load(&files, WarehouseStorage::Plain, false)?;
     let mut seconds = 0.0;
     for query in queries(false).filter(|query| ["Q1", "Q6"].contains(&query.name)) {
         let sql = query.sql(CALIBRATION_SCALE);
@@ -120,7 +123,7 @@ fn slowness(folder: &Path) -> Result<f64, Failure> {
 }
 
 /// Processor seconds, the least of some runs.
-fn best(warehouse: &mut Warehouse, sql: &str) -> Result<f64, Failure> {
+fn best(warehouse: &mut Warehouse, sql: &str) -> Result<f64, BenchmarkFailure> {
     let mut best = f64::INFINITY;
     for _ in 0..9 {
         best = best.min(warehouse.measured(sql)?.1.processor);
@@ -128,7 +131,7 @@ fn best(warehouse: &mut Warehouse, sql: &str) -> Result<f64, Failure> {
     Ok(best)
 }
 
-fn remove(path: &Path) -> Result<(), Failure> {
+fn remove(path: &Path) -> Result<(), BenchmarkFailure> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
@@ -136,29 +139,29 @@ fn remove(path: &Path) -> Result<(), Failure> {
 }
 
 /// A run of the benchmark.
-struct Run<'s> {
+struct BenchmarkRun<'s> {
     setup: &'s Setup,
-    opening: Opening,
+    opening: WarehouseOpening,
     files: Files,
 }
 
-impl Run<'_> {
-    fn path(&self, storage: Storage) -> PathBuf {
+impl BenchmarkRun<'_> {
+    fn path(&self, storage: WarehouseStorage) -> PathBuf {
         self.setup.folder.join(format!("{}.quire", storage.name()))
     }
 
-    fn open(&self, storage: Storage) -> Result<Warehouse, Failure> {
+    fn open(&self, storage: WarehouseStorage) -> Result<Warehouse, BenchmarkFailure> {
         Warehouse::open(&self.path(storage), self.opening)
     }
 
-    fn open_both(&self) -> Result<Both<Warehouse>, Failure> {
-        let [compressed, plain] = Storage::BOTH.map(|storage| self.open(storage));
+    fn open_both(&self) -> Result<Both<Warehouse>, BenchmarkFailure> {
+        let [compressed, plain] = WarehouseStorage::BOTH.map(|storage| self.open(storage));
         Ok([compressed?, plain?])
     }
 
-    fn load(&self, progress: &mut dyn FnMut(&str)) -> Result<Vec<Table>, Failure> {
+    fn load(&self, progress: &mut dyn FnMut(&str)) -> Result<Vec<MeasuredTable>, BenchmarkFailure> {
         let (mut loads, mut sizes) = (Vec::new(), Vec::new());
-        for storage in Storage::BOTH {
+        for storage in WarehouseStorage::BOTH {
             progress(&format!("loading {} tables", storage.name()));
             remove(&self.path(storage))?;
             let mut warehouse = self.open(storage)?;
@@ -174,7 +177,7 @@ impl Run<'_> {
             let size = sizes.get(storage).and_then(|sizes| sizes.get(at));
             size.copied().unwrap_or_default()
         };
-        let table = |(at, name)| Table {
+        let table = |(at, name)| MeasuredTable {
             name,
             bytes: [bytes(at, 0), bytes(at, 1)],
             load: [seconds(at, 0), seconds(at, 1)],
@@ -187,7 +190,7 @@ impl Run<'_> {
         &self,
         results: &mut Results,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), BenchmarkFailure> {
         let mut answers = Vec::new();
         let mut both = self.open_both()?;
         for query in queries(self.setup.with_tpch) {
@@ -197,7 +200,7 @@ impl Run<'_> {
                 results.other_plans.push(query.name);
             }
             answers.push(answer);
-            results.queries.push(Measured {
+            results.queries.push(MeasuredQuery {
                 name: query.name,
                 is_of_tpcd: query.is_of_tpcd(),
                 seconds,
@@ -208,9 +211,9 @@ impl Run<'_> {
             results.left += warehouse.queries_left()?;
         }
         drop(both);
-        let in_memory = Run {
+        let in_memory = BenchmarkRun {
             setup: self.setup,
-            opening: Opening {
+            opening: WarehouseOpening {
                 device: Device::Own,
                 slowness: 1.0,
                 memory_bytes: ALL_BYTES,
@@ -233,14 +236,15 @@ impl Run<'_> {
     /// The answer of a query, which is that of both, and the middle of the times.
     fn query(
         &self,
-        query: &Query,
+        query: &TpcdQuery,
         both: &mut Both<Warehouse>,
-    ) -> Result<(Answer, Both<Seconds>), Failure> {
+    ) -> Result<(CsvAnswer, Both<Seconds>), BenchmarkFailure> {
         let sql = query.sql(self.setup.scale);
         let mut times = [Vec::new(), Vec::new()];
-        let mut first: Option<Answer> = None;
+        let mut first: Option<CsvAnswer> = None;
         for _ in 0..self.setup.rounds.max(1) {
-            for ((warehouse, times), storage) in both.iter_mut().zip(&mut times).zip(Storage::BOTH)
+            for ((warehouse, times), storage) in
+                both.iter_mut().zip(&mut times).zip(WarehouseStorage::BOTH)
             {
                 let (answer, seconds) = warehouse.measured(&sql)?;
                 times.push(seconds);
@@ -259,10 +263,10 @@ impl Run<'_> {
     /// The answers of the pool of the paper, and of a large one, are kept apart.
     fn write_answer(
         &self,
-        query: &Query,
-        storage: Storage,
-        answer: &Answer,
-    ) -> Result<(), Failure> {
+        query: &TpcdQuery,
+        storage: WarehouseStorage,
+        answer: &CsvAnswer,
+    ) -> Result<(), BenchmarkFailure> {
         let pool = match self.opening.memory_bytes {
             ALL_BYTES => "memory",
             _ => "pool",
@@ -278,9 +282,13 @@ impl Run<'_> {
     }
 
     /// Whether the iterators are the same. How many rows are expected of them follows from pages, of which compressed tables have fewer.
-    fn has_same_plans(&self, query: &Query, both: &mut Both<Warehouse>) -> Result<bool, Failure> {
+    fn has_same_plans(
+        &self,
+        query: &TpcdQuery,
+        both: &mut Both<Warehouse>,
+    ) -> Result<bool, BenchmarkFailure> {
         let sql = format!("EXPLAIN {}", query.sql(self.setup.scale));
-        let plan = |warehouse: &mut Warehouse| -> Result<String, Failure> {
+        let plan = |warehouse: &mut Warehouse| -> Result<String, BenchmarkFailure> {
             let mut text = warehouse.execute(&sql)?.text();
             text.retain(|letter| !letter.is_ascii_digit());
             Ok(text)
@@ -294,9 +302,9 @@ impl Run<'_> {
         refresh: &[Refresh; 2],
         results: &mut Results,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), BenchmarkFailure> {
         let mut times = Vec::new();
-        for storage in Storage::BOTH {
+        for storage in WarehouseStorage::BOTH {
             progress(&format!("update functions on {} tables", storage.name()));
             let warehouse = self.open(storage)?;
             times.push(updates::run(warehouse, &self.files, refresh)?);
@@ -305,7 +313,7 @@ impl Run<'_> {
             for (name, (compressed, plain)) in
                 ["UF1", "UF2"].into_iter().zip(compressed.iter().zip(plain))
             {
-                results.queries.push(Measured {
+                results.queries.push(MeasuredQuery {
                     name,
                     is_of_tpcd: true,
                     seconds: [*compressed, *plain],
@@ -317,11 +325,11 @@ impl Run<'_> {
     }
 }
 
-fn same(name: &'static str, one: &Answer, other: &Answer) -> Result<(), Failure> {
+fn same(name: &'static str, one: &CsvAnswer, other: &CsvAnswer) -> Result<(), BenchmarkFailure> {
     if one.has_rows_of(other) {
         Ok(())
     } else {
-        Err(Failure::Answers { query: name })
+        Err(BenchmarkFailure::Answers { query: name })
     }
 }
 

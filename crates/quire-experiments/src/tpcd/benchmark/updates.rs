@@ -1,6 +1,6 @@
 //! The update functions: UF1 inserts orders with their lines, UF2 deletes others.
 
-use crate::tpcd::Failure;
+use crate::tpcd::BenchmarkFailure;
 use crate::tpcd::data::{CHANGED, Files, Refresh, Totals};
 use crate::tpcd::machine::Seconds;
 use crate::tpcd::warehouse::Warehouse;
@@ -10,7 +10,7 @@ pub(crate) fn run(
     mut warehouse: Warehouse,
     files: &Files,
     refresh: &[Refresh; 2],
-) -> Result<[Seconds; 2], Failure> {
+) -> Result<[Seconds; 2], BenchmarkFailure> {
     warehouse.execute("CREATE TABLE old_orders (old_orderkey BIGINT NOT NULL) USING row")?;
     warehouse.copy("old_orders", &files.path("old_orders"))?;
     let mut inserting = Seconds::default();
@@ -38,13 +38,13 @@ fn check(
     warehouse: &mut Warehouse,
     refresh: &[Refresh; 2],
     expected: fn(&Refresh) -> Totals,
-) -> Result<(), Failure> {
+) -> Result<(), BenchmarkFailure> {
     for ((table, _, amount), refresh) in CHANGED.into_iter().zip(refresh) {
         let sql = format!("SELECT count(*), CAST(sum({amount}) * 100 AS BIGINT) FROM {table}");
         let answer = warehouse.execute(&sql)?;
         let Totals { rows, cents } = expected(refresh);
         if answer.first_row() != [rows.to_string(), cents.to_string()] {
-            return Err(Failure::Totals { table });
+            return Err(BenchmarkFailure::Totals { table });
         }
     }
     Ok(())

@@ -8,18 +8,18 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use quire_exec::avm::{
-    Accumulation, Attribute, ColumnPlace, Compiler, Native, Program, ProgramCompiler, RegisterPool,
-    RegisterSet, Slot, TuplePlace, TupleSource,
+    Accumulation, AggregateSlot, Attribute, ColumnBinding, Compiler, Native, Program,
+    ProgramCompiler, RegisterPool, RegisterSet, TuplePlace, TupleSource,
 };
-use quire_exec::plan::{Environment, Scalar};
-use quire_lab::{Axis, Chart, Figure, Origin, Paper, Positions, Series};
+use quire_exec::plan::{Environment, PlanScalar};
+use quire_lab::{Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
 use quire_native::NativeCompiler;
 use quire_tables::row_table::TupleValue;
 
 use crate::tpcd::machine::processor_time;
 use failure::ExpressionFailure;
-use queries::{Query, query_1, query_6};
-use tuples::{ROWS, Tuples, tuples};
+use queries::{FilterSumQuery, query_1, query_6};
+use tuples::{ROWS, TpcdTuples, tuples};
 
 /// Nanoseconds a row by the three ways, over plain and compressed tuples.
 ///
@@ -48,15 +48,19 @@ pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
     let ratio = |slow: &[f64], fast: &[f64]| slow.iter().zip(fast).map(|(a, b)| a / b).collect();
     let [tree, program, native] = nanoseconds;
     let series = vec![
-        Series::new("tree / program", Origin::Measured, ratio(&tree, &program)),
+        Series::new(
+            "tree / program",
+            SeriesOrigin::Measured,
+            ratio(&tree, &program),
+        ),
         Series::new(
             "program / native",
-            Origin::Measured,
+            SeriesOrigin::Measured,
             ratio(&program, &native),
         ),
-        Series::new("trees", Origin::Measured, tree),
-        Series::new("programs", Origin::Measured, program),
-        Series::new("native code", Origin::Measured, native),
+        Series::new("trees", SeriesOrigin::Measured, tree),
+        Series::new("programs", SeriesOrigin::Measured, program),
+        Series::new("native code", SeriesOrigin::Measured, native),
     ];
     Ok(Figure {
         stem: "tpcd-expressions",
@@ -90,8 +94,8 @@ fn best(
 }
 
 fn walk(
-    tuples: &Tuples,
-    query: &Query,
+    tuples: &TpcdTuples,
+    query: &FilterSumQuery,
     rounds: usize,
 ) -> Result<(f64, Vec<i128>), ExpressionFailure> {
     let environment = Environment::new(&[]);
@@ -104,14 +108,14 @@ fn walk(
             for slot in query.tested {
                 row[*slot] = tuples.layout.field(tuple, *slot)?;
             }
-            if query.condition.evaluate(&row, &environment)? != Scalar::Boolean(true) {
+            if query.condition.evaluate(&row, &environment)? != PlanScalar::Boolean(true) {
                 continue;
             }
             for slot in query.added {
                 row[*slot] = tuples.layout.field(tuple, *slot)?;
             }
             for (sum, expression) in sums.iter_mut().zip(&query.sums) {
-                if let Scalar::Decimal(value) = expression.evaluate(&row, &environment)? {
+                if let PlanScalar::Decimal(value) = expression.evaluate(&row, &environment)? {
                     *sum += value;
                 }
             }
@@ -130,15 +134,15 @@ fn compiled(program: &Program, registers: &RegisterSet) -> Result<Native, Expres
 }
 
 fn run(
-    tuples: &Tuples,
-    query: &Query,
+    tuples: &TpcdTuples,
+    query: &FilterSumQuery,
     is_native: bool,
     rounds: usize,
 ) -> Result<(f64, Vec<i128>), ExpressionFailure> {
     let mut pool = RegisterPool::default();
     let tuple = pool.tuple()?;
     let places = (0..5)
-        .map(|ordinal| ColumnPlace::Attribute {
+        .map(|ordinal| ColumnBinding::Attribute {
             attribute: Attribute { tuple, ordinal },
             is_shared: false,
         })
@@ -148,7 +152,7 @@ fn run(
     compiler.announce(&query.sums);
     compiler.filter(&query.condition)?;
     for (slot, expression) in (0..).zip(&query.sums) {
-        compiler.accumulate(Slot(slot), Accumulation::Sum(expression))?;
+        compiler.accumulate(AggregateSlot(slot), Accumulation::Sum(expression))?;
     }
     let (program, _) = compiler.finish()?;
     let mut registers = RegisterSet::new();

@@ -1,13 +1,13 @@
 //! What queries 1 and 6 compute of a row of `lineitem`.
 
-use quire_exec::plan::{Comparison, DecimalOperation, Expression, Operator, ValueKind};
+use quire_exec::plan::{ComparisonExpression, DecimalOperation, Expression, Operator, ValueKind};
 use quire_tables::row_table::Value;
 
 use super::failure::ExpressionFailure;
 use super::tuples::{DISCOUNT, PRICE, QUANTITY, SHIPDATE, TAX};
 
 /// A condition, and what is added up of the rows that it is true of.
-pub(crate) struct Query {
+pub(crate) struct FilterSumQuery {
     pub(crate) name: &'static str,
     pub(crate) condition: Expression,
     /// Columns that the condition needs.
@@ -45,7 +45,7 @@ fn all(conditions: Vec<Expression>) -> Expression {
     conditions.fold(first, |left, right| Expression::And(pair(left, right)))
 }
 
-fn compare(comparison: Comparison, slot: usize, right: Expression) -> Expression {
+fn compare(comparison: ComparisonExpression, slot: usize, right: Expression) -> Expression {
     Expression::Compare(comparison, pair(column(slot), right))
 }
 
@@ -54,7 +54,7 @@ fn days(days: i64) -> Expression {
 }
 
 /// Query 1 without its groups.
-pub(crate) fn query_1() -> Result<Query, ExpressionFailure> {
+pub(crate) fn query_1() -> Result<FilterSumQuery, ExpressionFailure> {
     let operation = |operator, left, right| {
         DecimalOperation::new(operator, left, right)
             .ok_or_else(|| ExpressionFailure::from("no such decimal"))
@@ -68,9 +68,9 @@ pub(crate) fn query_1() -> Result<Query, ExpressionFailure> {
         Expression::Decimal(multiply, pair(column(PRICE), rest))
     };
     let taxed = Expression::Decimal(add, pair(decimal(1), column(TAX)));
-    Ok(Query {
+    Ok(FilterSumQuery {
         name: "Q1",
-        condition: compare(Comparison::LessOrEqual, SHIPDATE, days(10_471)),
+        condition: compare(ComparisonExpression::LessOrEqual, SHIPDATE, days(10_471)),
         tested: &[SHIPDATE],
         added: &[QUANTITY, PRICE, DISCOUNT, TAX],
         sums: vec![
@@ -84,16 +84,16 @@ pub(crate) fn query_1() -> Result<Query, ExpressionFailure> {
 }
 
 /// Query 6.
-pub(crate) fn query_6() -> Query {
+pub(crate) fn query_6() -> FilterSumQuery {
     let multiply = DecimalOperation::new(Operator::Multiply, 2, 2);
-    Query {
+    FilterSumQuery {
         name: "Q6",
         condition: all(vec![
-            compare(Comparison::GreaterOrEqual, SHIPDATE, days(8_766)),
-            compare(Comparison::Less, SHIPDATE, days(9_131)),
-            compare(Comparison::GreaterOrEqual, DISCOUNT, decimal(5)),
-            compare(Comparison::LessOrEqual, DISCOUNT, decimal(7)),
-            compare(Comparison::Less, QUANTITY, decimal(2_400)),
+            compare(ComparisonExpression::GreaterOrEqual, SHIPDATE, days(8_766)),
+            compare(ComparisonExpression::Less, SHIPDATE, days(9_131)),
+            compare(ComparisonExpression::GreaterOrEqual, DISCOUNT, decimal(5)),
+            compare(ComparisonExpression::LessOrEqual, DISCOUNT, decimal(7)),
+            compare(ComparisonExpression::Less, QUANTITY, decimal(2_400)),
         ]),
         tested: &[SHIPDATE, DISCOUNT, QUANTITY],
         added: &[PRICE],

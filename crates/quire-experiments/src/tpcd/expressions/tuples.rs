@@ -17,14 +17,14 @@ pub(crate) const TAX: usize = 3;
 pub(crate) const SHIPDATE: usize = 4;
 
 /// Tuples behind each other, and where each ends.
-pub(crate) struct Tuples {
+pub(crate) struct TpcdTuples {
     pub(crate) layout: Arc<TupleLayout>,
     pub(crate) bytes: Vec<u8>,
     pub(crate) ends: Vec<usize>,
 }
 
 /// The same rows in tuples that are null-suppressed, or not.
-pub(crate) fn tuples(is_compressed: bool) -> Result<Tuples, ExpressionFailure> {
+pub(crate) fn tuples(is_compressed: bool) -> Result<TpcdTuples, ExpressionFailure> {
     let compression = if is_compressed {
         TupleCompression::NullSuppressed
     } else {
@@ -57,14 +57,14 @@ pub(crate) fn tuples(is_compressed: bool) -> Result<Tuples, ExpressionFailure> {
         layout.encode(&row, &mut bytes)?;
         ends.push(bytes.len());
     }
-    Ok(Tuples {
+    Ok(TpcdTuples {
         layout: Arc::new(layout),
         bytes,
         ends,
     })
 }
 
-impl Tuples {
+impl TpcdTuples {
     /// Where each begins and ends.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         std::iter::once(0)

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
-use quire_store::disk::Clock;
+use quire_store::disk::DeviceClock;
 
 use super::Moment;
 
@@ -56,7 +56,7 @@ impl ProcessorClock {
     }
 }
 
-impl Clock for ProcessorClock {
+impl DeviceClock for ProcessorClock {
     fn now(&self) -> Duration {
         self.moment().time
     }

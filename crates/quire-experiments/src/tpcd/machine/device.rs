@@ -12,7 +12,7 @@ use quire_store::disk::DeviceProfile;
 
 /// What a device is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum DiskAccess {
     Read { offset: u64, bytes: u64 },
     Write { offset: u64, bytes: u64 },
     Sync,
@@ -30,7 +30,7 @@ pub(crate) struct DeviceBuffer {
 }
 
 /// A sequence of reads.
-struct Stream {
+struct ReadStream {
     /// Bytes before this one, as many as two times what is read ahead, are in memory.
     read_to: u64,
     /// Behind the last byte that was asked for.
@@ -46,7 +46,7 @@ struct Stream {
 pub(crate) struct Buffered {
     profile: DeviceProfile,
     buffer: DeviceBuffer,
-    streams: Vec<Stream>,
+    streams: Vec<ReadStream>,
     /// The position of the stream at which the arm is.
     active: Option<usize>,
     free_at: Duration,
@@ -72,12 +72,14 @@ impl Buffered {
     }
 
     /// When who asks at the moment `now` has an answer.
-    pub(crate) fn done_at(&mut self, now: Duration, access: Access) -> Duration {
+    pub(crate) fn done_at(&mut self, now: Duration, access: DiskAccess) -> Duration {
         self.accesses += 1;
         match access {
-            Access::Read { offset, bytes } => self.read(now, offset, offset.saturating_add(bytes)),
-            Access::Write { offset, bytes } => self.write(now, offset, bytes),
-            Access::Sync => {
+            DiskAccess::Read { offset, bytes } => {
+                self.read(now, offset, offset.saturating_add(bytes))
+            }
+            DiskAccess::Write { offset, bytes } => self.write(now, offset, bytes),
+            DiskAccess::Sync => {
                 self.free_at = self.leave(now) + self.profile.sync_latency;
                 self.free_at
             }
@@ -156,7 +158,7 @@ impl Buffered {
 
     /// A stream of reads from `offset` on, in the place of the one that has not been used for longest.
     fn add_stream(&mut self, offset: u64, now: Duration) -> usize {
-        let stream = Stream {
+        let stream = ReadStream {
             read_to: offset,
             asked_to: offset,
             at: now,
@@ -229,7 +231,7 @@ mod tests {
     }
 
     fn read(device: &mut Buffered, now: u64, offset: u64, bytes: u64) -> u128 {
-        let access = Access::Read { offset, bytes };
+        let access = DiskAccess::Read { offset, bytes };
         device
             .done_at(Duration::from_micros(now), access)
             .as_micros()
@@ -297,7 +299,7 @@ mod tests {
     fn writes_are_accepted_while_there_is_memory_and_a_sync_waits_for_them() {
         let mut device = device();
         let mut write = |now, offset, bytes| {
-            let access = Access::Write { offset, bytes };
+            let access = DiskAccess::Write { offset, bytes };
             device
                 .done_at(Duration::from_micros(now), access)
                 .as_micros()
@@ -305,7 +307,7 @@ mod tests {
         assert_eq!(write(0, 10_000, 1_000), 0);
         assert_eq!(write(0, 11_000, 1_000), 500);
         assert_eq!(write(500, 12_000, 3_000), 3_500);
-        let synced = device.done_at(Duration::from_micros(3_500), Access::Sync);
+        let synced = device.done_at(Duration::from_micros(3_500), DiskAccess::Sync);
         assert_eq!(synced.as_micros(), 5_507);
         // What was overwritten is not in memory.
         assert_eq!(read(&mut device, 6_000, 10_000, 1_000), 7_500);

@@ -7,9 +7,9 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quire_store::Disk;
-use quire_store::disk::{Clock, DeviceProfile};
+use quire_store::disk::{DeviceClock, DeviceProfile};
 
-use super::device::{Access, Buffered, DeviceBuffer};
+use super::device::{Buffered, DeviceBuffer, DiskAccess};
 
 /// A disk in front of another one.
 pub(crate) struct BufferedDisk<C> {
@@ -18,7 +18,7 @@ pub(crate) struct BufferedDisk<C> {
     device: Mutex<Buffered>,
 }
 
-impl<C: Clock> BufferedDisk<C> {
+impl<C: DeviceClock> BufferedDisk<C> {
     /// Makes `disk` as slow as a device, by this clock.
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
@@ -32,7 +32,7 @@ impl<C: Clock> BufferedDisk<C> {
         }
     }
 
-    fn take_time(&self, access: Access) {
+    fn take_time(&self, access: DiskAccess) {
         let now = self.clock.now();
         let done_at = {
             let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,9 +42,9 @@ impl<C: Clock> BufferedDisk<C> {
     }
 }
 
-impl<C: Clock> Disk for BufferedDisk<C> {
+impl<C: DeviceClock> Disk for BufferedDisk<C> {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        self.take_time(Access::Read {
+        self.take_time(DiskAccess::Read {
             offset,
             bytes: buffer.len() as u64,
         });
@@ -52,7 +52,7 @@ impl<C: Clock> Disk for BufferedDisk<C> {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.take_time(Access::Write {
+        self.take_time(DiskAccess::Write {
             offset,
             bytes: bytes.len() as u64,
         });
@@ -61,7 +61,7 @@ impl<C: Clock> Disk for BufferedDisk<C> {
 
     /// The file below is not synced: nothing is lost that could not be made again.
     fn sync(&self) -> io::Result<()> {
-        self.take_time(Access::Sync);
+        self.take_time(DiskAccess::Sync);
         Ok(())
     }
 

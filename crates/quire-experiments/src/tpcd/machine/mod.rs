@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use quire_store::{Disk, FileDisk};
 
-use crate::tpcd::{Failure, paper};
+use crate::tpcd::{BenchmarkFailure, paper};
 pub(crate) use clock::{ProcessorClock, processor_time};
 pub(crate) use device::DeviceBuffer;
 use disk::BufferedDisk;
@@ -50,7 +50,7 @@ impl Machine {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub(crate) fn disk(&self, path: &Path) -> Result<Arc<dyn Disk>, Failure> {
+    pub(crate) fn disk(&self, path: &Path) -> Result<Arc<dyn Disk>, BenchmarkFailure> {
         let file = FileDisk::open_or_create(path).map_err(quire::Error::from)?;
         let file = Arc::new(file);
         Ok(match self {

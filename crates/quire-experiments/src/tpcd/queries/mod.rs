@@ -5,23 +5,23 @@
 
 /// One query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Query {
+pub(crate) struct TpcdQuery {
     /// `Q1`, and `H13` for the one of TPC-H that TPC-D does not have under this number.
     pub(crate) name: &'static str,
     text: &'static str,
     is_of_tpcd: bool,
 }
 
-const fn both(name: &'static str, text: &'static str) -> Query {
-    Query {
+const fn both(name: &'static str, text: &'static str) -> TpcdQuery {
+    TpcdQuery {
         name,
         text,
         is_of_tpcd: true,
     }
 }
 
-const fn tpch(name: &'static str, text: &'static str) -> Query {
-    Query {
+const fn tpch(name: &'static str, text: &'static str) -> TpcdQuery {
+    TpcdQuery {
         name,
         text,
         is_of_tpcd: false,
@@ -38,7 +38,7 @@ macro_rules! text {
     };
 }
 
-const ALL: [Query; 23] = [
+const ALL: [TpcdQuery; 23] = [
     both("Q1", text!("01")),
     both("Q2", text!("02")),
     both("Q3", text!("03")),
@@ -65,12 +65,12 @@ const ALL: [Query; 23] = [
 ];
 
 /// The 17 of TPC-D, and those that TPC-H has besides if they are wanted.
-pub(crate) fn queries(with_tpch: bool) -> impl Iterator<Item = Query> {
+pub(crate) fn queries(with_tpch: bool) -> impl Iterator<Item = TpcdQuery> {
     ALL.into_iter()
         .filter(move |query| query.is_of_tpcd || with_tpch)
 }
 
-impl Query {
+impl TpcdQuery {
     /// Whether it is one of TPC-D's.
     pub(crate) fn is_of_tpcd(&self) -> bool {
         self.is_of_tpcd

@@ -141,7 +141,7 @@ fn lines_are_counted_through_quoted_line_ends() {
         "\"test.csv\" line 6, column 2 \"n\": \"q\" is not a valid BIGINT"
     );
     let options = CsvOptions {
-        header: Choice::Yes,
+        header: CsvFlag::Yes,
         ..no_header()
     };
     assert_eq!(
@@ -248,7 +248,7 @@ fn files_that_are_not_there_or_empty_are_refused() {
 #[test]
 fn a_header_that_does_not_fit_the_table_is_refused() {
     let options = CsvOptions {
-        header: Choice::Yes,
+        header: CsvFlag::Yes,
         ..CsvOptions::default()
     };
     assert_eq!(

@@ -91,7 +91,7 @@ pub(super) fn rows(batch: &RecordBatch) -> Vec<Vec<Option<String>>> {
 pub(super) fn no_header() -> CsvOptions {
     let delimiter = Delimiter::Byte(b',');
     CsvOptions {
-        header: Choice::No,
+        header: CsvFlag::No,
         delimiter,
         thread_count: 2,
         ..CsvOptions::default()

@@ -106,7 +106,7 @@ fn a_trailing_delimiter_is_tolerated() {
         "{error}"
     );
     let options = CsvOptions {
-        trailing_delimiter: Choice::Yes,
+        trailing_delimiter: CsvFlag::Yes,
         ..no_header()
     };
     let error = read(b"1,a,2,\n2,b,3,x\n", &options, &declared)

@@ -5,12 +5,12 @@ use quire_text::boolean::parse_bool;
 use quire_text::calendar::*;
 use quire_text::number_in::*;
 use quire_text::number_out::{write_date, write_decimal, write_f32, write_f64, write_timestamp};
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 use super::*;
 
-const INVALID: Reason = Reason::Invalid;
-const OUT_OF_RANGE: Reason = Reason::OutOfRange;
+const INVALID: NumberInError = NumberInError::Invalid;
+const OUT_OF_RANGE: NumberInError = NumberInError::OutOfRange;
 
 fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut out = Vec::new();
@@ -243,7 +243,7 @@ fn timestamps() {
     let second = 1_000_000i64;
     let noon = 12 * 3600 * second;
     let plain = |text: &str| parse_timestamp(text.as_bytes(), None);
-    let zoned = |text: &str| parse_timestamp(text.as_bytes(), Some(&Zone::default()));
+    let zoned = |text: &str| parse_timestamp(text.as_bytes(), Some(&TimeZoneRules::default()));
     assert_eq!(plain("1970-01-01 12:00:00"), Ok(noon));
     assert_eq!(plain("1970-01-01T12:00"), Ok(noon));
     assert_eq!(plain("1970-01-02"), Ok(86_400 * second));
@@ -295,7 +295,7 @@ fn timestamps() {
         for zone in [false, true] {
             let printed = text(|out| write_timestamp(value, zone, out));
             assert_eq!(
-                parse_timestamp(printed.as_bytes(), Some(&Zone::default())),
+                parse_timestamp(printed.as_bytes(), Some(&TimeZoneRules::default())),
                 Ok(value),
                 "{printed}"
             );

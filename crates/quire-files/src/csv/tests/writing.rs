@@ -112,7 +112,7 @@ fn what_is_written_is_read_back() {
     let batch = texts(&values);
     let text = written(&batch, CsvWriteOptions::default());
     let options = CsvOptions {
-        header: Choice::Yes,
+        header: CsvFlag::Yes,
         ..no_header()
     };
     let back = read(text.as_bytes(), &options, &batch.schema()).unwrap();

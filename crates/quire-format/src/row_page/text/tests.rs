@@ -1,9 +1,9 @@
 //! Packed strings come back, have the bits the format says, and are left alone where a block codec does better.
 
 use super::super::alphabet::Alphabet;
-use super::super::packed::{BitReader, BitWriter};
-use super::{Pattern, Run, TextMode};
-use crate::wire::{Reader, Writer};
+use super::super::packed::{PackedBitReader, PackedBitWriter};
+use super::{Pattern, TextColumnRun, TextMode};
+use crate::wire::{WireItemReader, WireItemWriter};
 
 /// splitmix64.
 struct Random(u64);
@@ -38,14 +38,14 @@ fn joined(strings: &[String]) -> (Vec<u8>, Vec<usize>) {
 
 /// Mode and strings as they are stored, after they were read back.
 fn stored(mode: &TextMode, strings: &[u8], lengths: &[usize]) -> (Vec<u8>, Vec<u8>) {
-    let (mut packed, mut written) = (BitWriter::default(), Writer::default());
+    let (mut packed, mut written) = (PackedBitWriter::default(), WireItemWriter::default());
     mode.write(&mut written);
     mode.pack(strings, &mut packed);
     let (written, packed) = (written.finish(), packed.finish());
     assert_eq!(packed.len(), mode.packed_bits(lengths).div_ceil(8));
-    let read = TextMode::read(&mut Reader::unversioned(&written)).unwrap();
+    let read = TextMode::read(&mut WireItemReader::unversioned(&written)).unwrap();
     assert_eq!(read, *mode);
-    let mut reader = BitReader::new(&packed);
+    let mut reader = PackedBitReader::new(&packed);
     assert_eq!(read.unpack(lengths, &mut reader).unwrap(), strings);
     assert_eq!(reader.position(), mode.packed_bits(lengths));
     (written, packed)
@@ -73,7 +73,7 @@ fn symbols_are_the_digits_of_words() {
     assert_eq!(stored(&free, b"abcabcab", &[3, 0, 5]), expected);
 
     // The first alphabet has bits 0, 1, 1, 0, the second 0, 1.
-    let one = |alphabet| Run::Symbols {
+    let one = |alphabet| TextColumnRun::Symbols {
         alphabet,
         byte_count: 1,
     };
@@ -81,7 +81,7 @@ fn symbols_are_the_digits_of_words() {
         alphabets: [b"01", b"ab"]
             .map(|two| Alphabet::new(two.to_vec()).unwrap())
             .into(),
-        runs: vec![one(0), Run::Same(b"-".to_vec()), one(1), one(0)],
+        runs: vec![one(0), TextColumnRun::Same(b"-".to_vec()), one(1), one(0)],
     });
     let expected = b"\x02\x02\x0201\x02ab\x04\0\x01\xFF\x01-\x01\x01\0\x01".to_vec();
     assert_eq!(
@@ -249,8 +249,8 @@ fn wrong_modes_and_words_are_errors() {
                 bytes[at] ^= 1 << random.below(8);
             }
         }
-        let read = TextMode::read(&mut Reader::unversioned(&written));
-        let found = read.and_then(|mode| mode.unpack(&lengths, &mut BitReader::new(&packed)));
+        let read = TextMode::read(&mut WireItemReader::unversioned(&written));
+        let found = read.and_then(|mode| mode.unpack(&lengths, &mut PackedBitReader::new(&packed)));
         refused += usize::from(found.is_err());
     }
     assert!(refused > 400, "{refused}");
@@ -261,10 +261,13 @@ fn wrong_modes_and_words_are_errors() {
         &[2, 1, 2, b'a', b'b', 1, 1, 4],
     ] {
         assert!(
-            TextMode::read(&mut Reader::unversioned(wrong)).is_err(),
+            TextMode::read(&mut WireItemReader::unversioned(wrong)).is_err(),
             "{wrong:?}"
         );
     }
     let lengths = [13, 12];
-    assert!(mode.unpack(&lengths, &mut BitReader::new(&packed)).is_err());
+    assert!(
+        mode.unpack(&lengths, &mut PackedBitReader::new(&packed))
+            .is_err()
+    );
 }

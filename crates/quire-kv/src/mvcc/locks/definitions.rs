@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use super::LockWait;
 use super::held::HeldLocks;
-use super::mode::{Modes, RowLockMode};
+use super::mode::{LockModes, RowLockMode};
 use super::object::LockName;
 use super::object::{LockObject, PackedObject};
 use super::owner::Owner;
-use super::table::{LockRequest, LockTable, Taken};
+use super::table::{LockAcquisition, LockRequest, LockTable};
 use crate::mvcc::Cancel;
 use crate::mvcc::error::LockError;
 use crate::mvcc::options::TransactionOptions;
@@ -100,7 +100,7 @@ impl DefinitionLocks {
             timeout: self.timeout,
             cancel: self.cancel.as_ref(),
         };
-        let (object, modes) = (PackedObject::from(object), Modes::from(mode));
+        let (object, modes) = (PackedObject::from(object), LockModes::from(mode));
         let is_held = self.held.contains(&name);
         if !is_held {
             self.table.note_name(name, &String::from_utf8_lossy(key));
@@ -108,16 +108,19 @@ impl DefinitionLocks {
         let taken = self
             .table
             .take(name, object, self.owner, modes, None, &request);
-        let is_taken = matches!(taken, Ok(Taken::Now { .. } | Taken::Already));
+        let is_taken = matches!(
+            taken,
+            Ok(LockAcquisition::Now { .. } | LockAcquisition::Already)
+        );
         if is_taken && !is_held {
             self.held.push(name);
         } else if !is_held {
             self.table.forget_name(name);
         }
         Ok(match taken? {
-            Taken::Now { .. } => DefinitionLock::New,
-            Taken::Skipped => DefinitionLock::Skipped,
-            Taken::Already | Taken::AllRowsAreLocked => DefinitionLock::Held,
+            LockAcquisition::Now { .. } => DefinitionLock::New,
+            LockAcquisition::Skipped => DefinitionLock::Skipped,
+            LockAcquisition::Already | LockAcquisition::AllRowsAreLocked => DefinitionLock::Held,
         })
     }
 }
@@ -126,7 +129,7 @@ impl DefinitionLocks {
     /// Gives all of them back.
     pub fn release(&mut self) {
         while let Some(name) = self.held.pop() {
-            self.table.reduce(name, self.owner, Modes::NONE);
+            self.table.reduce(name, self.owner, LockModes::NONE);
             self.table.forget_name(name);
         }
     }

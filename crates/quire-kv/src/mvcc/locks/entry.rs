@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::mode::Modes;
+use super::mode::LockModes;
 use super::object::PackedObject;
 use super::owner::Owner;
 
@@ -12,17 +12,17 @@ use super::owner::Owner;
 pub(super) struct LockEntry {
     pub(super) object: PackedObject,
     first: Holder,
-    crowd: Option<Box<Crowd>>,
+    crowd: Option<Box<LockQueue>>,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Holder {
     pub(super) owner: Owner,
-    pub(super) modes: Modes,
+    pub(super) modes: LockModes,
 }
 
 #[derive(Default)]
-struct Crowd {
+struct LockQueue {
     holders: Vec<Holder>,
     queue: VecDeque<Arc<Waiter>>,
 }
@@ -30,14 +30,14 @@ struct Crowd {
 /// Someone who waits for a lock.
 pub(super) struct Waiter {
     pub(super) owner: Owner,
-    pub(super) wanted: Modes,
+    pub(super) wanted: LockModes,
     pub(super) since: SystemTime,
     is_granted: Mutex<bool>,
     granted: Condvar,
 }
 
 impl Waiter {
-    pub(super) fn new(owner: Owner, wanted: Modes) -> Self {
+    pub(super) fn new(owner: Owner, wanted: LockModes) -> Self {
         Self {
             owner,
             wanted,
@@ -69,7 +69,7 @@ impl Waiter {
 }
 
 impl LockEntry {
-    pub(super) fn new(object: PackedObject, owner: Owner, modes: Modes) -> Self {
+    pub(super) fn new(object: PackedObject, owner: Owner, modes: LockModes) -> Self {
         Self {
             object,
             first: Holder { owner, modes },
@@ -78,14 +78,14 @@ impl LockEntry {
     }
 
     /// What `owner` has of it.
-    pub(super) fn modes_of(&self, owner: Owner) -> Modes {
+    pub(super) fn modes_of(&self, owner: Owner) -> LockModes {
         let mine = self.holders().find(|holder| holder.owner == owner);
-        mine.map_or(Modes::NONE, |holder| holder.modes)
+        mine.map_or(LockModes::NONE, |holder| holder.modes)
     }
 
     /// Gives it to `owner` at once, if nobody who has it or waits for it is in the way. One who has some of it already
     /// passes by those that wait.
-    pub(super) fn try_take(&mut self, owner: Owner, wanted: Modes) -> bool {
+    pub(super) fn try_take(&mut self, owner: Owner, wanted: LockModes) -> bool {
         let is_upgrade = !self.modes_of(owner).is_empty();
         if self.is_held_against(owner, wanted)
             || !is_upgrade && self.is_queued_against(owner, wanted)
@@ -124,7 +124,7 @@ impl LockEntry {
     }
 
     /// Leaves `owner` only `modes` of it. True when nobody has it nor waits for it.
-    pub(super) fn reduce(&mut self, owner: Owner, modes: Modes) -> bool {
+    pub(super) fn reduce(&mut self, owner: Owner, modes: LockModes) -> bool {
         if self.first.owner == owner {
             self.first.modes = modes;
         } else if let Some(crowd) = &mut self.crowd {
@@ -188,19 +188,19 @@ impl LockEntry {
         self.queue().nth(index).cloned()
     }
 
-    fn is_held_against(&self, owner: Owner, wanted: Modes) -> bool {
+    fn is_held_against(&self, owner: Owner, wanted: LockModes) -> bool {
         let excluded = wanted.excluded();
         self.holders()
             .any(|holder| holder.owner != owner && excluded.meets(holder.modes))
     }
 
-    fn is_queued_against(&self, owner: Owner, wanted: Modes) -> bool {
+    fn is_queued_against(&self, owner: Owner, wanted: LockModes) -> bool {
         let excluded = wanted.excluded();
         self.queue()
             .any(|waiter| waiter.owner != owner && excluded.meets(waiter.wanted))
     }
 
-    fn give(&mut self, owner: Owner, wanted: Modes) {
+    fn give(&mut self, owner: Owner, wanted: LockModes) {
         let crowd = self.crowd.iter_mut().flat_map(|crowd| &mut crowd.holders);
         let mut holders = std::iter::once(&mut self.first).chain(crowd);
         if let Some(holder) = holders.find(|holder| holder.owner == owner) {
@@ -218,7 +218,7 @@ impl LockEntry {
 
     /// Gives the lock to those in the queue whom nobody is in the way of: neither who has it, nor who waits longer.
     fn grant_next(&mut self) {
-        let mut waits_longer = Modes::NONE;
+        let mut waits_longer = LockModes::NONE;
         let mut index = 0;
         while let Some(next) = self.waiter(index) {
             let excluded = next.wanted.excluded();
@@ -233,7 +233,8 @@ impl LockEntry {
             self.give(next.owner, next.wanted);
             next.grant();
         }
-        let is_empty = |crowd: &mut Box<Crowd>| crowd.holders.is_empty() && crowd.queue.is_empty();
+        let is_empty =
+            |crowd: &mut Box<LockQueue>| crowd.holders.is_empty() && crowd.queue.is_empty();
         self.crowd.take_if(is_empty);
     }
 

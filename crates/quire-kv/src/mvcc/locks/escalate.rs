@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::LockWait;
-use super::held::{HeldLocks, RowCount};
-use super::mode::{Modes, RowLockMode};
+use super::held::{HeldLocks, RowLockCount};
+use super::mode::{LockModes, RowLockMode};
 use super::object::{LockObject, PackedObject};
-use super::table::{LockRequest, Taken};
+use super::table::{LockAcquisition, LockRequest};
 use crate::mvcc::TreeId;
 use crate::mvcc::trees::OpenTree;
 
@@ -33,7 +33,7 @@ impl HeldLocks {
         let place = self.row_limits.iter().position(|(known, _)| *known == id);
         let place = place.unwrap_or_else(|| {
             let limit = tree.row_locks_max;
-            self.row_limits.push((id, RowCount { held: 0, limit }));
+            self.row_limits.push((id, RowLockCount { held: 0, limit }));
             self.row_limits.len() - 1
         });
         let count = &mut self.row_limits[place].1;
@@ -56,11 +56,11 @@ impl HeldLocks {
     fn escalate(&mut self, tree: &Arc<OpenTree>) {
         let object = PackedObject::from(LockObject::Tree(tree.id()));
         let name = self.table.name(object, &[]);
-        let mode: Modes = RowLockMode::Exclusive.into();
+        let mode: LockModes = RowLockMode::Exclusive.into();
         let taken = self
             .table
             .take(name, object, self.owner, mode, None, &AT_ONCE);
-        let Ok(Taken::Now { .. }) = taken else {
+        let Ok(LockAcquisition::Now { .. }) = taken else {
             return;
         };
         tree.locked_by.store(self.owner, Ordering::SeqCst);
@@ -72,7 +72,7 @@ impl HeldLocks {
         });
         if is_shared {
             tree.locked_by.store(0, Ordering::SeqCst);
-            self.table.reduce(name, self.owner, Modes::NONE);
+            self.table.reduce(name, self.owner, LockModes::NONE);
             return;
         }
         self.whole_trees.push((Arc::clone(tree), name));
@@ -84,14 +84,14 @@ impl HeldLocks {
         let (table, owner) = (&self.table, self.owner);
         let row = PackedObject::from(LockObject::Row(tree));
         for lock in self.held.iter().filter(|lock| lock.object == row) {
-            table.reduce(lock.name, owner, Modes::NONE);
+            table.reduce(lock.name, owner, LockModes::NONE);
         }
     }
 
     pub(super) fn release_whole_trees(&mut self) {
         for (tree, name) in self.whole_trees.drain(..) {
             tree.locked_by.store(0, Ordering::SeqCst);
-            self.table.reduce(name, self.owner, Modes::NONE);
+            self.table.reduce(name, self.owner, LockModes::NONE);
         }
     }
 }

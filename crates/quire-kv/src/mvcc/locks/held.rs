@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::mode::{Modes, RowLockMode, TableLockMode};
+use super::mode::{LockModes, RowLockMode, TableLockMode};
 use super::object::LockName;
 use super::object::{LockObject, PackedObject};
 use super::owner::Owner;
-use super::table::{LockRequest, LockTable, Taken};
+use super::table::{LockAcquisition, LockRequest, LockTable};
 use crate::mvcc::TreeId;
 use crate::mvcc::error::LockError;
 use crate::mvcc::spare::clear;
@@ -21,12 +21,12 @@ pub(in crate::mvcc) struct HeldLocks {
     /// Trees that are locked as a whole, until the end.
     pub(super) whole_trees: Vec<(Arc<OpenTree>, LockName)>,
     /// Row locks of each tree at which it is tried again to get the whole tree.
-    pub(super) row_limits: Vec<(TreeId, RowCount)>,
+    pub(super) row_limits: Vec<(TreeId, RowLockCount)>,
 }
 
 /// Row locks in one tree.
 #[derive(Clone, Copy)]
-pub(super) struct RowCount {
+pub(super) struct RowLockCount {
     pub(super) held: usize,
     pub(super) limit: usize,
 }
@@ -36,7 +36,7 @@ pub(super) struct HeldLock {
     pub(super) name: LockName,
     pub(super) object: PackedObject,
     /// What was held of it before.
-    pub(super) before: Modes,
+    pub(super) before: LockModes,
 }
 
 /// A place in the list, to go back to.
@@ -77,14 +77,14 @@ impl HeldLocks {
             let by = Some(&tree.locked_by);
             let (owner, modes) = (self.owner, mode.into());
             match self.table.take(name, object, owner, modes, by, request)? {
-                Taken::Now { before } => {
+                LockAcquisition::Now { before } => {
                     self.note(name, object, before);
                     self.count_row(tree);
                     return Ok(true);
                 }
-                Taken::Already => return Ok(true),
-                Taken::Skipped => return Ok(false),
-                Taken::AllRowsAreLocked => {
+                LockAcquisition::Already => return Ok(true),
+                LockAcquisition::Skipped => return Ok(false),
+                LockAcquisition::AllRowsAreLocked => {
                     if !self.pass_by_whole_tree(tree, request)? {
                         return Ok(false);
                     }
@@ -104,10 +104,10 @@ impl HeldLocks {
         let name = self.table.name(object, &[]);
         let (owner, modes) = (self.owner, mode.into());
         let taken = self.table.take(name, object, owner, modes, None, request)?;
-        if let Taken::Now { before } = taken {
+        if let LockAcquisition::Now { before } = taken {
             self.note(name, object, before);
         }
-        Ok(taken != Taken::Skipped)
+        Ok(taken != LockAcquisition::Skipped)
     }
 
     /// Waits until nobody has the whole tree. False when that was not wanted.
@@ -122,10 +122,10 @@ impl HeldLocks {
         let taken = self
             .table
             .take(name, object, self.owner, mode, None, request)?;
-        if let Taken::Now { before } = taken {
+        if let LockAcquisition::Now { before } = taken {
             self.table.reduce(name, self.owner, before);
         }
-        Ok(taken != Taken::Skipped)
+        Ok(taken != LockAcquisition::Skipped)
     }
 
     /// Gives back what was taken after that position.
@@ -147,7 +147,7 @@ impl HeldLocks {
         self.owner = self.table.new_owner(self.session);
     }
 
-    fn note(&mut self, name: LockName, object: PackedObject, before: Modes) {
+    fn note(&mut self, name: LockName, object: PackedObject, before: LockModes) {
         self.held.push(HeldLock {
             name,
             object,

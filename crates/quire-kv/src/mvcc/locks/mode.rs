@@ -42,9 +42,9 @@ pub enum TableLockMode {
 
 /// A set of modes. Those of rows and those of tables never meet: they are for other names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Modes(u16);
+pub(super) struct LockModes(u16);
 
-impl Modes {
+impl LockModes {
     pub(super) const NONE: Self = Self(0);
 
     pub(super) fn is_empty(self) -> bool {
@@ -87,13 +87,13 @@ impl Modes {
     }
 }
 
-impl From<RowLockMode> for Modes {
+impl From<RowLockMode> for LockModes {
     fn from(mode: RowLockMode) -> Self {
         Self(1 << mode as u16)
     }
 }
 
-impl From<TableLockMode> for Modes {
+impl From<TableLockMode> for LockModes {
     fn from(mode: TableLockMode) -> Self {
         Self(1 << (TABLE_SHIFT + mode as u16))
     }
@@ -143,12 +143,12 @@ mod tests {
 
     #[test]
     fn stronger_modes_cover_weaker_ones() {
-        let share = Modes::from(RowLockMode::Share);
-        let exclusive = Modes::from(RowLockMode::Exclusive);
+        let share = LockModes::from(RowLockMode::Share);
+        let exclusive = LockModes::from(RowLockMode::Exclusive);
         assert!(exclusive.cover(share) && !share.cover(exclusive));
-        assert!(!Modes::NONE.cover(share));
-        let share = Modes::from(TableLockMode::Share);
-        let row_exclusive = Modes::from(TableLockMode::RowExclusive);
+        assert!(!LockModes::NONE.cover(share));
+        let share = LockModes::from(TableLockMode::Share);
+        let row_exclusive = LockModes::from(TableLockMode::RowExclusive);
         assert!(!share.cover(row_exclusive) && !row_exclusive.cover(share));
         let both = share.with(row_exclusive);
         assert!(both.cover(TableLockMode::ShareRowExclusive.into()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::entry::{Holder, LockEntry, Waiter};
-use super::mode::Modes;
+use super::mode::LockModes;
 use super::object::LockObject;
 use super::owner::{Owner, number_of, session_of};
 use super::table::LockTable;
@@ -54,7 +54,7 @@ impl LockTable {
 
 impl LockEntry {
     fn report(&self, row: u64, reports: &mut Vec<LockReport>) {
-        let report = |owner: Owner, modes: Modes| LockReport {
+        let report = |owner: Owner, modes: LockModes| LockReport {
             object: self.object.unpacked(),
             row,
             called: None,

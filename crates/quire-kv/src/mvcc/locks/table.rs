@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::deadlock::Waits;
 use super::entry::{LockEntry, Waiter};
-use super::mode::Modes;
+use super::mode::LockModes;
 use super::object::{LockName, PackedObject};
 use super::owner::{Owner, owner_of};
 use super::{CANCEL_POLL, LockWait};
@@ -58,9 +58,9 @@ impl Hasher for NameHasher {
 
 /// What came of asking for a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum LockAcquisition {
     /// The owner had these modes before and has now what it wanted.
-    Now { before: Modes },
+    Now { before: LockModes },
     /// It had it.
     Already,
     /// Somebody has the whole tree.
@@ -134,34 +134,34 @@ impl LockTable {
         name: LockName,
         object: PackedObject,
         owner: Owner,
-        wanted: Modes,
+        wanted: LockModes,
         tree_owner: Option<&AtomicU64>,
         request: &LockRequest<'_>,
-    ) -> Result<Taken, LockError> {
+    ) -> Result<LockAcquisition, LockError> {
         let waiter = {
             let mut locks = self.shard(name);
             if tree_owner.is_some_and(|by| by.load(Ordering::SeqCst) != 0) {
-                return Ok(Taken::AllRowsAreLocked);
+                return Ok(LockAcquisition::AllRowsAreLocked);
             }
             let entry = match locks.entry(name) {
                 std::collections::hash_map::Entry::Vacant(vacant) => {
                     vacant.insert(LockEntry::new(object, owner, wanted));
-                    return Ok(Taken::Now {
-                        before: Modes::NONE,
+                    return Ok(LockAcquisition::Now {
+                        before: LockModes::NONE,
                     });
                 }
                 std::collections::hash_map::Entry::Occupied(occupied) => occupied.into_mut(),
             };
             let before = entry.modes_of(owner);
             if before.cover(wanted) {
-                return Ok(Taken::Already);
+                return Ok(LockAcquisition::Already);
             }
             if entry.try_take(owner, wanted) {
-                return Ok(Taken::Now { before });
+                return Ok(LockAcquisition::Now { before });
             }
             match request.wait {
                 LockWait::Fail => return Err(LockError::NotAvailable),
-                LockWait::Skip => return Ok(Taken::Skipped),
+                LockWait::Skip => return Ok(LockAcquisition::Skipped),
                 LockWait::Wait => {}
             }
             let waiter = Arc::new(Waiter::new(owner, wanted));
@@ -170,11 +170,11 @@ impl LockTable {
         };
         let (waiter, before) = waiter;
         self.sleep(name, &waiter, request)?;
-        Ok(Taken::Now { before })
+        Ok(LockAcquisition::Now { before })
     }
 
     /// Leaves `owner` only `modes` of a lock.
-    pub(super) fn reduce(&self, name: LockName, owner: Owner, modes: Modes) {
+    pub(super) fn reduce(&self, name: LockName, owner: Owner, modes: LockModes) {
         let mut locks = self.shard(name);
         if let Some(entry) = locks.get_mut(&name)
             && entry.reduce(owner, modes)

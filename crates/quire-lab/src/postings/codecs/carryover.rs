@@ -55,26 +55,26 @@ const fn following() -> [[u8; 4]; 12] {
 
 /// What is known before a word is read: the row of the one before, and the selector if it was carried over.
 #[derive(Clone, Copy)]
-struct State {
+struct CarryoverState {
     row: u8,
     carried: bool,
 }
 
-const START: State = State {
+const START: CarryoverState = CarryoverState {
     row: ROW_SINGLE,
     carried: false,
 };
 
 /// How the numbers of a word are laid out.
 #[derive(Clone, Copy)]
-struct Layout {
+struct CarryoverLayout {
     width: u32,
     count: usize,
     /// Two bits are left for the next selector.
     carries: bool,
 }
 
-const fn layout(row: u8, carried: bool) -> Layout {
+const fn layout(row: u8, carried: bool) -> CarryoverLayout {
     let (widths, bits) = if carried {
         (WIDTHS[1], 32)
     } else {
@@ -82,7 +82,7 @@ const fn layout(row: u8, carried: bool) -> Layout {
     };
     let width = widths[row as usize] as u32;
     let count = bits / width;
-    Layout {
+    CarryoverLayout {
         width,
         count: count as usize,
         carries: bits - width * count >= 2,
@@ -119,7 +119,7 @@ impl PostingsCodec for Carryover12 {
             }
             payload.extend(before.map(u32::to_le_bytes).into_iter().flatten());
             before = Some(word);
-            state = State {
+            state = CarryoverState {
                 row,
                 carried: layout.carries,
             };
@@ -164,7 +164,7 @@ impl PostingsCodec for Carryover12 {
             };
             let layout = layout(row, state.carried);
             carried = word >> 30;
-            state = State {
+            state = CarryoverState {
                 row,
                 carried: layout.carries,
             };
@@ -180,7 +180,7 @@ impl PostingsCodec for Carryover12 {
 }
 
 /// Selector and row of the first row into which the next numbers fit.
-fn narrowest(state: State, rest: &[u32]) -> (u32, u8) {
+fn narrowest(state: CarryoverState, rest: &[u32]) -> (u32, u8) {
     for (selector, row) in (0..).zip(FOLLOWING[usize::from(state.row)]) {
         let layout = layout(row, state.carried);
         let mut next = rest.iter().take(layout.count);
@@ -206,7 +206,7 @@ fn unpack(row: u8, carried: bool, bits: u32, out: &mut [u32; 32]) -> usize {
     /// One word of a layout that is known when compiling, so that the loop is unrolled.
     #[inline]
     fn numbers<const ROW: u8, const CARRIED: bool>(bits: u32, out: &mut [u32; 32]) -> usize {
-        let Layout { width, count, .. } = const { layout(ROW, CARRIED) };
+        let CarryoverLayout { width, count, .. } = const { layout(ROW, CARRIED) };
         let mask = const { ((1u64 << layout(ROW, CARRIED).width) - 1) as u32 };
         for (index, number) in (0..).zip(&mut out[..count]) {
             *number = bits >> (index * width) & mask;

@@ -17,7 +17,7 @@
 
 use super::code_lengths::{CanonicalCode, code_lengths};
 use super::{GAPS_MAX, GapsError, PostingsCodec};
-use quire_codec::{Corrupt, Cursor};
+use quire_codec::{Corrupt, ImageCursor};
 
 /// The Huffman codec. It keeps no state: each list carries its code.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,7 +41,7 @@ impl PostingsCodec for SemiStaticHuffman {
         }
         let (different, frequencies) = frequencies(gaps);
         payload.extend_from_slice(&(different.len() as u32).to_le_bytes());
-        let mut writer = BitWriter::default();
+        let mut writer = HuffmanBitWriter::default();
         let code = match different.len() {
             0 | 1 => None,
             _ => {
@@ -58,7 +58,7 @@ impl PostingsCodec for SemiStaticHuffman {
             }
         }
         if let Some((words, lengths)) = &code {
-            let places = Places::new(&different);
+            let places = GapSymbolIndex::new(&different);
             for &gap in gaps {
                 let symbol = places.of(gap);
                 writer.write(words[symbol].into(), lengths[symbol].into());
@@ -69,12 +69,12 @@ impl PostingsCodec for SemiStaticHuffman {
     }
 
     fn decode(&self, payload: &[u8], gaps: &mut [u32]) -> Result<(), Corrupt> {
-        let mut cursor = Cursor::new(payload, 0..payload.len())?;
+        let mut cursor = ImageCursor::new(payload, 0..payload.len())?;
         let different = cursor.u32("number of different gaps")? as usize;
         if different > gaps.len() || (different == 0) != gaps.is_empty() {
             return Err(cursor.corrupt("Huffman code has not a gap for each word"));
         }
-        let mut reader = BitReader {
+        let mut reader = HuffmanBitReader {
             bytes: payload,
             position: 8 * cursor.position(),
         };
@@ -85,7 +85,11 @@ impl PostingsCodec for SemiStaticHuffman {
             _ => {
                 let code = CanonicalCode::new(&lengths)
                     .ok_or_else(|| reader.corrupt("lengths are no Huffman code"))?;
-                decode_words(&mut reader, &Table::new(code, &values, &lengths), gaps);
+                decode_words(
+                    &mut reader,
+                    &HuffmanTable::new(code, &values, &lengths),
+                    gaps,
+                );
             }
         }
         reader.finish()
@@ -101,12 +105,12 @@ fn frequencies(gaps: &[u32]) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Finds the symbol of a gap: in a table where gaps are small, else by searching.
-struct Places<'a> {
+struct GapSymbolIndex<'a> {
     different: &'a [u32],
     direct: Vec<u32>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> GapSymbolIndex<'a> {
     const DIRECT_MAX: u32 = 1 << 20;
 
     fn new(different: &'a [u32]) -> Self {
@@ -132,7 +136,7 @@ impl<'a> Places<'a> {
 
 /// The different gaps and the lengths of their words, without the latter if there are not two.
 fn read_prelude(
-    reader: &mut BitReader<'_>,
+    reader: &mut HuffmanBitReader<'_>,
     different: usize,
 ) -> Result<(Vec<u32>, Vec<u8>), Corrupt> {
     // Each takes at least a bit, so a short payload asks for little memory.
@@ -155,7 +159,7 @@ fn read_prelude(
 }
 
 /// A code ready to decode with.
-struct Table {
+struct HuffmanTable {
     code: CanonicalCode,
     /// The gap of each word, in the order of the words.
     gaps: Vec<u32>,
@@ -163,7 +167,7 @@ struct Table {
     short: Vec<(u32, u32)>,
 }
 
-impl Table {
+impl HuffmanTable {
     fn new(code: CanonicalCode, values: &[u32], lengths: &[u8]) -> Self {
         let symbols = code.symbols.iter();
         let gaps: Vec<u32> = symbols.map(|&symbol| values[symbol as usize]).collect();
@@ -185,7 +189,7 @@ impl Table {
 }
 
 /// Decodes a word for each of `gaps`. Bits behind the payload read as 0; the caller sees that they were read.
-fn decode_words(reader: &mut BitReader<'_>, table: &Table, gaps: &mut [u32]) {
+fn decode_words(reader: &mut HuffmanBitReader<'_>, table: &HuffmanTable, gaps: &mut [u32]) {
     for group in gaps.chunks_mut(GAPS_A_LOAD) {
         let mut window = reader.window();
         for gap in group {
@@ -207,14 +211,14 @@ fn decode_words(reader: &mut BitReader<'_>, table: &Table, gaps: &mut [u32]) {
 }
 
 #[derive(Debug, Default)]
-struct BitWriter {
+struct HuffmanBitWriter {
     bytes: Vec<u8>,
     /// Bits not written yet, in the upper end, and how many.
     held: u64,
     held_bits: u32,
 }
 
-impl BitWriter {
+impl HuffmanBitWriter {
     /// Writes the lowest `bits` of `value`, which has no others; at most 32.
     #[inline]
     fn write(&mut self, value: u64, bits: u32) {
@@ -248,15 +252,15 @@ impl BitWriter {
     }
 }
 
-/// Reads bits; those behind the end are 0 until [`BitReader::finish`] finds that they were read.
+/// Reads bits; those behind the end are 0 until [`HuffmanBitReader::finish`] finds that they were read.
 #[derive(Debug)]
-struct BitReader<'a> {
+struct HuffmanBitReader<'a> {
     bytes: &'a [u8],
     /// In bits.
     position: usize,
 }
 
-impl BitReader<'_> {
+impl HuffmanBitReader<'_> {
     fn corrupt(&self, what: &'static str) -> Corrupt {
         Corrupt::new(what, (self.position / 8).min(self.bytes.len()))
     }

@@ -20,7 +20,7 @@ const COMPARING: [&str; 5] = ["max", "median", "min", "percentile_cont", "quanti
 
 /// Puts keys into the outermost operation of an expression, if it compares floats.
 pub(crate) fn compare_by_keys(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let mut keys = Keys {
+    let mut keys = FloatKeyRewriter {
         schema,
         has_changed: false,
     };
@@ -82,12 +82,12 @@ pub(crate) fn compares(operator: Operator) -> bool {
 }
 
 /// Replaces floats by their keys.
-pub(super) struct Keys<'s> {
+pub(super) struct FloatKeyRewriter<'s> {
     pub(super) schema: &'s DFSchema,
     pub(super) has_changed: bool,
 }
 
-impl Keys<'_> {
+impl FloatKeyRewriter<'_> {
     fn replace_all<'e>(&mut self, parts: impl IntoIterator<Item = &'e mut Expr>) {
         parts.into_iter().for_each(|part| self.replace(part));
     }

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, Join, JoinConstraint, LogicalPlan, Projection, RecursiveQuery,
 };
 
-use super::expressions::{self, Keys, as_key, needs_key, with_keys};
+use super::expressions::{self, FloatKeyRewriter, as_key, needs_key, with_keys};
 use crate::optimize::own_names::keeping_names;
 
 /// Puts keys into a node.
@@ -34,7 +34,7 @@ fn key_node(plan: LogicalPlan, schema: &DFSchema) -> Result<Transformed<LogicalP
         LogicalPlan::Join(join) => Ok(key_join(join)),
         LogicalPlan::Aggregate(aggregate) => key_groups(aggregate),
         LogicalPlan::Sort(mut sort) => {
-            let mut keys = Keys {
+            let mut keys = FloatKeyRewriter {
                 schema,
                 has_changed: false,
             };
@@ -49,7 +49,7 @@ fn key_node(plan: LogicalPlan, schema: &DFSchema) -> Result<Transformed<LogicalP
             Ok(changed_if(is_changed, LogicalPlan::Distinct(distinct)))
         }
         LogicalPlan::Distinct(Distinct::On(mut distinct)) => {
-            let mut keys = Keys {
+            let mut keys = FloatKeyRewriter {
                 schema,
                 has_changed: false,
             };
@@ -76,7 +76,7 @@ fn key_join(mut join: Join) -> Transformed<LogicalPlan> {
     let mut is_changed = false;
     for (left, right) in &mut join.on {
         for (side, schema) in [(left, join.left.schema()), (right, join.right.schema())] {
-            let mut keys = Keys {
+            let mut keys = FloatKeyRewriter {
                 schema,
                 has_changed: false,
             };

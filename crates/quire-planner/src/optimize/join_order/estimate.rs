@@ -22,14 +22,14 @@ const HAVING: f64 = 0.1;
 
 /// A plan's size.
 #[derive(Debug, Clone)]
-pub(super) struct Estimate {
+pub(super) struct JoinEstimate {
     pub(super) rows: f64,
     /// Rows before filters: the number of rows that a key of the plan can tell apart.
     pub(super) base_rows: f64,
     columns: HashMap<Column, ColumnProfile>,
 }
 
-impl Estimate {
+impl JoinEstimate {
     fn of_rows(rows: f64) -> Self {
         Self {
             rows,
@@ -66,13 +66,13 @@ impl Estimate {
 }
 
 /// Share of rows kept by a condition over several estimated inputs.
-pub(super) fn condition_share(condition: &Expr, inputs: &[Estimate]) -> f64 {
+pub(super) fn condition_share(condition: &Expr, inputs: &[JoinEstimate]) -> f64 {
     let lookup = |column: &Column| inputs.iter().find_map(|input| input.profile(column));
     selectivity(std::slice::from_ref(condition), &lookup)
 }
 
 /// Share of left rows that a semi or anti join keeps.
-pub(super) fn semi_share(join: &Join, left: &Estimate) -> f64 {
+pub(super) fn semi_share(join: &Join, left: &JoinEstimate) -> f64 {
     let right = estimate(&join.right);
     let matched = join.on.iter().map(|(l, r)| {
         let known = left.distinct(l).max(1.0);
@@ -90,7 +90,7 @@ pub(super) fn semi_share(join: &Join, left: &Estimate) -> f64 {
 }
 
 /// Estimates `plan`.
-pub(super) fn estimate(plan: &LogicalPlan) -> Estimate {
+pub(super) fn estimate(plan: &LogicalPlan) -> JoinEstimate {
     match plan {
         LogicalPlan::TableScan(scan) => of_scan(scan),
         LogicalPlan::Projection(projection) => of_projection(projection),
@@ -124,20 +124,20 @@ pub(super) fn estimate(plan: &LogicalPlan) -> Estimate {
             }
         }
         LogicalPlan::Union(union) => {
-            Estimate::of_rows(union.inputs.iter().map(|input| estimate(input).rows).sum())
+            JoinEstimate::of_rows(union.inputs.iter().map(|input| estimate(input).rows).sum())
         }
-        LogicalPlan::EmptyRelation(_) => Estimate::of_rows(1.0),
-        LogicalPlan::Values(values) => Estimate::of_rows(values.values.len() as f64),
+        LogicalPlan::EmptyRelation(_) => JoinEstimate::of_rows(1.0),
+        LogicalPlan::Values(values) => JoinEstimate::of_rows(values.values.len() as f64),
         other => match other.inputs()[..] {
             [input] => estimate(input),
-            _ => Estimate::of_rows(UNKNOWN_ROWS),
+            _ => JoinEstimate::of_rows(UNKNOWN_ROWS),
         },
     }
 }
 
-fn of_scan(scan: &TableScan) -> Estimate {
+fn of_scan(scan: &TableScan) -> JoinEstimate {
     let Ok(provider) = source_as_provider(&scan.source) else {
-        return Estimate::of_rows(UNKNOWN_ROWS);
+        return JoinEstimate::of_rows(UNKNOWN_ROWS);
     };
     let provider: &Arc<dyn TableProvider> = &provider;
     if let Some(table) = provider.downcast_ref::<RowTableProvider>() {
@@ -148,7 +148,7 @@ fn of_scan(scan: &TableScan) -> Estimate {
         let known = provider
             .statistics()
             .and_then(|s| s.num_rows.get_value().copied());
-        return Estimate::of_rows(known.map_or(UNKNOWN_ROWS, |rows| rows as f64));
+        return JoinEstimate::of_rows(known.map_or(UNKNOWN_ROWS, |rows| rows as f64));
     };
     let profile = table.profile();
     let filtered = profile.filtered(&scan.filters);
@@ -161,17 +161,17 @@ fn of_scan(scan: &TableScan) -> Estimate {
 }
 
 /// The columns of a scan of a table, of which filters leave `left`.
-fn of_profile(scan: &TableScan, table: &TableProfile, left: &TableProfile) -> Estimate {
+fn of_profile(scan: &TableScan, table: &TableProfile, left: &TableProfile) -> JoinEstimate {
     let columns = scan.projected_schema.columns().into_iter();
     let columns = columns.filter_map(|c| Some((c.clone(), left.column(&c.name)?.clone())));
-    Estimate {
+    JoinEstimate {
         rows: left.row_count,
         base_rows: table.row_count,
         columns: columns.collect(),
     }
 }
 
-fn of_projection(projection: &Projection) -> Estimate {
+fn of_projection(projection: &Projection) -> JoinEstimate {
     let input = estimate(&projection.input);
     let outputs = projection
         .schema
@@ -189,23 +189,23 @@ fn of_projection(projection: &Projection) -> Estimate {
         };
         Some((output, input.profile(source)?.clone()))
     });
-    Estimate {
+    JoinEstimate {
         columns: columns.collect(),
         ..input
     }
 }
 
-fn requalified(input: Estimate, alias: &TableReference) -> Estimate {
+fn requalified(input: JoinEstimate, alias: &TableReference) -> JoinEstimate {
     let columns = input.columns.into_iter();
     let renamed = columns.map(|(c, profile)| (Column::new(Some(alias.clone()), c.name), profile));
-    Estimate {
+    JoinEstimate {
         rows: input.rows,
         base_rows: input.base_rows,
         columns: renamed.collect(),
     }
 }
 
-fn of_aggregate(aggregate: &Aggregate) -> Estimate {
+fn of_aggregate(aggregate: &Aggregate) -> JoinEstimate {
     let input = estimate(&aggregate.input);
     let product: f64 = aggregate
         .group_expr
@@ -228,14 +228,14 @@ fn of_aggregate(aggregate: &Aggregate) -> Estimate {
             columns.insert(output, profile);
         }
     }
-    Estimate {
+    JoinEstimate {
         rows: groups,
         base_rows: groups,
         columns,
     }
 }
 
-fn of_join(join: &Join) -> Estimate {
+fn of_join(join: &Join) -> JoinEstimate {
     let (left, right) = (estimate(&join.left), estimate(&join.right));
     match join.join_type {
         JoinType::LeftSemi | JoinType::LeftAnti | JoinType::LeftMark => {
@@ -271,7 +271,7 @@ fn of_join(join: &Join) -> Estimate {
     for profile in columns.values_mut() {
         profile.distinct_count = profile.distinct_count.min(rows);
     }
-    Estimate {
+    JoinEstimate {
         rows,
         base_rows,
         columns,

@@ -70,7 +70,7 @@ pub(super) struct JoinGraph {
 impl JoinGraph {
     /// Takes `plan` apart; `None` when there is nothing to choose.
     pub(super) fn of(plan: &LogicalPlan) -> Result<Option<Self>> {
-        let mut parts = Parts::default();
+        let mut parts = JoinGraphParts::default();
         parts.flatten(plan);
         let inner_count = parts.inputs.len();
         if !(2..=MAX_INPUTS).contains(&inner_count) || parts.is_hopeless {
@@ -99,7 +99,7 @@ impl JoinGraph {
 }
 
 #[derive(Default)]
-struct Parts {
+struct JoinGraphParts {
     inputs: Vec<LogicalPlan>,
     semi_joins: Vec<Join>,
     predicates: Vec<Expr>,
@@ -108,7 +108,7 @@ struct Parts {
     is_hopeless: bool,
 }
 
-impl Parts {
+impl JoinGraphParts {
     fn flatten(&mut self, plan: &LogicalPlan) {
         let tree = self.visit(plan);
         self.tree = Some(tree);

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use super::estimate::{Estimate, condition_share, estimate, semi_share};
+use super::estimate::{JoinEstimate, condition_share, estimate, semi_share};
 use super::graph::{InputSet, JoinGraph, Tree};
 
 /// Most inputs for which all connected orders are tried: 3^10 pairs of sets are some 60,000.
@@ -27,7 +27,7 @@ const CLEARLY_LESS: f64 = 0.95;
 
 /// The cheapest tree over all inputs of `graph`, its semi joins in place.
 pub(super) fn best_tree(graph: &JoinGraph) -> Tree {
-    let inputs: Vec<Estimate> = graph.inputs.iter().map(estimate).collect();
+    let inputs: Vec<JoinEstimate> = graph.inputs.iter().map(estimate).collect();
     let (below, above) = place_semi_joins(graph, &inputs);
     let mut reduced = inputs;
     for semi in &below {
@@ -35,7 +35,11 @@ pub(super) fn best_tree(graph: &JoinGraph) -> Tree {
         let share = semi_share(&join.join, &reduced[join.input]);
         reduced[join.input] = reduced[join.input].clone().scaled(share);
     }
-    let mut tree = with_semi_joins(graph, Search::new(graph, reduced).run().tree, &below);
+    let mut tree = with_semi_joins(
+        graph,
+        JoinOrderSearch::new(graph, reduced).run().tree,
+        &below,
+    );
     for semi in above {
         tree = Tree::Semi(semi, Box::new(tree));
     }
@@ -44,11 +48,11 @@ pub(super) fn best_tree(graph: &JoinGraph) -> Tree {
 
 /// Semi joins that are better applied to their input, and those better applied to the result:
 /// whichever has fewer rows to test.
-fn place_semi_joins(graph: &JoinGraph, inputs: &[Estimate]) -> (Vec<usize>, Vec<usize>) {
+fn place_semi_joins(graph: &JoinGraph, inputs: &[JoinEstimate]) -> (Vec<usize>, Vec<usize>) {
     if graph.semi_joins.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let joined_rows = Search::new(graph, inputs.to_vec()).run().rows;
+    let joined_rows = JoinOrderSearch::new(graph, inputs.to_vec()).run().rows;
     let numbers = 0..graph.semi_joins.len();
     numbers.partition(|semi| inputs[graph.semi_joins[*semi].input].rows <= joined_rows)
 }
@@ -71,24 +75,24 @@ fn with_semi_joins(graph: &JoinGraph, tree: Tree, below: &[usize]) -> Tree {
 
 /// A tree with its size and cost.
 #[derive(Debug, Clone)]
-struct Candidate {
+struct JoinTreeCandidate {
     tree: Tree,
     set: InputSet,
     rows: f64,
     cost: f64,
 }
 
-struct Search<'g> {
+struct JoinOrderSearch<'g> {
     graph: &'g JoinGraph,
-    inputs: Vec<Estimate>,
+    inputs: Vec<JoinEstimate>,
 }
 
-impl<'g> Search<'g> {
-    fn new(graph: &'g JoinGraph, inputs: Vec<Estimate>) -> Self {
+impl<'g> JoinOrderSearch<'g> {
+    fn new(graph: &'g JoinGraph, inputs: Vec<JoinEstimate>) -> Self {
         Self { graph, inputs }
     }
 
-    fn run(&self) -> Candidate {
+    fn run(&self) -> JoinTreeCandidate {
         let parts = self.components().into_iter().map(|set| {
             if set.count_ones() as usize <= MAX_EXHAUSTIVE {
                 self.exhaustive(set)
@@ -97,16 +101,16 @@ impl<'g> Search<'g> {
             }
         });
         // Unconnected parts are multiplied, smallest first.
-        let mut parts: Vec<Candidate> = parts.collect();
+        let mut parts: Vec<JoinTreeCandidate> = parts.collect();
         parts.sort_by(|a, b| a.rows.total_cmp(&b.rows));
         let mut parts = parts.into_iter();
         let first = parts.next().unwrap_or_else(|| self.single(0));
         parts.fold(first, |left, right| self.join(&left, &right))
     }
 
-    fn single(&self, index: usize) -> Candidate {
+    fn single(&self, index: usize) -> JoinTreeCandidate {
         let rows = self.inputs.get(index).map_or(1.0, |input| input.rows);
-        Candidate {
+        JoinTreeCandidate {
             tree: Tree::Input(index),
             set: 1 << index,
             rows,
@@ -141,8 +145,8 @@ impl<'g> Search<'g> {
     }
 
     /// Dynamic programming over the subsets of `all`.
-    fn exhaustive(&self, all: InputSet) -> Candidate {
-        let mut best: HashMap<InputSet, Candidate> = HashMap::new();
+    fn exhaustive(&self, all: InputSet) -> JoinTreeCandidate {
+        let mut best: HashMap<InputSet, JoinTreeCandidate> = HashMap::new();
         let mut set = 0;
         // Subsets of `all` in increasing order, so that every proper subset comes first.
         loop {
@@ -163,9 +167,13 @@ impl<'g> Search<'g> {
     }
 
     /// The cheapest join of two connected halves of `set`.
-    fn best_split(&self, set: InputSet, best: &HashMap<InputSet, Candidate>) -> Option<Candidate> {
+    fn best_split(
+        &self,
+        set: InputSet,
+        best: &HashMap<InputSet, JoinTreeCandidate>,
+    ) -> Option<JoinTreeCandidate> {
         let lowest = set & set.wrapping_neg();
-        let mut found: Option<Candidate> = None;
+        let mut found: Option<JoinTreeCandidate> = None;
         let mut left = set;
         loop {
             left = left.wrapping_sub(1) & set;
@@ -194,11 +202,11 @@ impl<'g> Search<'g> {
     }
 
     /// Joins, again and again, the connected pair with the smallest result.
-    fn greedy(&self, all: InputSet) -> Candidate {
+    fn greedy(&self, all: InputSet) -> JoinTreeCandidate {
         let members = (0..self.inputs.len()).filter(|index| all & (1 << index) != 0);
-        let mut parts: Vec<Candidate> = members.map(|index| self.single(index)).collect();
+        let mut parts: Vec<JoinTreeCandidate> = members.map(|index| self.single(index)).collect();
         while parts.len() > 1 {
-            let mut chosen: Option<(usize, usize, Candidate)> = None;
+            let mut chosen: Option<(usize, usize, JoinTreeCandidate)> = None;
             for (i, a) in parts.iter().enumerate() {
                 for (j, b) in parts.iter().enumerate().skip(i + 1) {
                     if !self.is_connected(a.set, b.set) {
@@ -224,7 +232,7 @@ impl<'g> Search<'g> {
     }
 
     /// Joins two parts, the smaller as the side that is kept.
-    fn join(&self, a: &Candidate, b: &Candidate) -> Candidate {
+    fn join(&self, a: &JoinTreeCandidate, b: &JoinTreeCandidate) -> JoinTreeCandidate {
         let (left, right) = if b.rows < CLEARLY_LESS * a.rows {
             (b, a)
         } else {
@@ -238,7 +246,7 @@ impl<'g> Search<'g> {
             + PROBE_COST * right.rows
             + OUTPUT_COST * rows;
         let tree = Tree::Join(Box::new(left.tree.clone()), Box::new(right.tree.clone()));
-        Candidate {
+        JoinTreeCandidate {
             tree,
             set,
             rows,

@@ -5,7 +5,7 @@ use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Distinct, Expr, LogicalPlan};
 use quire_error::Error;
 
-use super::kinds::{Kind, type_name};
+use super::kinds::{StrictTypeKind, type_name};
 
 /// Refuses a column of a query as the new values of a table's column called `name`.
 pub fn check_assignment(
@@ -14,7 +14,7 @@ pub fn check_assignment(
     name: &str,
     to_type: &DataType,
 ) -> Result<(), Error> {
-    let to = Kind::of(to_type);
+    let to = StrictTypeKind::of(to_type);
     if kinds_of(rows, column)?
         .into_iter()
         .all(|from| fits(from, to))
@@ -32,22 +32,26 @@ pub fn check_assignment(
 
 /// Whether an expression can be assigned.
 pub fn is_assignable(from: &Expr, schema: &DFSchema, to_type: &DataType) -> bool {
-    Kind::of_expression(from, schema).is_ok_and(|from| fits(from, Kind::of(to_type)))
+    StrictTypeKind::of_expression(from, schema)
+        .is_ok_and(|from| fits(from, StrictTypeKind::of(to_type)))
 }
 
-fn fits(from: Kind, to: Kind) -> bool {
+fn fits(from: StrictTypeKind, to: StrictTypeKind) -> bool {
     from.fits(to)
-        || to == Kind::Text
+        || to == StrictTypeKind::Text
         || matches!(
             (from, to),
-            (Kind::Number, Kind::Integer)
-                | (Kind::Timestamp, Kind::Date | Kind::Time)
-                | (Kind::Interval, Kind::Time)
+            (StrictTypeKind::Number, StrictTypeKind::Integer)
+                | (
+                    StrictTypeKind::Timestamp,
+                    StrictTypeKind::Date | StrictTypeKind::Time
+                )
+                | (StrictTypeKind::Interval, StrictTypeKind::Time)
         )
 }
 
 /// The kinds of a column's values: those of `VALUES` may differ, before they are settled.
-fn kinds_of(plan: &LogicalPlan, column: usize) -> Result<Vec<Kind>> {
+fn kinds_of(plan: &LogicalPlan, column: usize) -> Result<Vec<StrictTypeKind>> {
     let inputs = plan.inputs();
     Ok(match (plan, inputs.as_slice()) {
         (LogicalPlan::Projection(node), [input]) => {
@@ -58,13 +62,13 @@ fn kinds_of(plan: &LogicalPlan, column: usize) -> Result<Vec<Kind>> {
             let place = expr.try_as_col();
             match place.and_then(|place| input.schema().maybe_index_of_column(place)) {
                 Some(place) => kinds_of(input, place)?,
-                None => vec![Kind::of_expression(expr, input.schema())?],
+                None => vec![StrictTypeKind::of_expression(expr, input.schema())?],
             }
         }
         (LogicalPlan::Values(values), _) => {
             let cells = values.values.iter().filter_map(|row| row.get(column));
             cells
-                .map(|cell| Kind::of_expression(cell, &values.schema))
+                .map(|cell| StrictTypeKind::of_expression(cell, &values.schema))
                 .collect::<Result<_>>()?
         }
         (
@@ -75,7 +79,7 @@ fn kinds_of(plan: &LogicalPlan, column: usize) -> Result<Vec<Kind>> {
             | LogicalPlan::Distinct(Distinct::All(_)),
             [input],
         ) => kinds_of(input, column)?,
-        _ => vec![Kind::of(plan.schema().field(column).data_type())],
+        _ => vec![StrictTypeKind::of(plan.schema().field(column).data_type())],
     })
 }
 

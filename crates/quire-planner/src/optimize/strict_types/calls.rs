@@ -3,7 +3,7 @@
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::Expr;
 
-use super::kinds::{Kind, sql_name};
+use super::kinds::{StrictTypeKind, sql_name};
 use super::refusal;
 use super::signatures::{ANY_NUMBER, SIGNATURES};
 
@@ -19,7 +19,7 @@ pub(super) fn check(
     };
     let kinds = arguments
         .iter()
-        .map(|argument| Kind::of_expression(argument, schema))
+        .map(|argument| StrictTypeKind::of_expression(argument, schema))
         .collect::<Result<Vec<_>>>()?;
     let (_, forms) = SIGNATURES[place];
     if forms.split(' ').any(|form| takes(form, &kinds)) {
@@ -36,7 +36,7 @@ pub(super) fn check(
     ))
 }
 
-fn takes(form: &str, kinds: &[Kind]) -> bool {
+fn takes(form: &str, kinds: &[StrictTypeKind]) -> bool {
     if form == "-" {
         return kinds.is_empty();
     }
@@ -52,18 +52,18 @@ fn takes(form: &str, kinds: &[Kind]) -> bool {
     fits && wanted.next().is_none()
 }
 
-fn fits(kind: Kind, letter: u8) -> bool {
+fn fits(kind: StrictTypeKind, letter: u8) -> bool {
     let wanted = match letter {
-        b'b' => Kind::Boolean,
-        b'i' => Kind::Integer,
-        b'n' => Kind::Number,
-        b't' => Kind::Text,
-        b'y' => Kind::Bytes,
-        b'd' => Kind::Date,
-        b's' => Kind::Timestamp,
-        b'm' => Kind::Time,
-        b'v' => Kind::Interval,
-        b'a' => Kind::Array,
+        b'b' => StrictTypeKind::Boolean,
+        b'i' => StrictTypeKind::Integer,
+        b'n' => StrictTypeKind::Number,
+        b't' => StrictTypeKind::Text,
+        b'y' => StrictTypeKind::Bytes,
+        b'd' => StrictTypeKind::Date,
+        b's' => StrictTypeKind::Timestamp,
+        b'm' => StrictTypeKind::Time,
+        b'v' => StrictTypeKind::Interval,
+        b'a' => StrictTypeKind::Array,
         _ => return true,
     };
     kind.fits(wanted)
@@ -80,14 +80,20 @@ mod tests {
 
     #[test]
     fn forms_are_matched_letter_by_letter() {
-        let text_and_integer = [Kind::Text, Kind::Integer];
+        let text_and_integer = [StrictTypeKind::Text, StrictTypeKind::Integer];
         assert!(takes("ti", &text_and_integer));
-        assert!(!takes("ti", &[Kind::Text]));
+        assert!(!takes("ti", &[StrictTypeKind::Text]));
         assert!(!takes("t", &text_and_integer));
-        assert!(!takes("ti", &[Kind::Integer, Kind::Integer]));
+        assert!(!takes(
+            "ti",
+            &[StrictTypeKind::Integer, StrictTypeKind::Integer]
+        ));
         assert!(takes("t…", &text_and_integer));
         assert!(takes("-", &[]));
-        assert!(takes("nn", &[Kind::Integer, Kind::Unknown]));
-        assert!(takes("s", &[Kind::Date]));
+        assert!(takes(
+            "nn",
+            &[StrictTypeKind::Integer, StrictTypeKind::Unknown]
+        ));
+        assert!(takes("s", &[StrictTypeKind::Date]));
     }
 }

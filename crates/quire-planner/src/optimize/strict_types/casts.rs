@@ -3,12 +3,12 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::Result;
 
-use super::kinds::{Kind, type_name};
+use super::kinds::{StrictTypeKind, type_name};
 use super::refusal;
 
 /// Refuses a cast that PostgreSQL does not have.
-pub(super) fn check(from: Kind, from_type: &DataType, to_type: &DataType) -> Result<()> {
-    if exists(from, from_type, Kind::of(to_type), to_type) {
+pub(super) fn check(from: StrictTypeKind, from_type: &DataType, to_type: &DataType) -> Result<()> {
+    if exists(from, from_type, StrictTypeKind::of(to_type), to_type) {
         Ok(())
     } else {
         Err(refusal(
@@ -23,17 +23,26 @@ pub(super) fn check(from: Kind, from_type: &DataType, to_type: &DataType) -> Res
     }
 }
 
-fn exists(from: Kind, from_type: &DataType, to: Kind, to_type: &DataType) -> bool {
+fn exists(
+    from: StrictTypeKind,
+    from_type: &DataType,
+    to: StrictTypeKind,
+    to_type: &DataType,
+) -> bool {
     match (from, to) {
-        (Kind::Unknown | Kind::Text | Kind::Other, _) | (_, Kind::Text | Kind::Other) => true,
+        (StrictTypeKind::Unknown | StrictTypeKind::Text | StrictTypeKind::Other, _)
+        | (_, StrictTypeKind::Text | StrictTypeKind::Other) => true,
         // A number that is written out has 64 bits here, and 32 there.
-        (Kind::Integer, Kind::Boolean) => !matches!(from_type, DataType::Int16),
-        (Kind::Boolean, Kind::Integer) => matches!(to_type, DataType::Int32),
-        (Kind::Integer | Kind::Number, Kind::Integer | Kind::Number)
-        | (Kind::Timestamp, Kind::Date | Kind::Time)
-        | (Kind::Date, Kind::Timestamp)
-        | (Kind::Time, Kind::Interval)
-        | (Kind::Interval, Kind::Time) => true,
+        (StrictTypeKind::Integer, StrictTypeKind::Boolean) => !matches!(from_type, DataType::Int16),
+        (StrictTypeKind::Boolean, StrictTypeKind::Integer) => matches!(to_type, DataType::Int32),
+        (
+            StrictTypeKind::Integer | StrictTypeKind::Number,
+            StrictTypeKind::Integer | StrictTypeKind::Number,
+        )
+        | (StrictTypeKind::Timestamp, StrictTypeKind::Date | StrictTypeKind::Time)
+        | (StrictTypeKind::Date, StrictTypeKind::Timestamp)
+        | (StrictTypeKind::Time, StrictTypeKind::Interval)
+        | (StrictTypeKind::Interval, StrictTypeKind::Time) => true,
         (from, to) => from == to,
     }
 }
@@ -46,8 +55,9 @@ mod tests {
     #[test]
     fn casts_exist_as_in_postgresql() {
         let timestamp = DataType::Timestamp(TimeUnit::Microsecond, None);
-        let is_there =
-            |from: &DataType, to: &DataType| exists(Kind::of(from), from, Kind::of(to), to);
+        let is_there = |from: &DataType, to: &DataType| {
+            exists(StrictTypeKind::of(from), from, StrictTypeKind::of(to), to)
+        };
         assert!(is_there(&DataType::Boolean, &DataType::Int32));
         assert!(is_there(&DataType::Float64, &DataType::Int16));
         assert!(is_there(&timestamp, &DataType::Date32));

@@ -1,4 +1,4 @@
-//! Kinds of types: what PostgreSQL converts into one another without being asked is one kind, or a pair that [`Kind::fits`] knows.
+//! Kinds of types: what PostgreSQL converts into one another without being asked is one kind, or a pair that [`StrictTypeKind::fits`] knows.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result};
@@ -6,7 +6,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable};
 
 /// A kind of types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum StrictTypeKind {
     /// A text in quotes, NULL, a parameter: it becomes what stands beside it.
     Unknown,
     Boolean,
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
+impl StrictTypeKind {
     pub(super) fn of(data_type: &DataType) -> Self {
         match data_type {
             DataType::Null => Self::Unknown,
@@ -80,8 +80,11 @@ impl Kind {
 
 /// What a type is called in SQL.
 pub(super) fn sql_name(expr: &Expr, schema: &DFSchema) -> String {
-    match (Kind::of_expression(expr, schema), expr.get_type(schema)) {
-        (Ok(Kind::Unknown), _) | (_, Err(_)) => "unknown".to_owned(),
+    match (
+        StrictTypeKind::of_expression(expr, schema),
+        expr.get_type(schema),
+    ) {
+        (Ok(StrictTypeKind::Unknown), _) | (_, Err(_)) => "unknown".to_owned(),
         (_, Ok(data_type)) => type_name(&data_type),
     }
 }

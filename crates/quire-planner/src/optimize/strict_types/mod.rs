@@ -25,7 +25,7 @@ use datafusion::optimizer::AnalyzerRule;
 use quire_error::Error;
 
 pub use self::assignments::{check_assignment, is_assignable};
-use self::kinds::{Kind, sql_name, type_name};
+use self::kinds::{StrictTypeKind, sql_name, type_name};
 
 /// The rule.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ fn check_part(part: &Expr, schema: &DFSchema) -> Result<()> {
     match part {
         Expr::BinaryExpr(binary) => operators::check(binary, schema),
         Expr::Cast(Cast { expr, field }) => {
-            let kind = Kind::of_expression(expr, schema)?;
+            let kind = StrictTypeKind::of_expression(expr, schema)?;
             casts::check(kind, &expr.get_type(schema)?, field.data_type())
         }
         Expr::Not(operand) => check_condition(operand, "NOT", schema),
@@ -157,7 +157,8 @@ fn check_aggregate(name: &str, arguments: &[Expr], schema: &DFSchema) -> Result<
 }
 
 fn check_comparison(left: &Expr, operator: &str, right: &Expr, schema: &DFSchema) -> Result<()> {
-    let agree = Kind::of_expression(left, schema)?.agrees(Kind::of_expression(right, schema)?);
+    let agree = StrictTypeKind::of_expression(left, schema)?
+        .agrees(StrictTypeKind::of_expression(right, schema)?);
     if agree {
         Ok(())
     } else {
@@ -169,7 +170,7 @@ fn check_column_of(subquery: &LogicalPlan, expr: &Expr, schema: &DFSchema) -> Re
     let [field] = subquery.schema().fields().as_ref() else {
         return Ok(());
     };
-    let kind = Kind::of_expression(expr, schema)?;
+    let kind = StrictTypeKind::of_expression(expr, schema)?;
     if kind.agrees(kind_of_column(subquery, 0)) {
         return Ok(());
     }
@@ -183,11 +184,11 @@ fn check_column_of(subquery: &LogicalPlan, expr: &Expr, schema: &DFSchema) -> Re
 
 fn check_like(like: &Like, schema: &DFSchema) -> Result<()> {
     let (left, right) = (
-        Kind::of_expression(&like.expr, schema)?,
-        Kind::of_expression(&like.pattern, schema)?,
+        StrictTypeKind::of_expression(&like.expr, schema)?,
+        StrictTypeKind::of_expression(&like.pattern, schema)?,
     );
     let are_texts = operators::is_text(left) && operators::is_text(right);
-    let are_bytes = left.fits(Kind::Bytes) && right.fits(Kind::Bytes);
+    let are_bytes = left.fits(StrictTypeKind::Bytes) && right.fits(StrictTypeKind::Bytes);
     if are_texts || are_bytes {
         Ok(())
     } else {
@@ -208,7 +209,7 @@ fn check_case(case: &Case, schema: &DFSchema) -> Result<()> {
 
 /// Refuses a condition that is no boolean.
 fn check_condition(expr: &Expr, place: &str, schema: &DFSchema) -> Result<()> {
-    if Kind::of_expression(expr, schema)?.fits(Kind::Boolean) {
+    if StrictTypeKind::of_expression(expr, schema)?.fits(StrictTypeKind::Boolean) {
         return Ok(());
     }
     let found = sql_name(expr, schema);
@@ -227,7 +228,7 @@ fn check_choices<'e>(
 ) -> Result<()> {
     let mut first: Option<&Expr> = None;
     for choice in choices {
-        if Kind::of_expression(choice, schema)? == Kind::Unknown {
+        if StrictTypeKind::of_expression(choice, schema)? == StrictTypeKind::Unknown {
             continue;
         }
         match first {
@@ -239,7 +240,9 @@ fn check_choices<'e>(
 }
 
 fn check_pair(left: &Expr, right: &Expr, place: &str, schema: &DFSchema) -> Result<()> {
-    if Kind::of_expression(left, schema)?.agrees(Kind::of_expression(right, schema)?) {
+    if StrictTypeKind::of_expression(left, schema)?
+        .agrees(StrictTypeKind::of_expression(right, schema)?)
+    {
         return Ok(());
     }
     Err(unmatched(
@@ -251,12 +254,12 @@ fn check_pair(left: &Expr, right: &Expr, place: &str, schema: &DFSchema) -> Resu
 
 fn check_union(union: &Union) -> Result<()> {
     for column in 0..union.schema.fields().len() {
-        let mut first: Option<(Kind, String)> = None;
+        let mut first: Option<(StrictTypeKind, String)> = None;
         for input in &union.inputs {
             let kind = kind_of_column(input, column);
             let found = type_name(input.schema().field(column).data_type());
             match &first {
-                _ if kind == Kind::Unknown => {}
+                _ if kind == StrictTypeKind::Unknown => {}
                 Some((known, name)) if !known.agrees(kind) => {
                     return Err(unmatched("UNION", name, &found));
                 }
@@ -269,14 +272,14 @@ fn check_union(union: &Union) -> Result<()> {
 }
 
 /// The kind of a column of a query, open if it is a text that is written out.
-fn kind_of_column(plan: &LogicalPlan, column: usize) -> Kind {
+fn kind_of_column(plan: &LogicalPlan, column: usize) -> StrictTypeKind {
     if let LogicalPlan::Projection(projection) = plan
         && let Some(expr) = projection.expr.get(column)
-        && let Ok(kind) = Kind::of_expression(expr, projection.input.schema())
+        && let Ok(kind) = StrictTypeKind::of_expression(expr, projection.input.schema())
     {
         return kind;
     }
-    Kind::of(plan.schema().field(column).data_type())
+    StrictTypeKind::of(plan.schema().field(column).data_type())
 }
 
 fn unmatched(place: &str, left: &str, right: &str) -> DataFusionError {

@@ -3,13 +3,13 @@
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
-use super::kinds::{Kind, sql_name};
+use super::kinds::{StrictTypeKind, sql_name};
 use super::refusal;
 
 /// Refuses an operator that these operands do not have.
 pub(super) fn check(binary: &BinaryExpr, schema: &DFSchema) -> Result<()> {
-    let left = Kind::of_expression(&binary.left, schema)?;
-    let right = Kind::of_expression(&binary.right, schema)?;
+    let left = StrictTypeKind::of_expression(&binary.left, schema)?;
+    let right = StrictTypeKind::of_expression(&binary.right, schema)?;
     if matches!(binary.op, Operator::And | Operator::Or) {
         for operand in [&binary.left, &binary.right] {
             super::check_condition(operand, &binary.op.to_string(), schema)?;
@@ -53,7 +53,7 @@ fn spelled(operator: Operator) -> String {
     }
 }
 
-fn exists(operator: Operator, left: Kind, right: Kind) -> bool {
+fn exists(operator: Operator, left: StrictTypeKind, right: StrictTypeKind) -> bool {
     match operator {
         Operator::Eq
         | Operator::NotEq
@@ -83,61 +83,75 @@ fn exists(operator: Operator, left: Kind, right: Kind) -> bool {
         | Operator::BitwiseOr
         | Operator::BitwiseXor
         | Operator::BitwiseShiftLeft
-        | Operator::BitwiseShiftRight => left.fits(Kind::Integer) && right.fits(Kind::Integer),
+        | Operator::BitwiseShiftRight => {
+            left.fits(StrictTypeKind::Integer) && right.fits(StrictTypeKind::Integer)
+        }
         _ => true,
     }
 }
 
 /// Whether a value is a text, or becomes one.
-pub(super) fn is_text(kind: Kind) -> bool {
-    kind.fits(Kind::Text)
+pub(super) fn is_text(kind: StrictTypeKind) -> bool {
+    kind.fits(StrictTypeKind::Text)
 }
 
-fn is_open(kind: Kind) -> bool {
-    matches!(kind, Kind::Unknown | Kind::Other)
+fn is_open(kind: StrictTypeKind) -> bool {
+    matches!(kind, StrictTypeKind::Unknown | StrictTypeKind::Other)
 }
 
-fn are_numbers(left: Kind, right: Kind) -> bool {
-    left.fits(Kind::Number) && right.fits(Kind::Number)
+fn are_numbers(left: StrictTypeKind, right: StrictTypeKind) -> bool {
+    left.fits(StrictTypeKind::Number) && right.fits(StrictTypeKind::Number)
 }
 
 /// An interval and a number.
-fn scales(left: Kind, right: Kind) -> bool {
-    left.fits(Kind::Interval) && right.fits(Kind::Number)
+fn scales(left: StrictTypeKind, right: StrictTypeKind) -> bool {
+    left.fits(StrictTypeKind::Interval) && right.fits(StrictTypeKind::Number)
 }
 
-fn adds(left: Kind, right: Kind) -> bool {
+fn adds(left: StrictTypeKind, right: StrictTypeKind) -> bool {
     let is_time = matches!(
         left,
-        Kind::Date | Kind::Timestamp | Kind::Time | Kind::Interval
+        StrictTypeKind::Date
+            | StrictTypeKind::Timestamp
+            | StrictTypeKind::Time
+            | StrictTypeKind::Interval
     );
     are_numbers(left, right)
-        || (is_time && (right.fits(Kind::Interval) || is_open(right)))
+        || (is_time && (right.fits(StrictTypeKind::Interval) || is_open(right)))
         || matches!(
             (left, right),
-            (Kind::Date, Kind::Integer) | (Kind::Date, Kind::Time) | (Kind::Array, _)
+            (StrictTypeKind::Date, StrictTypeKind::Integer)
+                | (StrictTypeKind::Date, StrictTypeKind::Time)
+                | (StrictTypeKind::Array, _)
         )
         || (is_open(left) && is_open(right))
 }
 
-fn subtracts(left: Kind, right: Kind) -> bool {
+fn subtracts(left: StrictTypeKind, right: StrictTypeKind) -> bool {
     let is_time = matches!(
         left,
-        Kind::Date | Kind::Timestamp | Kind::Time | Kind::Interval
+        StrictTypeKind::Date
+            | StrictTypeKind::Timestamp
+            | StrictTypeKind::Time
+            | StrictTypeKind::Interval
     );
     are_numbers(left, right)
-        || (is_time && (right.fits(Kind::Interval) || left.agrees(right) || is_open(right)))
-        || (is_open(left) && !right.is_numeric() && right != Kind::Text && right != Kind::Boolean)
-        || (left == Kind::Date && right == Kind::Integer)
+        || (is_time
+            && (right.fits(StrictTypeKind::Interval) || left.agrees(right) || is_open(right)))
+        || (is_open(left)
+            && !right.is_numeric()
+            && right != StrictTypeKind::Text
+            && right != StrictTypeKind::Boolean)
+        || (left == StrictTypeKind::Date && right == StrictTypeKind::Integer)
 }
 
-fn joins(left: Kind, right: Kind) -> bool {
-    let is_part = |kind| kind != Kind::Bytes;
-    left == Kind::Array
-        || right == Kind::Array
+fn joins(left: StrictTypeKind, right: StrictTypeKind) -> bool {
+    let is_part = |kind| kind != StrictTypeKind::Bytes;
+    left == StrictTypeKind::Array
+        || right == StrictTypeKind::Array
         || (is_text(left) && is_part(right))
         || (is_text(right) && is_part(left))
-        || (left.fits(Kind::Bytes) && right.fits(Kind::Bytes))
+        || (left.fits(StrictTypeKind::Bytes) && right.fits(StrictTypeKind::Bytes))
 }
 
 #[cfg(test)]
@@ -146,18 +160,21 @@ mod tests {
 
     #[test]
     fn operators_exist_as_in_postgresql() {
+        use StrictTypeKind::{
+            Boolean, Bytes, Date, Integer, Interval, Number, Text, Time, Timestamp, Unknown,
+        };
         let there = [
-            (Operator::Eq, Kind::Integer, Kind::Number),
-            (Operator::Lt, Kind::Date, Kind::Timestamp),
-            (Operator::Plus, Kind::Date, Kind::Integer),
-            (Operator::Plus, Kind::Interval, Kind::Date),
-            (Operator::Minus, Kind::Timestamp, Kind::Date),
-            (Operator::Minus, Kind::Time, Kind::Interval),
-            (Operator::Multiply, Kind::Number, Kind::Interval),
-            (Operator::StringConcat, Kind::Text, Kind::Integer),
-            (Operator::StringConcat, Kind::Bytes, Kind::Bytes),
-            (Operator::Eq, Kind::Unknown, Kind::Date),
-            (Operator::BitwiseXor, Kind::Integer, Kind::Unknown),
+            (Operator::Eq, Integer, Number),
+            (Operator::Lt, Date, Timestamp),
+            (Operator::Plus, Date, Integer),
+            (Operator::Plus, Interval, Date),
+            (Operator::Minus, Timestamp, Date),
+            (Operator::Minus, Time, Interval),
+            (Operator::Multiply, Number, Interval),
+            (Operator::StringConcat, Text, Integer),
+            (Operator::StringConcat, Bytes, Bytes),
+            (Operator::Eq, Unknown, Date),
+            (Operator::BitwiseXor, Integer, Unknown),
         ];
         for (operator, left, right) in there {
             assert!(
@@ -166,18 +183,18 @@ mod tests {
             );
         }
         let missing = [
-            (Operator::Eq, Kind::Integer, Kind::Text),
-            (Operator::Eq, Kind::Boolean, Kind::Integer),
-            (Operator::Eq, Kind::Date, Kind::Integer),
-            (Operator::Plus, Kind::Text, Kind::Integer),
-            (Operator::Plus, Kind::Boolean, Kind::Integer),
-            (Operator::Minus, Kind::Integer, Kind::Date),
-            (Operator::Minus, Kind::Date, Kind::Number),
-            (Operator::Divide, Kind::Number, Kind::Interval),
-            (Operator::StringConcat, Kind::Integer, Kind::Integer),
-            (Operator::RegexMatch, Kind::Integer, Kind::Unknown),
-            (Operator::BitwiseXor, Kind::Number, Kind::Integer),
-            (Operator::BitwiseShiftLeft, Kind::Integer, Kind::Number),
+            (Operator::Eq, Integer, Text),
+            (Operator::Eq, Boolean, Integer),
+            (Operator::Eq, Date, Integer),
+            (Operator::Plus, Text, Integer),
+            (Operator::Plus, Boolean, Integer),
+            (Operator::Minus, Integer, Date),
+            (Operator::Minus, Date, Number),
+            (Operator::Divide, Number, Interval),
+            (Operator::StringConcat, Integer, Integer),
+            (Operator::RegexMatch, Integer, Unknown),
+            (Operator::BitwiseXor, Number, Integer),
+            (Operator::BitwiseShiftLeft, Integer, Number),
         ];
         for (operator, left, right) in missing {
             assert!(

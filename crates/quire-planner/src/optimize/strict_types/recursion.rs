@@ -8,7 +8,7 @@ use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, RecursiveQuery};
 
-use super::kinds::{Kind, type_name};
+use super::kinds::{StrictTypeKind, type_name};
 use super::{refusal, unmatched};
 use crate::optimize::settle_types;
 
@@ -26,7 +26,7 @@ pub(super) fn check(query: &RecursiveQuery) -> Result<()> {
         let (Some(first), Some(later)) = (first, later) else {
             continue;
         };
-        let (known, found) = (Kind::of(&first), Kind::of(&later));
+        let (known, found) = (StrictTypeKind::of(&first), StrictTypeKind::of(&later));
         if !known.agrees(found) {
             return Err(unmatched("UNION", &type_name(&first), &type_name(&later)));
         }
@@ -62,7 +62,7 @@ fn takes(first: &DataType, later: &DataType) -> bool {
         (Float32, DataType::Float64) => false,
         (Date32 | Date64, later) => !matches!(later, DataType::Timestamp(..)),
         (DataType::Timestamp(_, None), later) => !matches!(later, DataType::Timestamp(_, Some(_))),
-        (first, later) => Kind::of(later).fits(Kind::of(first)),
+        (first, later) => StrictTypeKind::of(later).fits(StrictTypeKind::of(first)),
     }
 }
 
@@ -103,7 +103,7 @@ fn type_of_column(term: &LogicalPlan, column: usize) -> Result<Option<DataType>>
 
 /// The type that an expression is going to have.
 fn type_of(expr: &Expr, schema: &DFSchema) -> Result<Option<DataType>> {
-    if Kind::of_expression(expr, schema)? == Kind::Unknown {
+    if StrictTypeKind::of_expression(expr, schema)? == StrictTypeKind::Unknown {
         return Ok(None);
     }
     settle_types(expr.clone(), schema)?

@@ -14,8 +14,8 @@ use datafusion::logical_expr::{
 };
 
 use quire_functions::{
-    IntervalAggregate, Kind, as_planner_part, chosen_interval, interval_length, interval_negative,
-    seconds_to_instant, time_cast,
+    IntervalAggregate, TimeKind, as_planner_part, chosen_interval, interval_length,
+    interval_negative, seconds_to_instant, time_cast,
 };
 
 /// An expression whose parts have been settled.
@@ -99,7 +99,7 @@ fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let from = cast.expr.get_type(schema)?;
     let wanted = cast.field.data_type();
     let to = in_micros(wanted).unwrap_or_else(|| wanted.clone());
-    let is_of_time = Kind::of(&from).is_some() || Kind::of(&to).is_some();
+    let is_of_time = TimeKind::of(&from).is_some() || TimeKind::of(&to).is_some();
     if !is_of_time {
         return Ok(Transformed::no(Expr::Cast(cast)));
     }
@@ -122,8 +122,8 @@ fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
 fn settle_call(call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let first = call.args.first().map(|argument| argument.get_type(schema));
     let first = first.and_then(Result::ok);
-    let is_instant = |data_type: &DataType| Kind::of(data_type) == Some(Kind::Instant);
-    let local = Kind::Timestamp.data_type();
+    let is_instant = |data_type: &DataType| TimeKind::of(data_type) == Some(TimeKind::Instant);
+    let local = TimeKind::Timestamp.data_type();
     match (call.name(), call.args.as_slice()) {
         ("greatest" | "least", [choice, ..]) if is_interval(choice, schema) => {
             let is_greatest = call.name() == "greatest";
@@ -153,7 +153,7 @@ fn settle_call(call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Ex
             }
         }
         ("to_local_time", [moment]) if first.as_ref().is_some_and(is_instant) => {
-            let instant = Kind::Instant.data_type();
+            let instant = TimeKind::Instant.data_type();
             let cast = time_cast(moment.clone(), &instant, &local);
             return Ok(cast.map_or(
                 Transformed::no(Expr::ScalarFunction(call)),
@@ -163,7 +163,7 @@ fn settle_call(call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Ex
         ("to_char" | "date_format", [moment, pattern])
             if first.as_ref().is_some_and(is_instant) =>
         {
-            let instant = Kind::Instant.data_type();
+            let instant = TimeKind::Instant.data_type();
             if let Some(moment) = time_cast(moment.clone(), &instant, &local) {
                 let args = vec![moment, pattern.clone()];
                 let call = ScalarFunction::new_udf(call.func, args);
@@ -184,7 +184,7 @@ fn instant_of(moment: Expr, data_type: &DataType) -> Option<Expr> {
     if data_type.is_numeric() {
         return Some(seconds_to_instant(cast(moment, DataType::Float64)));
     }
-    time_cast(moment, data_type, &Kind::Instant.data_type())
+    time_cast(moment, data_type, &TimeKind::Instant.data_type())
 }
 
 /// The aggregate of intervals for one that is called on them.

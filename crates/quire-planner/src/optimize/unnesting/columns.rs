@@ -12,11 +12,11 @@ use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, LogicalPlanBui
 
 /// Names that occur once in a statement.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct UniqueColumnNames {
     next: Cell<usize>,
 }
 
-impl Names {
+impl UniqueColumnNames {
     pub(super) fn next(&self, prefix: &str) -> String {
         let number = self.next.get() + 1;
         self.next.set(number);
@@ -79,9 +79,9 @@ pub(super) fn replace_outer(
 
 /// What stands for the columns of a node.
 #[derive(Debug, Default)]
-pub(super) struct Known(HashMap<Column, Expr>);
+pub(super) struct ColumnSubstitutes(HashMap<Column, Expr>);
 
-impl Known {
+impl ColumnSubstitutes {
     /// Also the columns of `schema`, one by one.
     pub(super) fn with(mut self, schema: &DFSchema, values: &[Expr]) -> Self {
         let columns = schema.columns().into_iter();
@@ -156,7 +156,7 @@ pub(super) fn filtered(plan: LogicalPlan, conditions: Vec<Expr>) -> Result<Logic
 pub(super) fn computed(
     plan: LogicalPlan,
     expressions: Vec<Expr>,
-    names: &Names,
+    names: &UniqueColumnNames,
 ) -> Result<(LogicalPlan, Vec<Column>)> {
     let mut outputs = columns_of(&plan);
     let old_count = outputs.len();

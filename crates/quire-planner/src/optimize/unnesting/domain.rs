@@ -3,22 +3,22 @@
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Operator, binary_expr};
 
-use super::columns::{Names, OuterColumn, replace_outer};
+use super::columns::{OuterColumn, UniqueColumnNames, replace_outer};
 
 /// The distinct combinations of values that the outer rows have.
 #[derive(Debug, Clone)]
-pub(super) struct Domain {
+pub(super) struct CorrelationDomain {
     pub(super) plan: LogicalPlan,
     columns: Vec<(OuterColumn, Column)>,
     is_nullable: bool,
 }
 
-impl Domain {
+impl CorrelationDomain {
     /// The values of `columns` in the rows of `outer`; one row if there are no columns.
     pub(super) fn of(
         outer: &LogicalPlan,
         columns: Vec<OuterColumn>,
-        names: &Names,
+        names: &UniqueColumnNames,
     ) -> Result<Self> {
         if columns.is_empty() {
             let plan = LogicalPlanBuilder::empty(true).build()?;
@@ -74,9 +74,9 @@ impl Domain {
     }
 
     /// The keys that bind rows beside the domain to the outer row.
-    pub(super) fn keys(&self) -> Vec<Key> {
+    pub(super) fn keys(&self) -> Vec<CorrelatedKey> {
         let columns = self.columns.iter();
-        let keys = columns.map(|(outer, value)| Key {
+        let keys = columns.map(|(outer, value)| CorrelatedKey {
             outer: outer.reference(),
             inner: value.clone(),
             is_null_safe: self.is_nullable,
@@ -87,14 +87,14 @@ impl Domain {
 
 /// A column of a subquery's rows that equals an expression over the outer row.
 #[derive(Debug, Clone)]
-pub(super) struct Key {
+pub(super) struct CorrelatedKey {
     pub(super) outer: Expr,
     pub(super) inner: Column,
     /// Whether NULL equals NULL.
     pub(super) is_null_safe: bool,
 }
 
-impl Key {
+impl CorrelatedKey {
     pub(super) fn condition(&self) -> Expr {
         equality(
             self.outer.clone(),

@@ -7,15 +7,17 @@ use datafusion::common::{ExprSchema, JoinType, Result, not_impl_err};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, when};
 
-use super::super::shared_rows::Shared;
-use super::columns::{self, Known, Names, OuterColumn, named_as, outer_columns};
-use super::domain::Domain;
+use super::super::shared_rows::SharedPlan;
+use super::columns::{
+    self, ColumnSubstitutes, OuterColumn, UniqueColumnNames, named_as, outer_columns,
+};
+use super::domain::CorrelationDomain;
 use super::pull::{Pull, conditions_of};
-use super::rows::Rows;
+use super::rows::WidenedRows;
 use super::{has_subquery, places};
 
 /// A join whose right side reads columns of the left one, as a join that does not.
-pub(super) fn unnest_lateral(mut join: Join, names: &Names) -> Result<LogicalPlan> {
+pub(super) fn unnest_lateral(mut join: Join, names: &UniqueColumnNames) -> Result<LogicalPlan> {
     let pull = Pull {
         outer: &join.left,
         names,
@@ -23,20 +25,20 @@ pub(super) fn unnest_lateral(mut join: Join, names: &Names) -> Result<LogicalPla
     if !pull.depends(&join.right)? {
         return Ok(LogicalPlan::Join(join));
     }
-    join.left = Shared::if_volatile(join.left)?;
+    join.left = SharedPlan::if_volatile(join.left)?;
     let pull = Pull {
         outer: &join.left,
         names,
     };
     let pulled = pull.pull(&join.right)?;
-    let mut rows = Rows::new(Arc::clone(&join.left), names)?;
+    let mut rows = WidenedRows::new(Arc::clone(&join.left), names)?;
     let left = rows.own_columns();
     let is_left = match join.join_type {
         JoinType::Inner => false,
         JoinType::Left => true,
         other => return not_impl_err!("LATERAL in a {other} join"),
     };
-    let known = |right: &[Expr]| Known::default().with(join.right.schema(), right);
+    let known = |right: &[Expr]| ColumnSubstitutes::default().with(join.right.schema(), right);
     if pulled.having.is_some() || pulled.is_outer_row_alone() {
         let (right, having) = rows.join_one_row(pulled)?;
         let written = known(&right).substitute_all(&conditions_of(&join))?;
@@ -66,7 +68,7 @@ pub(super) fn unnest_lateral(mut join: Join, names: &Names) -> Result<LogicalPla
 }
 
 /// A join with subqueries in its condition.
-pub(super) fn unnest_condition(join: Join, names: &Names) -> Result<LogicalPlan> {
+pub(super) fn unnest_condition(join: Join, names: &UniqueColumnNames) -> Result<LogicalPlan> {
     let conditions = conditions_of(&join);
     if !conditions.iter().any(has_subquery) {
         return Ok(LogicalPlan::Join(join));
@@ -83,11 +85,15 @@ pub(super) fn unnest_condition(join: Join, names: &Names) -> Result<LogicalPlan>
 
 /// Subqueries that read one side are values of that side. For one that reads both, the side that is not preserved gets the
 /// values of the other side's columns that are read, all with all.
-fn outer_join(mut join: Join, conditions: Vec<Expr>, names: &Names) -> Result<LogicalPlan> {
-    join.left = Shared::if_volatile(join.left)?;
-    join.right = Shared::if_volatile(join.right)?;
-    let mut left = Rows::new(Arc::clone(&join.left), names)?;
-    let mut right = Rows::new(Arc::clone(&join.right), names)?;
+fn outer_join(
+    mut join: Join,
+    conditions: Vec<Expr>,
+    names: &UniqueColumnNames,
+) -> Result<LogicalPlan> {
+    join.left = SharedPlan::if_volatile(join.left)?;
+    join.right = SharedPlan::if_volatile(join.right)?;
+    let mut left = WidenedRows::new(Arc::clone(&join.left), names)?;
+    let mut right = WidenedRows::new(Arc::clone(&join.right), names)?;
     let mut replaced = Vec::with_capacity(conditions.len());
     let mut of_both = Vec::new();
     for condition in conditions {
@@ -130,7 +136,7 @@ fn beside_values(
     preserved: &LogicalPlan,
     other: LogicalPlan,
     conditions: Vec<Expr>,
-    names: &Names,
+    names: &UniqueColumnNames,
 ) -> Result<(LogicalPlan, Vec<Expr>)> {
     let outward = conditions.into_iter();
     let outward = outward.map(|condition| as_seen_from(condition, preserved));
@@ -145,9 +151,9 @@ fn beside_values(
             }
         }
     }
-    let domain = Domain::of(preserved, read, names)?;
+    let domain = CorrelationDomain::of(preserved, read, names)?;
     let both = columns::join(domain.plan.clone(), other, JoinType::Inner, Vec::new())?;
-    let mut rows = Rows::new(Arc::new(both), names)?;
+    let mut rows = WidenedRows::new(Arc::new(both), names)?;
     let mut replaced = Vec::with_capacity(outward.len());
     for condition in outward {
         let condition = resolve_everywhere(condition, &domain)?;
@@ -155,7 +161,7 @@ fn beside_values(
     }
     let (plan, columns) = columns::computed(rows.plan, replaced, names)?;
     let mut conditions: Vec<Expr> = columns.into_iter().map(Expr::Column).collect();
-    let back = Rows::new(Arc::new(preserved.clone()), names)?;
+    let back = WidenedRows::new(Arc::new(preserved.clone()), names)?;
     for key in domain.keys() {
         conditions.push(back.resolve(key.condition())?);
     }
@@ -176,7 +182,7 @@ fn as_seen_from(condition: Expr, plan: &LogicalPlan) -> Result<Expr> {
 }
 
 /// The domain's columns in an expression, and as outer columns in its subqueries.
-fn resolve_everywhere(condition: Expr, domain: &Domain) -> Result<Expr> {
+fn resolve_everywhere(condition: Expr, domain: &CorrelationDomain) -> Result<Expr> {
     let inward = |expression: Expr| -> Result<Expr> {
         let resolved = domain.resolve(expression)?;
         as_seen_from(resolved, &domain.plan)

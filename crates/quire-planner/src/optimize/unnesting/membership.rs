@@ -15,11 +15,11 @@ use datafusion::logical_expr::{
 };
 
 use super::pull::{Pulled, or_unknown};
-use super::rows::{Rows, is_met, plan_of, reads_outer};
+use super::rows::{WidenedRows, is_met, plan_of, reads_outer};
 use super::scalar::{aggregated, first_column};
 use super::{as_subquery, columns};
 
-impl Rows<'_> {
+impl WidenedRows<'_> {
     /// A condition that every row must meet: rows that do not are left out at once, or by the condition that is returned.
     pub(super) fn restrict(&mut self, condition: Expr) -> Result<Option<Expr>> {
         match condition {

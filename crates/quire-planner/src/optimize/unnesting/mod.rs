@@ -37,7 +37,7 @@ use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
 use datafusion::optimizer::AnalyzerRule;
 
-use columns::Names;
+use columns::UniqueColumnNames;
 pub(super) use columns::{columns_of, each_once, named_as};
 
 /// The rule.
@@ -53,7 +53,7 @@ impl AnalyzerRule for Unnesting {
         if !has_subquery_anywhere(&plan)? {
             return Ok(plan);
         }
-        let unnested = unnest(plan, &Names::default())?;
+        let unnested = unnest(plan, &UniqueColumnNames::default())?;
         Ok(unnested.transform_up(without_wrapper)?.data)
     }
 }
@@ -87,7 +87,7 @@ fn has_subquery(expression: &Expr) -> bool {
 }
 
 /// Unnests from the leaves up, and inner subqueries before outer ones.
-fn unnest(plan: LogicalPlan, names: &Names) -> Result<LogicalPlan> {
+fn unnest(plan: LogicalPlan, names: &UniqueColumnNames) -> Result<LogicalPlan> {
     let mut is_new_schema = false;
     let plan = plan.map_children(|child| {
         let before = Arc::clone(child.schema());

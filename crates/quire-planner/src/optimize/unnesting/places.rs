@@ -11,12 +11,12 @@ use datafusion::logical_expr::{
     Sort, SortExpr, Values, Window, cast,
 };
 
-use super::columns::{self, Known, Names, columns_of, named_as};
-use super::rows::Rows;
+use super::columns::{self, ColumnSubstitutes, UniqueColumnNames, columns_of, named_as};
+use super::rows::WidenedRows;
 use super::{has_subqueries, has_subquery, lateral};
 
 /// The operator without subqueries, but for those that are evaluated once. Its inputs have none any more.
-pub(super) fn unnest_in(plan: LogicalPlan, names: &Names) -> Result<LogicalPlan> {
+pub(super) fn unnest_in(plan: LogicalPlan, names: &UniqueColumnNames) -> Result<LogicalPlan> {
     if let LogicalPlan::Join(join) = plan {
         return match lateral::unnest_condition(join, names)? {
             LogicalPlan::Join(join) => lateral::unnest_lateral(join, names),
@@ -39,12 +39,12 @@ pub(super) fn unnest_in(plan: LogicalPlan, names: &Names) -> Result<LogicalPlan>
 }
 
 /// Conditions without subqueries come first, so that subqueries are asked for few rows.
-fn in_filter(filter: Filter, names: &Names) -> Result<LogicalPlan> {
+fn in_filter(filter: Filter, names: &UniqueColumnNames) -> Result<LogicalPlan> {
     let conditions = split_conjunction_owned(filter.predicate);
     let (with, without): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(has_subquery);
     let input = columns::filtered(Arc::unwrap_or_clone(filter.input), without)?;
     let column_count = input.schema().fields().len();
-    let mut rows = Rows::new(Arc::new(input), names)?;
+    let mut rows = WidenedRows::new(Arc::new(input), names)?;
     let mut left = Vec::new();
     for condition in with {
         left.extend(rows.restrict(condition)?);
@@ -58,23 +58,23 @@ fn in_filter(filter: Filter, names: &Names) -> Result<LogicalPlan> {
     }
 }
 
-fn in_projection(projection: Projection, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(projection.input, names)?;
+fn in_projection(projection: Projection, names: &UniqueColumnNames) -> Result<LogicalPlan> {
+    let mut rows = WidenedRows::new(projection.input, names)?;
     let expressions = rows.replace_named(projection.expr)?;
     let plan = Projection::try_new(expressions, Arc::new(rows.plan))?;
     Ok(LogicalPlan::Projection(plan))
 }
 
-fn in_aggregate(aggregate: Aggregate, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(aggregate.input, names)?;
+fn in_aggregate(aggregate: Aggregate, names: &UniqueColumnNames) -> Result<LogicalPlan> {
+    let mut rows = WidenedRows::new(aggregate.input, names)?;
     let keys = rows.replace_named(aggregate.group_expr)?;
     let aggregates = rows.replace_named(aggregate.aggr_expr)?;
     let plan = Aggregate::try_new(Arc::new(rows.plan), keys, aggregates)?;
     Ok(LogicalPlan::Aggregate(plan))
 }
 
-fn in_window(window: Window, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(window.input, names)?;
+fn in_window(window: Window, names: &UniqueColumnNames) -> Result<LogicalPlan> {
+    let mut rows = WidenedRows::new(window.input, names)?;
     let mut shown = rows.own_columns();
     let call_count = window.window_expr.len();
     let calls = rows.replace_named(window.window_expr)?;
@@ -85,7 +85,7 @@ fn in_window(window: Window, names: &Names) -> Result<LogicalPlan> {
 }
 
 /// `ORDER BY (SELECT …)` → `ORDER BY` a column that is dropped above.
-fn in_order(mut sort: Sort, names: &Names) -> Result<LogicalPlan> {
+fn in_order(mut sort: Sort, names: &UniqueColumnNames) -> Result<LogicalPlan> {
     let input = std::mem::take(Arc::make_mut(&mut sort.input));
     match input {
         LogicalPlan::Projection(above) if reads_below(&sort.expr, &above)? => {
@@ -121,13 +121,13 @@ fn reads_below(keys: &[SortExpr], above: &Projection) -> Result<bool> {
 }
 
 /// The rows sorted while they have all their columns.
-fn sort_below(sort: Sort, above: Projection, names: &Names) -> Result<LogicalPlan> {
+fn sort_below(sort: Sort, above: Projection, names: &UniqueColumnNames) -> Result<LogicalPlan> {
     let values: Vec<Expr> = above
         .expr
         .iter()
         .map(|expr| expr.clone().unalias())
         .collect();
-    let known = Known::default().with(&above.schema, &values);
+    let known = ColumnSubstitutes::default().with(&above.schema, &values);
     let mut order = sort.expr;
     for key in &mut order {
         key.expr = known.substitute(std::mem::take(&mut key.expr))?;
@@ -142,8 +142,8 @@ fn sort_below(sort: Sort, above: Projection, names: &Names) -> Result<LogicalPla
     Ok(LogicalPlan::Projection(plan))
 }
 
-fn in_sort(sort: Sort, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(sort.input, names)?;
+fn in_sort(sort: Sort, names: &UniqueColumnNames) -> Result<LogicalPlan> {
+    let mut rows = WidenedRows::new(sort.input, names)?;
     let own_columns = rows.own_columns();
     let mut shown = own_columns.clone();
     let mut order = sort.expr;
@@ -161,10 +161,10 @@ fn in_sort(sort: Sort, names: &Names) -> Result<LogicalPlan> {
 }
 
 /// `VALUES ((SELECT …), 1)` → `SELECT (SELECT …), 1`, one for each row.
-fn as_selects(values: Values, names: &Names) -> Result<LogicalPlan> {
+fn as_selects(values: Values, names: &UniqueColumnNames) -> Result<LogicalPlan> {
     let schema: &DFSchema = &values.schema;
     let rows = values.values.into_iter().map(|row| {
-        let mut rows = Rows::new(Arc::new(LogicalPlanBuilder::empty(true).build()?), names)?;
+        let mut rows = WidenedRows::new(Arc::new(LogicalPlanBuilder::empty(true).build()?), names)?;
         let mut columns = Vec::with_capacity(row.len());
         for (expression, field) in row.into_iter().zip(schema.fields()) {
             let expression = rows.replace(expression, false)?;
@@ -182,8 +182,8 @@ fn as_selects(values: Values, names: &Names) -> Result<LogicalPlan> {
         .build()
 }
 
-fn in_distinct(distinct: DistinctOn, names: &Names) -> Result<LogicalPlan> {
-    let mut rows = Rows::new(distinct.input, names)?;
+fn in_distinct(distinct: DistinctOn, names: &UniqueColumnNames) -> Result<LogicalPlan> {
+    let mut rows = WidenedRows::new(distinct.input, names)?;
     let on = distinct.on_expr.into_iter();
     let on = on.map(|key| rows.replace(key, false));
     let on = on.collect::<Result<Vec<_>>>()?;

@@ -9,18 +9,18 @@ use datafusion::logical_expr::expr::{SetComparison, SetQuantifier};
 use datafusion::logical_expr::{Expr, LogicalPlan, Operator, binary_expr, lit, when};
 
 use super::as_subquery;
-use super::rows::{Rows, plan_of, reads_outer};
+use super::rows::{WidenedRows, plan_of, reads_outer};
 use super::scalar::{aggregated, first_column};
 
 /// What the comparison needs to know of the rows.
-struct Extremes {
+struct QuantifiedExtremes {
     least: Expr,
     greatest: Expr,
     row_count: Expr,
     value_count: Expr,
 }
 
-impl Rows<'_> {
+impl WidenedRows<'_> {
     pub(super) fn quantified(&mut self, found: SetComparison) -> Result<Expr> {
         let looked_for = self.replace(*found.expr, false)?;
         let is_any = found.quantifier == SetQuantifier::Any;
@@ -47,7 +47,7 @@ impl Rows<'_> {
         when(of_rows.row_count.eq(lit(0_i64)), lit(!is_any)).otherwise(of_some)
     }
 
-    fn extremes(&mut self, plan: &LogicalPlan) -> Result<Extremes> {
+    fn extremes(&mut self, plan: &LogicalPlan) -> Result<QuantifiedExtremes> {
         let column = || first_column(plan);
         let calls = vec![
             min(column()),
@@ -64,7 +64,7 @@ impl Rows<'_> {
             calls.into_iter().map(single).collect::<Result<Vec<_>>>()?
         };
         let mut next = || values.remove(0);
-        Ok(Extremes {
+        Ok(QuantifiedExtremes {
             least: next(),
             greatest: next(),
             row_count: next(),

@@ -11,25 +11,25 @@ use datafusion::logical_expr::{
     BinaryExpr, Expr, JoinType, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, lit, when,
 };
 
-use super::super::shared_rows::Shared;
-use super::columns::{self, Names, columns_of, replace_outer};
+use super::super::shared_rows::SharedPlan;
+use super::columns::{self, UniqueColumnNames, columns_of, replace_outer};
 use super::has_subquery;
 use super::pull::{Pull, Pulled};
 
 /// The rows of a plan with more and more columns.
-pub(super) struct Rows<'n> {
+pub(super) struct WidenedRows<'n> {
     /// Without joins: the rows whose values the subqueries read.
     outer: Arc<LogicalPlan>,
     pub(super) plan: LogicalPlan,
-    pub(super) names: &'n Names,
+    pub(super) names: &'n UniqueColumnNames,
     /// What has been joined, with its value: a subquery that is written twice is joined once.
     known: Vec<(Expr, Expr)>,
 }
 
-impl<'n> Rows<'n> {
+impl<'n> WidenedRows<'n> {
     /// The subqueries may read the rows once more, and find the same.
-    pub(super) fn new(outer: Arc<LogicalPlan>, names: &'n Names) -> Result<Self> {
-        let outer = Shared::if_volatile(outer)?;
+    pub(super) fn new(outer: Arc<LogicalPlan>, names: &'n UniqueColumnNames) -> Result<Self> {
+        let outer = SharedPlan::if_volatile(outer)?;
         Ok(Self {
             plan: outer.as_ref().clone(),
             outer,
@@ -150,7 +150,7 @@ impl<'n> Rows<'n> {
         let plan = LogicalPlanBuilder::from(plan)
             .alias(relation.clone())?
             .build()?;
-        let known = columns::Known::of_columns(&columns, &columns_of(&plan));
+        let known = columns::ColumnSubstitutes::of_columns(&columns, &columns_of(&plan));
         self.join(plan, JoinType::LeftMark, known.substitute_all(&conditions)?)?;
         Ok(Expr::Column(Column::new(Some(relation), "mark")))
     }

@@ -11,10 +11,10 @@ use datafusion::logical_expr::{
 use quire_functions::{PackedValue, SingleValue};
 
 use super::row_counts::{always_has_a_row, is_one_row_at_most};
-use super::rows::{Rows, plan_of, reads_outer};
+use super::rows::{WidenedRows, plan_of, reads_outer};
 use super::{as_subquery, columns};
 
-impl Rows<'_> {
+impl WidenedRows<'_> {
     /// The subquery's value: NULL without a row, an error if there are two.
     pub(super) fn scalar(&mut self, subquery: Subquery) -> Result<Expr> {
         if !reads_outer(&subquery.subquery) {

@@ -5,42 +5,42 @@ use std::ops::Bound;
 use datafusion::common::{DataFusionError, Result};
 use quire_error::Error;
 use quire_exec::access::path_ns;
-use quire_exec::costs::Costs;
+use quire_exec::costs::CostModel;
 use quire_tables::row_table::{ColumnRange, KeyRange, RowError, TupleValue};
-use quire_tables::{RowScanError, RowSource, RowTable};
+use quire_tables::{RowScanError, RowTable, ScanRowSource};
 
-use super::conditions::{Condition, as_tuple_bound};
+use super::conditions::{ColumnCondition, as_tuple_bound};
 
 /// How to find rows, and how many are expected.
 #[derive(Debug, Clone)]
-pub(super) struct Access {
-    pub(super) source: RowSource,
+pub(super) struct RowAccess {
+    pub(super) source: ScanRowSource,
     pub(super) rows: u64,
 }
 
 /// Chooses the cheapest way, by the prices of the tuple engine's.
 pub(super) fn choose(
     table: &RowTable,
-    conditions: &[Option<Condition>],
-    costs: &Costs,
-) -> Result<Access> {
-    let cost_ns = |source: &RowSource, rows: u64| {
+    conditions: &[Option<ColumnCondition>],
+    costs: &CostModel,
+) -> Result<RowAccess> {
+    let cost_ns = |source: &ScanRowSource, rows: u64| {
         let cost_ns = path_ns(table, source, rows, costs);
         cost_ns.map_err(external)
     };
     let all = KeyRange::all();
     let table_rows = table
-        .estimate(&RowSource::Range(all.clone()))
+        .estimate(&ScanRowSource::Range(all.clone()))
         .map_err(external)?;
-    let mut best = Access {
-        source: RowSource::Range(all),
+    let mut best = RowAccess {
+        source: ScanRowSource::Range(all),
         rows: table_rows,
     };
     let mut best_ns = cost_ns(&best.source, table_rows)?;
     let layout = table.layout();
     if let Some((equal, next)) = prefix(layout.key_ordinals(), conditions) {
         let range = layout.key_range(&equal, next).map_err(unfit)?;
-        let source = RowSource::Range(range);
+        let source = ScanRowSource::Range(range);
         let rows = if equal.len() == layout.key_ordinals().len() {
             1
         } else {
@@ -49,7 +49,7 @@ pub(super) fn choose(
         let way_ns = cost_ns(&source, rows)?;
         if rows < table_rows || way_ns <= best_ns {
             best_ns = way_ns;
-            best = Access { source, rows };
+            best = RowAccess { source, rows };
         }
     }
     for (index, known) in table.indexes().iter().enumerate() {
@@ -59,7 +59,7 @@ pub(super) fn choose(
         };
         let is_one = known.layout.is_unique() && equal.len() == ordinals.len();
         let range = known.layout.range(&equal, next).map_err(unfit)?;
-        let source = RowSource::Index { index, range };
+        let source = ScanRowSource::Index { index, range };
         let rows = if is_one {
             1
         } else {
@@ -68,7 +68,7 @@ pub(super) fn choose(
         let way_ns = cost_ns(&source, rows)?;
         if way_ns < best_ns {
             best_ns = way_ns;
-            best = Access { source, rows };
+            best = RowAccess { source, rows };
         }
     }
     Ok(best)
@@ -78,13 +78,13 @@ pub(super) fn choose(
 /// first.
 fn prefix<'c>(
     ordinals: &[usize],
-    conditions: &'c [Option<Condition>],
+    conditions: &'c [Option<ColumnCondition>],
 ) -> Option<(Vec<TupleValue<'c>>, ColumnRange<'c>)> {
     let mut equal = Vec::new();
     for ordinal in ordinals {
         match conditions.get(*ordinal)? {
-            Some(Condition::Equal(value)) => equal.push(value.as_tuple_value()),
-            Some(Condition::Between(low, high)) => {
+            Some(ColumnCondition::Equal(value)) => equal.push(value.as_tuple_value()),
+            Some(ColumnCondition::Between(low, high)) => {
                 let range = ColumnRange::Between(as_tuple_bound(low), as_tuple_bound(high));
                 let is_bounded = !matches!((low, high), (Bound::Unbounded, Bound::Unbounded));
                 return is_bounded.then_some((equal, range));

@@ -9,7 +9,7 @@ use quire_tables::{SqlType, TableDefinition};
 
 /// What must hold of one column.
 #[derive(Debug, Clone)]
-pub(super) enum Condition {
+pub(super) enum ColumnCondition {
     /// It has this value; NULL means `IS NULL`.
     Equal(Value),
     /// It is between these, and not NULL.
@@ -17,8 +17,11 @@ pub(super) enum Condition {
 }
 
 /// For every column of the table, by ordinal, what the filters together demand of it.
-pub(super) fn conditions(filters: &[Expr], definition: &TableDefinition) -> Vec<Option<Condition>> {
-    let mut found: Vec<Option<Condition>> = vec![None; definition.columns.len()];
+pub(super) fn conditions(
+    filters: &[Expr],
+    definition: &TableDefinition,
+) -> Vec<Option<ColumnCondition>> {
+    let mut found: Vec<Option<ColumnCondition>> = vec![None; definition.columns.len()];
     for filter in filters {
         collect(filter, definition, &mut found);
     }
@@ -31,7 +34,7 @@ pub(super) fn is_useful(filter: &Expr, definition: &TableDefinition) -> bool {
     found.iter().any(Option::is_some)
 }
 
-fn collect(filter: &Expr, definition: &TableDefinition, found: &mut [Option<Condition>]) {
+fn collect(filter: &Expr, definition: &TableDefinition, found: &mut [Option<ColumnCondition>]) {
     match filter {
         Expr::BinaryExpr(BinaryExpr {
             left,
@@ -67,7 +70,7 @@ fn collect(filter: &Expr, definition: &TableDefinition, found: &mut [Option<Cond
             if let Expr::Column(column) = inner.as_ref() {
                 demand(
                     &column.name,
-                    Condition::Equal(Value::Null),
+                    ColumnCondition::Equal(Value::Null),
                     definition,
                     found,
                 );
@@ -82,7 +85,7 @@ fn compare(
     op: Operator,
     literal: &ScalarValue,
     definition: &TableDefinition,
-    found: &mut [Option<Condition>],
+    found: &mut [Option<ColumnCondition>],
 ) {
     let sql_type = definition
         .column_index(name)
@@ -91,11 +94,11 @@ fn compare(
         return;
     };
     let condition = match op {
-        Operator::Eq => Condition::Equal(value),
-        Operator::Lt => Condition::Between(Bound::Unbounded, Bound::Excluded(value)),
-        Operator::LtEq => Condition::Between(Bound::Unbounded, Bound::Included(value)),
-        Operator::Gt => Condition::Between(Bound::Excluded(value), Bound::Unbounded),
-        Operator::GtEq => Condition::Between(Bound::Included(value), Bound::Unbounded),
+        Operator::Eq => ColumnCondition::Equal(value),
+        Operator::Lt => ColumnCondition::Between(Bound::Unbounded, Bound::Excluded(value)),
+        Operator::LtEq => ColumnCondition::Between(Bound::Unbounded, Bound::Included(value)),
+        Operator::Gt => ColumnCondition::Between(Bound::Excluded(value), Bound::Unbounded),
+        Operator::GtEq => ColumnCondition::Between(Bound::Included(value), Bound::Unbounded),
         _ => return,
     };
     demand(name, condition, definition, found);
@@ -121,9 +124,9 @@ fn value_of(literal: &ScalarValue, sql_type: SqlType) -> Option<Value> {
 
 fn demand(
     name: &str,
-    condition: Condition,
+    condition: ColumnCondition,
     definition: &TableDefinition,
-    found: &mut [Option<Condition>],
+    found: &mut [Option<ColumnCondition>],
 ) {
     let Some(place) = definition
         .column_index(name)
@@ -134,10 +137,12 @@ fn demand(
     *place = Some(match (place.take(), condition) {
         (None, condition) => condition,
         // Two demands that contradict each other: either finds no row that meets both filters.
-        (Some(equal @ Condition::Equal(_)), _) | (Some(_), equal @ Condition::Equal(_)) => equal,
-        (Some(Condition::Between(low, high)), Condition::Between(other_low, other_high)) => {
-            Condition::Between(greater(low, other_low), lesser(high, other_high))
-        }
+        (Some(equal @ ColumnCondition::Equal(_)), _)
+        | (Some(_), equal @ ColumnCondition::Equal(_)) => equal,
+        (
+            Some(ColumnCondition::Between(low, high)),
+            ColumnCondition::Between(other_low, other_high),
+        ) => ColumnCondition::Between(greater(low, other_low), lesser(high, other_high)),
     });
 }
 

@@ -9,10 +9,10 @@ use datafusion::common::{Result, Statistics};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use quire_exec::costs::Costs;
-use quire_tables::{RowSource, RowTable};
+use quire_exec::costs::CostModel;
+use quire_tables::{RowTable, ScanRowSource};
 
-use super::access::{self, Access, external};
+use super::access::{self, RowAccess, external};
 use super::conditions::{conditions, is_useful};
 use super::source::RowScanSource;
 use crate::statistics::TableProfile;
@@ -123,13 +123,13 @@ impl TableProvider for RowTableProvider {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let access = match &self.only {
-            Some(keys) => Access {
-                source: RowSource::Keys(Arc::clone(keys)),
+            Some(keys) => RowAccess {
+                source: ScanRowSource::Keys(Arc::clone(keys)),
                 rows: keys.len() as u64,
             },
             None => {
                 let conditions = conditions(filters, self.table.definition());
-                let costs = state.config().get_extension::<Costs>();
+                let costs = state.config().get_extension::<CostModel>();
                 access::choose(&self.table, &conditions, &costs.unwrap_or_default())?
             }
         };

@@ -22,10 +22,10 @@ use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
-use quire_kv::{btree::Direction, progress::Work};
-use quire_tables::{RowScanError, RowScanOptions, RowSource, RowTable};
+use quire_kv::{btree::Direction, progress::StatementWork};
+use quire_tables::{RowScanError, RowScanOptions, RowTable, ScanRowSource};
 
-use super::access::Access;
+use super::access::RowAccess;
 use super::stream::RowStream;
 
 /// Tables with fewer rows than this per partition are not worth another partition.
@@ -38,11 +38,11 @@ pub(crate) struct RowScanSource {
     /// Columns of the output; the table's number of columns stands for the key of the row.
     projection: Vec<usize>,
     schema: SchemaRef,
-    access: Access,
+    access: RowAccess,
     /// One for each partition.
-    parts: Vec<RowSource>,
+    parts: Vec<ScanRowSource>,
     limit: Option<usize>,
-    work: Option<Arc<Work>>,
+    work: Option<Arc<StatementWork>>,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -57,7 +57,7 @@ impl RowScanSource {
         table: Arc<RowTable>,
         whole: &SchemaRef,
         projection: Vec<usize>,
-        access: Access,
+        access: RowAccess,
     ) -> Result<Self> {
         Ok(Self {
             schema: Arc::new(whole.project(&projection)?),
@@ -72,7 +72,7 @@ impl RowScanSource {
     }
 
     /// Has its work counted.
-    pub(super) fn counted_by(mut self, work: Option<Arc<Work>>) -> Self {
+    pub(super) fn counted_by(mut self, work: Option<Arc<StatementWork>>) -> Self {
         self.work = work;
         self
     }
@@ -91,7 +91,7 @@ impl RowScanSource {
     pub(super) fn spread_over(mut self, target: usize) -> std::result::Result<Self, RowScanError> {
         let useful = usize::try_from(self.access.rows.div_ceil(ROWS_PER_PARTITION));
         let count = useful.unwrap_or(target).min(target).max(1);
-        let is_range = matches!(self.access.source, RowSource::Range(_));
+        let is_range = matches!(self.access.source, ScanRowSource::Range(_));
         if is_range && count > 1 && self.limit.is_none() {
             self.parts = self.table.divided(&self.access.source, count)?;
         }
@@ -132,12 +132,12 @@ impl RowScanSource {
     fn ordering(&self) -> Option<LexOrdering> {
         let definition = self.table.definition();
         let parts = match &self.access.source {
-            RowSource::Range(_) => &definition.primary_key.as_ref()?.columns,
-            RowSource::Index { index, .. } => &definition.indexes.get(*index)?.key.columns,
-            RowSource::Keys(_) => return None,
+            ScanRowSource::Range(_) => &definition.primary_key.as_ref()?.columns,
+            ScanRowSource::Index { index, .. } => &definition.indexes.get(*index)?.key.columns,
+            ScanRowSource::Keys(_) => return None,
         };
         let live = self.table.layout().live_ordinals();
-        let sort = |part: &quire_tables::KeyPart| {
+        let sort = |part: &quire_tables::CatalogKeyPart| {
             let position = live.binary_search(&part.column).ok()?;
             let output = self.projection.iter().position(|at| *at == position)?;
             let column = Column::new(self.schema.field(output).name(), output);
@@ -192,14 +192,14 @@ impl DataSource for RowScanSource {
             names.join(", ")
         )?;
         match &self.access.source {
-            RowSource::Range(range) if range.low.is_empty() && range.high.is_none() => {
+            ScanRowSource::Range(range) if range.low.is_empty() && range.high.is_none() => {
                 write!(f, ", all rows")?
             }
-            RowSource::Range(_) => write!(f, ", primary key")?,
-            RowSource::Index { index, .. } => {
+            ScanRowSource::Range(_) => write!(f, ", primary key")?,
+            ScanRowSource::Index { index, .. } => {
                 write!(f, ", index={}", definition.indexes[*index].key.name)?;
             }
-            RowSource::Keys(keys) => write!(f, ", keys={}", keys.len())?,
+            ScanRowSource::Keys(keys) => write!(f, ", keys={}", keys.len())?,
         }
         self.limit
             .map_or(Ok(()), |limit| write!(f, ", limit={limit}"))

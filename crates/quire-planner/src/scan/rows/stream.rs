@@ -11,7 +11,7 @@ use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::metrics::BaselineMetrics;
 use futures::Stream;
-use quire_kv::progress::Work;
+use quire_kv::progress::StatementWork;
 use quire_tables::{RowScan, RowScanOptions, RowTable};
 
 use super::access::external;
@@ -23,7 +23,7 @@ pub(super) struct RowStream {
     schema: SchemaRef,
     /// Rows that may still come.
     left: usize,
-    work: Option<Arc<Work>>,
+    work: Option<Arc<StatementWork>>,
     metrics: BaselineMetrics,
 }
 
@@ -51,7 +51,7 @@ impl RowStream {
     }
 
     /// Begins it, with its rows counted.
-    pub(super) fn counted(self, work: Option<Arc<Work>>) -> SendableRecordBatchStream {
+    pub(super) fn counted(self, work: Option<Arc<StatementWork>>) -> SendableRecordBatchStream {
         Box::pin(cooperative(Self { work, ..self }))
     }
 

@@ -11,7 +11,7 @@
 use quire::scram::{KEY_BYTES, ScramVerifier};
 use quire_text::base64::{decode_base64, encode_base64};
 
-use crate::failure::Failure;
+use crate::failure::ServerFailure;
 use crate::wire::SaslInitial;
 
 pub(crate) const PLAIN: &str = "SCRAM-SHA-256";
@@ -28,10 +28,10 @@ pub(crate) struct Login {
     is_known: bool,
     /// What the client has to repeat if it binds its proof to the connection.
     certificate_hash: Option<Vec<u8>>,
-    state: State,
+    state: ScramState,
 }
 
-enum State {
+enum ScramState {
     Asked,
     Challenged(Challenge),
 }
@@ -45,7 +45,7 @@ struct Challenge {
 }
 
 /// What the client is told.
-pub(crate) enum Step {
+pub(crate) enum ScramStep {
     Continue(String),
     /// It knows the password.
     Proved(String),
@@ -63,7 +63,7 @@ impl Login {
             verifier,
             is_known,
             certificate_hash,
-            state: State::Asked,
+            state: ScramState::Asked,
         }
     }
 
@@ -80,25 +80,25 @@ impl Login {
     }
 
     /// Takes the next message of the client.
-    pub(crate) fn take(&mut self, body: &[u8]) -> Result<Step, Failure> {
+    pub(crate) fn take(&mut self, body: &[u8]) -> Result<ScramStep, ServerFailure> {
         match &self.state {
-            State::Asked => {
+            ScramState::Asked => {
                 let mut nonce = [0; NONCE_BYTES];
                 getrandom::fill(&mut nonce).map_err(|error| {
-                    Failure::fatal("XX000", format!("there are no random numbers: {error}"))
+                    ServerFailure::fatal("XX000", format!("there are no random numbers: {error}"))
                 })?;
                 self.challenge(body, &encode_base64(&nonce))
             }
-            State::Challenged(challenge) => self.verify(challenge, body),
+            ScramState::Challenged(challenge) => self.verify(challenge, body),
         }
     }
 
-    fn challenge(&mut self, body: &[u8], own_nonce: &str) -> Result<Step, Failure> {
+    fn challenge(&mut self, body: &[u8], own_nonce: &str) -> Result<ScramStep, ServerFailure> {
         let initial = SaslInitial::read(body)
-            .map_err(|malformed| Failure::fatal("08P01", malformed.to_string()))?;
+            .map_err(|malformed| ServerFailure::fatal("08P01", malformed.to_string()))?;
         if !self.mechanisms().contains(&initial.mechanism) {
             let text = "client selected an invalid SASL authentication mechanism";
-            return Err(Failure::fatal("08P01", text));
+            return Err(ServerFailure::fatal("08P01", text));
         }
         let first = text(initial.data.unwrap_or_default())?;
         let (flag, rest) = first.split_once(',').ok_or_else(malformed)?;
@@ -106,7 +106,7 @@ impl Login {
         self.check_flag(flag, initial.mechanism == BOUND)?;
         if !authorization.is_empty() {
             let text = "client uses authorization identity, but it is not supported";
-            return Err(Failure::fatal("0A000", text));
+            return Err(ServerFailure::fatal("0A000", text));
         }
         let (name, rest) = bare.split_once(',').ok_or_else(malformed)?;
         if !name.starts_with("n=") {
@@ -130,17 +130,17 @@ impl Login {
             self.verifier.iterations(),
         );
         let server_first = format!("r={nonce},s={salt},i={iterations}");
-        self.state = State::Challenged(Challenge {
+        self.state = ScramState::Challenged(Challenge {
             client_first: bare.to_owned(),
             server_first: server_first.clone(),
             nonce,
             binding,
         });
-        Ok(Step::Continue(server_first))
+        Ok(ScramStep::Continue(server_first))
     }
 
     /// Whether what the client says of binding is what it was offered, and has chosen.
-    fn check_flag(&self, flag: &str, is_bound: bool) -> Result<(), Failure> {
+    fn check_flag(&self, flag: &str, is_bound: bool) -> Result<(), ServerFailure> {
         match (flag, is_bound) {
             (BINDING, true) | ("n", false) => Ok(()),
             // It could, and thinks that the server cannot: somebody has changed the offer.
@@ -148,25 +148,25 @@ impl Login {
                 let text = "SCRAM channel binding negotiation error";
                 let detail = "The client supports SCRAM channel binding but thinks the server does not. \
                               However, this server does support channel binding.";
-                Err(Failure::fatal("28000", text).with_detail(detail))
+                Err(ServerFailure::fatal("28000", text).with_detail(detail))
             }
             ("y", false) => Ok(()),
             (other, true) if other.starts_with("p=") => {
                 let text = "unsupported SCRAM channel-binding type";
-                Err(Failure::fatal("08P01", text))
+                Err(ServerFailure::fatal("08P01", text))
             }
             _ => Err(malformed()),
         }
     }
 
-    fn verify(&self, challenge: &Challenge, body: &[u8]) -> Result<Step, Failure> {
+    fn verify(&self, challenge: &Challenge, body: &[u8]) -> Result<ScramStep, ServerFailure> {
         let last = text(body)?;
         let (unproved, proof) = last.rsplit_once(",p=").ok_or_else(malformed)?;
         let mut fields = unproved.split(',');
         let binding = fields.next().and_then(|field| field.strip_prefix("c="));
         let binding = binding.and_then(decode_base64).ok_or_else(malformed)?;
         if binding != challenge.binding {
-            return Err(Failure::fatal(
+            return Err(ServerFailure::fatal(
                 "28000",
                 "SCRAM channel binding check failed",
             ));
@@ -174,7 +174,7 @@ impl Login {
         let nonce = fields.next().and_then(|field| field.strip_prefix("r="));
         if nonce != Some(challenge.nonce.as_str()) {
             let text = "invalid SCRAM response";
-            return Err(Failure::fatal("08P01", text).with_detail("Nonce does not match."));
+            return Err(ServerFailure::fatal("08P01", text).with_detail("Nonce does not match."));
         }
         let proof = decode_base64(proof).and_then(|proof| <[u8; KEY_BYTES]>::try_from(proof).ok());
         let proof = proof.ok_or_else(malformed)?;
@@ -185,18 +185,21 @@ impl Login {
         let is_proved = self.verifier.is_proved(conversation.as_bytes(), &proof);
         if !(is_proved & self.is_known) {
             let text = format!("password authentication failed for user \"{}\"", self.user);
-            return Err(Failure::fatal("28P01", text));
+            return Err(ServerFailure::fatal("28P01", text));
         }
         let signature = self.verifier.server_signature(conversation.as_bytes());
-        Ok(Step::Proved(format!("v={}", encode_base64(&signature))))
+        Ok(ScramStep::Proved(format!(
+            "v={}",
+            encode_base64(&signature)
+        )))
     }
 }
 
-fn malformed() -> Failure {
-    Failure::fatal("08P01", "malformed SCRAM message")
+fn malformed() -> ServerFailure {
+    ServerFailure::fatal("08P01", "malformed SCRAM message")
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Failure> {
+fn text(bytes: &[u8]) -> Result<&str, ServerFailure> {
     std::str::from_utf8(bytes).map_err(|_| malformed())
 }
 

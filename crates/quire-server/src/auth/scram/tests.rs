@@ -31,14 +31,14 @@ fn login(is_known: bool, certificate_hash: Option<&[u8]>) -> Login {
 fn challenged() -> Login {
     let mut login = login(true, None);
     let step = login.challenge(&initial(PLAIN, CLIENT_FIRST), OWN_NONCE);
-    let Ok(Step::Continue(answer)) = step else {
+    let Ok(ScramStep::Continue(answer)) = step else {
         panic!("not challenged")
     };
     assert_eq!(answer, SERVER_FIRST);
     login
 }
 
-fn sqlstate(step: Result<Step, Failure>) -> String {
+fn sqlstate(step: Result<ScramStep, ServerFailure>) -> String {
     step.err().map_or("accepted".to_owned(), |failure| {
         failure.sqlstate.into_owned()
     })
@@ -47,7 +47,7 @@ fn sqlstate(step: Result<Step, Failure>) -> String {
 #[test]
 fn the_conversation_of_the_rfc() {
     match challenged().take(CLIENT_LAST.as_bytes()) {
-        Ok(Step::Proved(answer)) => assert_eq!(answer, SERVER_LAST),
+        Ok(ScramStep::Proved(answer)) => assert_eq!(answer, SERVER_LAST),
         _ => panic!("not proved"),
     }
 }
@@ -135,7 +135,7 @@ fn proofs_are_bound_to_the_connection() {
     let begin = |mechanism, first: &str| {
         let mut login = login(true, Some(b"hash"));
         let step = login.challenge(&initial(mechanism, first), OWN_NONCE);
-        sqlstate(step.map(|_| Step::Proved(String::new())))
+        sqlstate(step.map(|_| ScramStep::Proved(String::new())))
     };
     assert_eq!(begin(BOUND, "p=tls-server-end-point,,n=,r=abc"), "accepted");
     assert_eq!(begin(PLAIN, "n,,n=,r=abc"), "accepted");

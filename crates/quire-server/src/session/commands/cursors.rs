@@ -5,26 +5,31 @@ use std::sync::{Arc, Mutex};
 use quire::TransactionStatus;
 
 use super::{CommandRows, Commanded, Fetch};
-use crate::failure::Failure;
-use crate::session::portal::{Portal, State};
-use crate::session::rows::{Columns, Source};
-use crate::session::statement::Statement;
-use crate::session::{Session, Stop};
-use crate::types::Format;
+use crate::failure::ServerFailure;
+use crate::session::portal::{Portal, PortalState};
+use crate::session::rows::{PortalSource, ResultColumns};
+use crate::session::statement::PreparedStatement;
+use crate::session::{ClientSession, SessionStop};
+use crate::types::WireFormat;
 
-impl Session {
+impl ClientSession {
     /// `DECLARE` of a query that came as text.
-    pub(super) fn declare(&mut self, name: &str, is_binary: bool, sql: &str) -> Result<(), Stop> {
+    pub(super) fn declare(
+        &mut self,
+        name: &str,
+        is_binary: bool,
+        sql: &str,
+    ) -> Result<(), SessionStop> {
         let statement = self.prepared_statement(sql, &[])?;
         if !statement.parameters.is_empty() {
-            return Err(Failure::error("42P02", "there is no parameter $1").into());
+            return Err(ServerFailure::error("42P02", "there is no parameter $1").into());
         }
         let portal = Portal {
             types: Arc::clone(&statement.types),
             statement: Arc::new(Mutex::new(statement)),
             values: Vec::new(),
             formats: Vec::new(),
-            state: State::Bound,
+            state: PortalState::Bound,
         };
         self.open_cursor(name, is_binary, portal)
     }
@@ -35,24 +40,24 @@ impl Session {
         name: &str,
         is_binary: bool,
         mut portal: Portal,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         self.check_transaction()?;
         if self.connection.transaction_status() == TransactionStatus::Idle {
             let text = "DECLARE CURSOR can only be used in transaction blocks";
-            return Err(Failure::error("25P01", text).into());
+            return Err(ServerFailure::error("25P01", text).into());
         }
         if self.portals.contains_key(name) {
             let text = format!("cursor \"{name}\" already exists");
-            return Err(Failure::error("42P03", text).into());
+            return Err(ServerFailure::error("42P03", text).into());
         }
         let shared = Arc::clone(&portal.statement);
-        let mut statement = Statement::locked(&shared);
+        let mut statement = PreparedStatement::locked(&shared);
         if !statement.is_plain_query() {
             let text = "a cursor is declared for a query that changes nothing";
-            return Err(Failure::error("42601", text).into());
+            return Err(ServerFailure::error("42601", text).into());
         }
         portal.formats = if is_binary {
-            vec![Format::Binary]
+            vec![WireFormat::Binary]
         } else {
             Vec::new()
         };
@@ -62,35 +67,38 @@ impl Session {
         Ok(())
     }
 
-    fn cursor(&mut self, name: &str) -> Result<&mut Portal, Failure> {
-        self.portals
-            .get_mut(name)
-            .ok_or_else(|| Failure::error("34000", format!("cursor \"{name}\" does not exist")))
+    fn cursor(&mut self, name: &str) -> Result<&mut Portal, ServerFailure> {
+        self.portals.get_mut(name).ok_or_else(|| {
+            ServerFailure::error("34000", format!("cursor \"{name}\" does not exist"))
+        })
     }
 
     /// Columns of what a cursor gives.
-    pub(in crate::session) fn cursor_columns(&mut self, name: &str) -> Result<Arc<Columns>, Stop> {
+    pub(in crate::session) fn cursor_columns(
+        &mut self,
+        name: &str,
+    ) -> Result<Arc<ResultColumns>, SessionStop> {
         match &self.cursor(name)?.state {
-            State::Running { columns, .. } | State::Exhausted { columns, .. } => {
+            PortalState::Running { columns, .. } | PortalState::Exhausted { columns, .. } => {
                 Ok(Arc::clone(columns))
             }
-            State::Bound | State::Done => Err(not_open(name).into()),
+            PortalState::Bound | PortalState::Done => Err(not_open(name).into()),
         }
     }
 
     /// Takes rows out of a cursor; [`Session::give_back`] returns what is left.
-    pub(super) fn fetch(&mut self, fetch: &Fetch) -> Result<Commanded, Stop> {
+    pub(super) fn fetch(&mut self, fetch: &Fetch) -> Result<Commanded, SessionStop> {
         let portal = self.cursor(&fetch.cursor)?;
         let formats = portal.formats.clone();
         let (mut source, columns) = match &mut portal.state {
-            State::Running {
+            PortalState::Running {
                 source, columns, ..
             } => (
-                std::mem::replace(source, Source::Nothing),
+                std::mem::replace(source, PortalSource::Nothing),
                 Arc::clone(columns),
             ),
-            State::Exhausted { columns, .. } => (Source::Nothing, Arc::clone(columns)),
-            State::Bound | State::Done => return Err(not_open(&fetch.cursor).into()),
+            PortalState::Exhausted { columns, .. } => (PortalSource::Nothing, Arc::clone(columns)),
+            PortalState::Bound | PortalState::Done => return Err(not_open(&fetch.cursor).into()),
         };
         if fetch.is_move {
             let count = source.skip(fetch.count)?;
@@ -105,16 +113,16 @@ impl Session {
         }))
     }
 
-    pub(super) fn give_back(&mut self, name: &str, left: Source) {
+    pub(super) fn give_back(&mut self, name: &str, left: PortalSource) {
         if let Some(portal) = self.portals.get_mut(name)
-            && let State::Running { source, .. } = &mut portal.state
+            && let PortalState::Running { source, .. } = &mut portal.state
         {
             left.renew_time_limit();
             *source = left;
         }
     }
 
-    pub(super) fn close_cursor(&mut self, name: Option<&str>) -> Result<Commanded, Stop> {
+    pub(super) fn close_cursor(&mut self, name: Option<&str>) -> Result<Commanded, SessionStop> {
         match name {
             None => {
                 self.portals.clear();
@@ -129,6 +137,6 @@ impl Session {
     }
 }
 
-fn not_open(name: &str) -> Failure {
-    Failure::error("55000", format!("portal \"{name}\" cannot be run"))
+fn not_open(name: &str) -> ServerFailure {
+    ServerFailure::error("55000", format!("portal \"{name}\" cannot be run"))
 }

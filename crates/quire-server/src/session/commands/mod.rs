@@ -20,9 +20,9 @@ mod run;
 
 use std::sync::Arc;
 
-use super::rows::{Columns, Source};
-use crate::failure::Failure;
-use crate::types::Format;
+use super::rows::{PortalSource, ResultColumns};
+use crate::failure::ServerFailure;
+use crate::types::WireFormat;
 
 /// A statement about the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,11 +66,11 @@ pub(super) struct Fetch {
 
 /// Rows that a command gives.
 pub(super) struct CommandRows {
-    pub(super) source: Source,
-    pub(super) columns: Arc<Columns>,
+    pub(super) source: PortalSource,
+    pub(super) columns: Arc<ResultColumns>,
     pub(super) command: &'static str,
     /// Those that the cursor has, if any.
-    pub(super) formats: Vec<Format>,
+    pub(super) formats: Vec<WireFormat>,
 }
 
 /// What came of a command.
@@ -85,7 +85,7 @@ pub(super) enum Commanded {
 
 impl SessionCommand {
     /// The command that a statement is, if it is one.
-    pub(super) fn of(sql: &str) -> Result<Option<Self>, Failure> {
+    pub(super) fn of(sql: &str) -> Result<Option<Self>, ServerFailure> {
         parse::command(sql)
     }
 

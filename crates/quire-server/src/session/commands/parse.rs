@@ -2,7 +2,7 @@
 
 use super::lexer::Lexer;
 use super::{Fetch, SessionCommand};
-use crate::failure::Failure;
+use crate::failure::ServerFailure;
 
 /// What such statements begin with.
 const FIRST: [&str; 11] = [
@@ -19,7 +19,7 @@ const FIRST: [&str; 11] = [
     "load",
 ];
 
-pub(super) fn command(sql: &str) -> Result<Option<SessionCommand>, Failure> {
+pub(super) fn command(sql: &str) -> Result<Option<SessionCommand>, ServerFailure> {
     let mut lexer = Lexer::new(sql);
     let Some(first) = lexer.one_of(&FIRST) else {
         return Ok(None);
@@ -27,7 +27,7 @@ pub(super) fn command(sql: &str) -> Result<Option<SessionCommand>, Failure> {
     let parsed = match first {
         "prepare" => {
             if lexer.word("transaction") {
-                return Err(Failure::error(
+                return Err(ServerFailure::error(
                     "0A000",
                     "transactions in two phases are not supported",
                 ));
@@ -58,12 +58,12 @@ pub(super) fn command(sql: &str) -> Result<Option<SessionCommand>, Failure> {
     }
 }
 
-fn syntax_error(lexer: Lexer<'_>) -> Failure {
+fn syntax_error(lexer: Lexer<'_>) -> ServerFailure {
     let text = match lexer.next_part() {
         end if end.is_empty() => "syntax error at end of input".to_owned(),
         part => format!("syntax error at or near \"{part}\""),
     };
-    Failure::error("42601", text)
+    ServerFailure::error("42601", text)
 }
 
 /// `None` within is all.
@@ -126,7 +126,7 @@ fn execute(lexer: &mut Lexer<'_>) -> Option<SessionCommand> {
 }
 
 /// `name [ options ] CURSOR [ WITH HOLD | WITHOUT HOLD ] FOR query`
-fn declare(mut lexer: Lexer<'_>) -> Result<SessionCommand, Failure> {
+fn declare(mut lexer: Lexer<'_>) -> Result<SessionCommand, ServerFailure> {
     let name = lexer.name().ok_or_else(|| syntax_error(lexer))?;
     let mut is_binary = false;
     loop {
@@ -134,7 +134,7 @@ fn declare(mut lexer: Lexer<'_>) -> Result<SessionCommand, Failure> {
             Some("binary") => is_binary = true,
             Some("no") if !lexer.word("scroll") => return Err(syntax_error(lexer)),
             Some("scroll") => {
-                let failure = Failure::error("0A000", "cursors go forward only");
+                let failure = ServerFailure::error("0A000", "cursors go forward only");
                 return Err(failure.with_hint("Leave out SCROLL, and add ORDER BY … OFFSET."));
             }
             Some(_) => {}
@@ -148,7 +148,7 @@ fn declare(mut lexer: Lexer<'_>) -> Result<SessionCommand, Failure> {
         if !lexer.word("hold") {
             return Err(syntax_error(lexer));
         }
-        let failure = Failure::error("0A000", "cursors end with their transaction");
+        let failure = ServerFailure::error("0A000", "cursors end with their transaction");
         return Err(failure.with_hint("Leave out WITH HOLD, and fetch before COMMIT."));
     }
     if lexer.word("without") && !lexer.word("hold") {
@@ -166,9 +166,9 @@ fn declare(mut lexer: Lexer<'_>) -> Result<SessionCommand, Failure> {
 }
 
 /// `[ NEXT | ALL | n | FORWARD [ ALL | n ] | RELATIVE n ] [ FROM | IN ] cursor`
-fn fetch(mut lexer: Lexer<'_>, is_move: bool) -> Result<SessionCommand, Failure> {
+fn fetch(mut lexer: Lexer<'_>, is_move: bool) -> Result<SessionCommand, ServerFailure> {
     let backward = || {
-        let failure = Failure::error("55000", "cursor can only scan forward");
+        let failure = ServerFailure::error("55000", "cursor can only scan forward");
         Err(failure.with_hint("Cursors of this database go forward only."))
     };
     let direction = [

@@ -3,20 +3,20 @@
 use std::sync::{Arc, Mutex};
 
 use super::{Commanded, SessionCommand};
-use crate::failure::Failure;
+use crate::failure::ServerFailure;
 use crate::net::Sender;
-use crate::session::portal::{Portal, State};
-use crate::session::rows::Columns;
-use crate::session::statement::Statement;
-use crate::session::{Session, Stop};
+use crate::session::portal::{Portal, PortalState};
+use crate::session::rows::ResultColumns;
+use crate::session::statement::PreparedStatement;
+use crate::session::{ClientSession, SessionStop};
 use crate::types::Parameter;
 
-impl Session {
+impl ClientSession {
     /// The columns of what a command gives; those of a cursor that is not there are nobody's.
     pub(in crate::session) fn command_columns(
         &mut self,
         command: &SessionCommand,
-    ) -> Result<Option<Arc<Columns>>, Stop> {
+    ) -> Result<Option<Arc<ResultColumns>>, SessionStop> {
         match command {
             SessionCommand::Fetch(fetch) if !fetch.is_move => {
                 Ok(self.cursor_columns(&fetch.cursor).ok())
@@ -33,9 +33,9 @@ impl Session {
         command: &SessionCommand,
         is_last: bool,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
-        if !matches!(portal.state, State::Bound) {
-            return Err(Failure::error("55000", "portal cannot be run anymore").into());
+    ) -> Result<(), SessionStop> {
+        if !matches!(portal.state, PortalState::Bound) {
+            return Err(ServerFailure::error("55000", "portal cannot be run anymore").into());
         }
         if !is_last {
             self.begin_implicit()?;
@@ -48,7 +48,7 @@ impl Session {
             } => self.declare_bound(portal, name, *is_binary, sql, sender)?,
             _ => self.run_bound(portal, command, sender)?,
         }
-        portal.state = State::Done;
+        portal.state = PortalState::Done;
         Ok(())
     }
 
@@ -60,9 +60,9 @@ impl Session {
         is_binary: bool,
         sql: &str,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         let oids: Vec<u32> = {
-            let outer = Statement::locked(&portal.statement);
+            let outer = PreparedStatement::locked(&portal.statement);
             outer.parameters.iter().map(Parameter::oid).collect()
         };
         let query = self.prepared_statement(sql, &oids)?;
@@ -71,7 +71,7 @@ impl Session {
             values: std::mem::take(&mut portal.values),
             types: Arc::clone(&portal.types),
             formats: Vec::new(),
-            state: State::Bound,
+            state: PortalState::Bound,
         };
         self.open_cursor(name, is_binary, cursor)?;
         sender.output.command_complete("DECLARE CURSOR");
@@ -83,7 +83,7 @@ impl Session {
         portal: &Portal,
         command: &SessionCommand,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         match self.start_command(command)? {
             Commanded::Done(tag) => sender.output.command_complete(&tag),
             Commanded::Completed(completion) => Self::complete(completion, sender),

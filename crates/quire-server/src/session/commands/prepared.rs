@@ -3,24 +3,24 @@
 use std::sync::{Arc, Mutex};
 
 use quire::Outcome;
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 use super::{CommandRows, Commanded};
-use crate::failure::Failure;
-use crate::session::portal::{Portal, State};
-use crate::session::rows::Columns;
-use crate::session::statement::{SharedStatement, Statement, unknown_statement};
-use crate::session::{Session, Stop};
-use crate::types::Format;
-use crate::types::{Column, PgType, write_text};
+use crate::failure::ServerFailure;
+use crate::session::portal::{Portal, PortalState};
+use crate::session::rows::ResultColumns;
+use crate::session::statement::{PreparedStatement, SharedStatement, unknown_statement};
+use crate::session::{ClientSession, SessionStop};
+use crate::types::WireFormat;
+use crate::types::{PgType, WireColumn, write_text};
 
-impl Session {
+impl ClientSession {
     pub(super) fn prepare_named(
         &mut self,
         name: &str,
         types: &[String],
         sql: &str,
-    ) -> Result<Commanded, Stop> {
+    ) -> Result<Commanded, SessionStop> {
         let oids = types.iter().map(|spelled| self.oid_of(spelled));
         let oids = oids.collect::<Result<Vec<_>, _>>()?;
         self.keep_statement(name, sql, &oids)?;
@@ -28,12 +28,12 @@ impl Session {
     }
 
     /// The number of a type, which the engine knows how to read.
-    fn oid_of(&mut self, spelled: &str) -> Result<u32, Failure> {
+    fn oid_of(&mut self, spelled: &str) -> Result<u32, ServerFailure> {
         if spelled.eq_ignore_ascii_case("unknown") {
             return Ok(0);
         }
         let is_name = |c: char| c.is_alphanumeric() || " _,()[]\"".contains(c);
-        let wrong = || Failure::error("42704", format!("type \"{spelled}\" does not exist"));
+        let wrong = || ServerFailure::error("42704", format!("type \"{spelled}\" does not exist"));
         if !spelled.chars().all(is_name) {
             return Err(wrong());
         }
@@ -44,24 +44,28 @@ impl Session {
         Ok(PgType::of_field(field).oid())
     }
 
-    pub(super) fn execute_named(&mut self, name: &str, arguments: &str) -> Result<Commanded, Stop> {
+    pub(super) fn execute_named(
+        &mut self,
+        name: &str,
+        arguments: &str,
+    ) -> Result<Commanded, SessionStop> {
         let shared = self.statements.get(name).map(Arc::clone);
         let shared = shared.ok_or_else(|| unknown_statement(name))?;
         let given = self.evaluated(arguments)?;
         let mut portal = portal_of(name, &shared, &given)?;
-        let mut statement = Statement::locked(&shared);
+        let mut statement = PreparedStatement::locked(&shared);
         if statement.is_empty {
             return Ok(Commanded::Done(String::new()));
         }
         if statement.command.is_some() || statement.control.is_some() {
             let text = "EXECUTE runs statements on tables only";
-            return Err(Failure::error("0A000", text).into());
+            return Err(ServerFailure::error("0A000", text).into());
         }
         if let Some(completion) = self.start(&mut portal, &mut statement)? {
             return Ok(Commanded::Completed(completion));
         }
         match portal.state {
-            State::Running {
+            PortalState::Running {
                 source,
                 columns,
                 command,
@@ -79,10 +83,10 @@ impl Session {
     pub(in crate::session) fn executed_columns(
         &mut self,
         name: &str,
-    ) -> Result<Option<Arc<Columns>>, Stop> {
+    ) -> Result<Option<Arc<ResultColumns>>, SessionStop> {
         let shared = self.statements.get(name).map(Arc::clone);
         let shared = shared.ok_or_else(|| unknown_statement(name))?;
-        let mut statement = Statement::locked(&shared);
+        let mut statement = PreparedStatement::locked(&shared);
         if statement.is_empty || statement.command.is_some() {
             Ok(None)
         } else {
@@ -91,7 +95,7 @@ impl Session {
     }
 
     /// Values of expressions, as text.
-    fn evaluated(&mut self, arguments: &str) -> Result<Vec<Option<Vec<u8>>>, Stop> {
+    fn evaluated(&mut self, arguments: &str) -> Result<Vec<Option<Vec<u8>>>, SessionStop> {
         if arguments.is_empty() {
             return Ok(Vec::new());
         }
@@ -104,19 +108,20 @@ impl Session {
             if batch.num_rows() == 0 {
                 continue;
             }
-            let columns = batch.columns().iter().map(Column::new);
+            let columns = batch.columns().iter().map(WireColumn::new);
             let columns = columns.collect::<Result<Vec<_>, _>>();
-            let columns = columns.map_err(|error| Failure::error("22000", error.to_string()))?;
-            let text = |column: &Column| {
+            let columns =
+                columns.map_err(|error| ServerFailure::error("22000", error.to_string()))?;
+            let text = |column: &WireColumn| {
                 let mut bytes = Vec::new();
-                write_text(&mut bytes, &column.cell(0), &Zone::default()).then_some(bytes)
+                write_text(&mut bytes, &column.cell(0), &TimeZoneRules::default()).then_some(bytes)
             };
             return Ok(columns.iter().map(text).collect());
         }
         Ok(Vec::new())
     }
 
-    pub(super) fn deallocate(&mut self, name: Option<&str>) -> Result<Commanded, Stop> {
+    pub(super) fn deallocate(&mut self, name: Option<&str>) -> Result<Commanded, SessionStop> {
         match name {
             None => {
                 self.statements.clear();
@@ -135,10 +140,10 @@ impl Session {
         name: &str,
         sql: &str,
         oids: &[u32],
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         if !name.is_empty() && self.statements.contains_key(name) {
             let text = format!("prepared statement \"{name}\" already exists");
-            return Err(Failure::error("42P05", text).into());
+            return Err(ServerFailure::error("42P05", text).into());
         }
         self.check_room(self.statements.len())?;
         let statement = self.prepared_statement(sql, oids)?;
@@ -152,21 +157,21 @@ fn portal_of(
     name: &str,
     shared: &SharedStatement,
     given: &[Option<Vec<u8>>],
-) -> Result<Portal, Failure> {
-    let statement = Statement::locked(shared);
+) -> Result<Portal, ServerFailure> {
+    let statement = PreparedStatement::locked(shared);
     let expected = statement.parameters.len();
     if given.len() != expected {
         let text = format!("wrong number of parameters for prepared statement \"{name}\"");
         let detail = format!("Expected {expected} parameters but got {}.", given.len());
-        return Err(Failure::error("42601", text).with_detail(detail));
+        return Err(ServerFailure::error("42601", text).with_detail(detail));
     }
     let given = given.iter().map(Option::as_deref);
-    let (values, types) = statement.decoded(&[Format::Text], given)?;
+    let (values, types) = statement.decoded(&[WireFormat::Text], given)?;
     Ok(Portal {
         statement: Arc::clone(shared),
         values,
         types,
         formats: Vec::new(),
-        state: State::Bound,
+        state: PortalState::Bound,
     })
 }

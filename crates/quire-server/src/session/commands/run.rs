@@ -3,18 +3,18 @@
 use quire::TransactionStatus;
 
 use super::{CommandRows, Commanded, SessionCommand};
-use crate::failure::Failure;
+use crate::failure::ServerFailure;
 use crate::net::Sender;
-use crate::session::{Session, Stop};
-use crate::types::Format;
+use crate::session::{ClientSession, SessionStop};
+use crate::types::WireFormat;
 
-impl Session {
+impl ClientSession {
     /// Runs a command that came as text, all of it; the columns of its rows are told before them.
     pub(in crate::session) fn run_command(
         &mut self,
         command: &SessionCommand,
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         if let SessionCommand::Declare {
             name,
             is_binary,
@@ -40,7 +40,7 @@ impl Session {
     pub(in crate::session) fn start_command(
         &mut self,
         command: &SessionCommand,
-    ) -> Result<Commanded, Stop> {
+    ) -> Result<Commanded, SessionStop> {
         self.check_transaction()?;
         match command {
             SessionCommand::DiscardAll => self.discard_all(),
@@ -51,7 +51,7 @@ impl Session {
             SessionCommand::Fetch(fetch) => self.fetch(fetch),
             SessionCommand::Close(name) => self.close_cursor(name.as_deref()),
             SessionCommand::Declare { .. } => {
-                Err(Failure::error("XX000", "internal error: DECLARE is a portal").into())
+                Err(ServerFailure::error("XX000", "internal error: DECLARE is a portal").into())
             }
         }
     }
@@ -61,9 +61,9 @@ impl Session {
         &mut self,
         rows: CommandRows,
         command: &SessionCommand,
-        formats: &[Format],
+        formats: &[WireFormat],
         sender: &mut Sender,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         let CommandRows {
             mut source,
             columns,
@@ -91,25 +91,25 @@ impl Session {
 
     pub(in crate::session) fn complete(completion: quire::Completion, sender: &mut Sender) {
         for notice in completion.notices {
-            sender.output.notice(&Failure::notice(notice));
+            sender.output.notice(&ServerFailure::notice(notice));
         }
         sender.output.command_complete(&completion.tag);
     }
 
     /// After a failure only the end of the transaction is accepted.
-    pub(super) fn check_transaction(&self) -> Result<(), Failure> {
+    pub(super) fn check_transaction(&self) -> Result<(), ServerFailure> {
         if self.connection.transaction_status() == TransactionStatus::Failed {
             let text =
                 "current transaction is aborted, commands ignored until end of transaction block";
-            return Err(Failure::error("25P02", text));
+            return Err(ServerFailure::error("25P02", text));
         }
         Ok(())
     }
 
-    fn discard_all(&mut self) -> Result<Commanded, Stop> {
+    fn discard_all(&mut self) -> Result<Commanded, SessionStop> {
         if self.connection.transaction_status() != TransactionStatus::Idle {
             let text = "DISCARD ALL cannot run inside a transaction block";
-            return Err(Failure::error("25001", text).into());
+            return Err(ServerFailure::error("25001", text).into());
         }
         self.portals.clear();
         self.statements.clear();

@@ -4,15 +4,15 @@
 //! write it keeps in units of a sector (512 bytes) or of a page (4096 bytes). The length of the
 //! file is metadata of its own: it may be older than the bytes.
 
-use super::operation::Operation;
+use super::operation::DiskOperation;
 
 /// Up to here the volume overwrites what it needs; its two copies must survive a garbled sector.
 const SUPERBLOCKS_END: u64 = 8192;
 
 /// The bytes after a crash: `durable`, and of the `unsynced` operations whatever `seed` decides.
 #[must_use]
-pub(super) fn crash_image(durable: &[u8], unsynced: &[Operation], seed: u64) -> Vec<u8> {
-    let mut random = Random(seed);
+pub(super) fn crash_image(durable: &[u8], unsynced: &[DiskOperation], seed: u64) -> Vec<u8> {
+    let mut random = CrashRandom(seed);
     let mut image = durable.to_vec();
     match random.below(8) {
         0 => {}
@@ -45,7 +45,7 @@ pub(super) fn crash_image(durable: &[u8], unsynced: &[Operation], seed: u64) -> 
             }
         }
         _ => {
-            let mut order: Vec<&Operation> = unsynced.iter().collect();
+            let mut order: Vec<&DiskOperation> = unsynced.iter().collect();
             shuffle(&mut order, &mut random);
             for operation in order {
                 match random.below(4) {
@@ -60,20 +60,20 @@ pub(super) fn crash_image(durable: &[u8], unsynced: &[Operation], seed: u64) -> 
     image
 }
 
-fn apply_in_order(image: &mut Vec<u8>, operations: &[Operation]) {
+fn apply_in_order(image: &mut Vec<u8>, operations: &[DiskOperation]) {
     for operation in operations {
         apply_whole(image, operation);
     }
 }
 
-fn apply_whole(image: &mut Vec<u8>, operation: &Operation) {
+fn apply_whole(image: &mut Vec<u8>, operation: &DiskOperation) {
     // What was performed once can be performed again: it cannot fail.
     let _ = operation.apply(image);
 }
 
 /// Keeps some of the units of a write.
-fn apply_torn(image: &mut Vec<u8>, operation: &Operation, random: &mut Random) {
-    let Operation::Write { offset, bytes } = operation else {
+fn apply_torn(image: &mut Vec<u8>, operation: &DiskOperation, random: &mut CrashRandom) {
+    let DiskOperation::Write { offset, bytes } = operation else {
         return;
     };
     let unit = if random.below(2) == 0 { 512 } else { 4096 };
@@ -95,7 +95,7 @@ fn apply_torn(image: &mut Vec<u8>, operation: &Operation, random: &mut Random) {
         };
         if is_kept {
             let piece = bytes[start..end].to_vec();
-            let write = Operation::Write {
+            let write = DiskOperation::Write {
                 offset: offset + start as u64,
                 bytes: piece,
             };
@@ -116,7 +116,7 @@ fn garble(image: &mut [u8], start: usize, length: usize) {
 }
 
 /// Sometimes the new length is lost, and with it the bytes behind the old one.
-fn lose_growth(image: &mut Vec<u8>, durable_bytes: usize, random: &mut Random) {
+fn lose_growth(image: &mut Vec<u8>, durable_bytes: usize, random: &mut CrashRandom) {
     if image.len() <= durable_bytes {
         return;
     }
@@ -131,16 +131,16 @@ fn lose_growth(image: &mut Vec<u8>, durable_bytes: usize, random: &mut Random) {
     }
 }
 
-fn shuffle(order: &mut [&Operation], random: &mut Random) {
+fn shuffle(order: &mut [&DiskOperation], random: &mut CrashRandom) {
     for end in (1..order.len()).rev() {
         order.swap(end, random.below(end as u64 + 1) as usize);
     }
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, and good enough to choose faults.
-struct Random(u64);
+struct CrashRandom(u64);
 
-impl Random {
+impl CrashRandom {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let value = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -151,7 +151,7 @@ impl Random {
 
 /// Walks through a recorded run and yields what a crash would leave after each operation.
 pub struct CrashImages<'a> {
-    journal: &'a [Operation],
+    journal: &'a [DiskOperation],
     durable: Vec<u8>,
     /// Operations since the last sync: `journal[synced..position]`.
     synced: usize,
@@ -161,7 +161,7 @@ pub struct CrashImages<'a> {
 impl<'a> CrashImages<'a> {
     /// `start` is what the disk held, durably, before the first operation.
     #[must_use]
-    pub fn new(start: Vec<u8>, journal: &'a [Operation]) -> Self {
+    pub fn new(start: Vec<u8>, journal: &'a [DiskOperation]) -> Self {
         Self {
             journal,
             durable: start,
@@ -182,7 +182,7 @@ impl<'a> CrashImages<'a> {
             return false;
         };
         self.position += 1;
-        if *operation == Operation::Sync {
+        if *operation == DiskOperation::Sync {
             apply_in_order(&mut self.durable, &self.journal[self.synced..self.position]);
             self.synced = self.position;
         }

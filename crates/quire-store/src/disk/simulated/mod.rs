@@ -15,7 +15,7 @@ use super::memory::read_range;
 
 pub use crash::CrashImages;
 use crash::crash_image;
-use operation::Operation;
+use operation::DiskOperation;
 
 /// The kinds of calls that can be made to fail. Each is counted by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,17 +50,17 @@ pub struct Fault {
 /// A disk in memory that fails.
 #[derive(Debug)]
 pub struct SimDisk {
-    state: Mutex<State>,
+    state: Mutex<SimulatedDiskState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SimulatedDiskState {
     /// What reads see.
     current: Vec<u8>,
     /// What survives any crash.
     durable: Vec<u8>,
-    unsynced: Vec<Operation>,
-    journal: Option<Vec<Operation>>,
+    unsynced: Vec<DiskOperation>,
+    journal: Option<Vec<DiskOperation>>,
     faults: Vec<Fault>,
     counts: [u64; 4],
     quota_bytes: Option<u64>,
@@ -70,10 +70,10 @@ impl SimDisk {
     /// A disk that holds `bytes`, all of them durable.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
-        let state = State {
+        let state = SimulatedDiskState {
             current: bytes.clone(),
             durable: bytes,
-            ..State::default()
+            ..SimulatedDiskState::default()
         };
         Self {
             state: Mutex::new(state),
@@ -111,7 +111,7 @@ impl SimDisk {
 
     /// The recorded operations; empty unless the disk records.
     #[must_use]
-    pub fn journal(&self) -> Vec<Operation> {
+    pub fn journal(&self) -> Vec<DiskOperation> {
         self.lock().journal.clone().unwrap_or_default()
     }
 
@@ -140,12 +140,12 @@ impl SimDisk {
         self.lock().current.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SimulatedDiskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl SimulatedDiskState {
     /// Counts a call, and returns the fault that hits it.
     fn count(&mut self, kind: FaultKind) -> Option<Fault> {
         let nth = self.counts[kind as usize];
@@ -156,7 +156,7 @@ impl State {
         self.faults.iter().find(hits).copied()
     }
 
-    fn perform(&mut self, operation: Operation) -> io::Result<()> {
+    fn perform(&mut self, operation: DiskOperation) -> io::Result<()> {
         operation.apply(&mut self.current)?;
         if let Some(journal) = &mut self.journal {
             journal.push(operation.clone());
@@ -169,7 +169,7 @@ impl State {
         if part_bytes == 0 {
             return Ok(());
         }
-        self.perform(Operation::Write {
+        self.perform(DiskOperation::Write {
             offset,
             bytes: bytes[..part_bytes].to_vec(),
         })
@@ -211,7 +211,7 @@ impl Disk for SimDisk {
             }
             return Err(fault.error.into());
         }
-        let State {
+        let SimulatedDiskState {
             durable,
             unsynced,
             journal,
@@ -221,7 +221,7 @@ impl Disk for SimDisk {
             operation.apply(durable)?;
         }
         if let Some(journal) = journal {
-            journal.push(Operation::Sync);
+            journal.push(DiskOperation::Sync);
         }
         Ok(())
     }
@@ -234,7 +234,7 @@ impl Disk for SimDisk {
         let mut state = self.lock();
         match state.count(FaultKind::SetLen) {
             Some(fault) => Err(fault.error.into()),
-            None => state.perform(Operation::SetLen(bytes)),
+            None => state.perform(DiskOperation::SetLen(bytes)),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::disk::memory::write_range;
 
 /// An operation that changes the disk, as it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum DiskOperation {
     /// Bytes written at an offset.
     Write {
         /// Where.
@@ -20,7 +20,7 @@ pub enum Operation {
     Sync,
 }
 
-impl Operation {
+impl DiskOperation {
     /// Does to `image` what the operation does to the disk.
     pub(super) fn apply(&self, image: &mut Vec<u8>) -> io::Result<()> {
         match self {

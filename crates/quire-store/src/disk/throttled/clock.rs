@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 /// Tells the time and lets it pass. Tests have clocks of their own.
-pub trait Clock: Debug + Send + Sync {
+pub trait DeviceClock: Debug + Send + Sync {
     /// Since some moment that stays the same.
     fn now(&self) -> Duration;
 
@@ -51,7 +51,7 @@ impl Default for RealClock {
     }
 }
 
-impl Clock for RealClock {
+impl DeviceClock for RealClock {
     fn now(&self) -> Duration {
         self.start.elapsed()
     }

@@ -8,11 +8,11 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub use clock::{Clock, RealClock};
+pub use clock::{DeviceClock, RealClock};
 pub use profile::DeviceProfile;
 
 use super::Disk;
-use timeline::{Access, Timeline};
+use timeline::{DeviceRequest, Timeline};
 
 /// A disk in front of another one that lets every access take as long as it would on a device.
 ///
@@ -20,11 +20,11 @@ use timeline::{Access, Timeline};
 /// access takes that long, and [`ThrottleStatistics::late`] says by how much it was late.
 pub struct ThrottledDisk {
     disk: Arc<dyn Disk>,
-    clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    clock: Arc<dyn DeviceClock>,
+    state: Mutex<ThrottledDiskState>,
 }
 
-struct State {
+struct ThrottledDiskState {
     timeline: Timeline,
     statistics: ThrottleStatistics,
 }
@@ -59,8 +59,12 @@ impl ThrottledDisk {
 
     /// The same by another clock.
     #[must_use]
-    pub fn with_clock(disk: Arc<dyn Disk>, profile: DeviceProfile, clock: Arc<dyn Clock>) -> Self {
-        let state = State {
+    pub fn with_clock(
+        disk: Arc<dyn Disk>,
+        profile: DeviceProfile,
+        clock: Arc<dyn DeviceClock>,
+    ) -> Self {
+        let state = ThrottledDiskState {
             timeline: Timeline::new(profile),
             statistics: ThrottleStatistics::default(),
         };
@@ -84,7 +88,7 @@ impl ThrottledDisk {
     /// Does `act`, and returns when the device would have done the access.
     fn take_time<R>(
         &self,
-        access: Access,
+        access: DeviceRequest,
         act: impl FnOnce(&dyn Disk) -> io::Result<R>,
     ) -> io::Result<R> {
         let asked_at = self.clock.now();
@@ -105,23 +109,23 @@ impl ThrottledDisk {
         result
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ThrottledDiskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ThrottleStatistics {
-    fn count(&mut self, access: Access) {
+    fn count(&mut self, access: DeviceRequest) {
         match access {
-            Access::Read { bytes, .. } => {
+            DeviceRequest::Read { bytes, .. } => {
                 self.reads += 1;
                 self.read_bytes += bytes;
             }
-            Access::Write { bytes, .. } => {
+            DeviceRequest::Write { bytes, .. } => {
                 self.writes += 1;
                 self.written_bytes += bytes;
             }
-            Access::Sync => self.syncs += 1,
+            DeviceRequest::Sync => self.syncs += 1,
         }
     }
 }
@@ -129,13 +133,13 @@ impl ThrottleStatistics {
 impl Disk for ThrottledDisk {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let bytes = buffer.len() as u64;
-        self.take_time(Access::Read { offset, bytes }, |disk| {
+        self.take_time(DeviceRequest::Read { offset, bytes }, |disk| {
             disk.read_at(buffer, offset)
         })
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let access = Access::Write {
+        let access = DeviceRequest::Write {
             offset,
             bytes: bytes.len() as u64,
         };
@@ -143,7 +147,7 @@ impl Disk for ThrottledDisk {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.take_time(Access::Sync, |disk| disk.sync())
+        self.take_time(DeviceRequest::Sync, |disk| disk.sync())
     }
 
     fn len(&self) -> io::Result<u64> {

@@ -10,7 +10,7 @@ use super::profile::DeviceProfile;
 
 /// What a device is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum DeviceRequest {
     Read { offset: u64, bytes: u64 },
     Write { offset: u64, bytes: u64 },
     Sync,
@@ -39,18 +39,18 @@ impl Timeline {
     }
 
     /// When an access is done that comes at the moment `now`.
-    pub(super) fn done_at(&mut self, now: Duration, access: Access) -> Duration {
+    pub(super) fn done_at(&mut self, now: Duration, access: DeviceRequest) -> Duration {
         let profile = self.profile;
         match access {
-            Access::Read { offset, bytes } => {
+            DeviceRequest::Read { offset, bytes } => {
                 let rate = profile.read_bytes_per_second;
                 self.transfer(now, profile.read_latency, offset, bytes, rate)
             }
-            Access::Write { offset, bytes } => {
+            DeviceRequest::Write { offset, bytes } => {
                 let rate = profile.write_bytes_per_second;
                 self.transfer(now, profile.write_latency, offset, bytes, rate)
             }
-            Access::Sync => {
+            DeviceRequest::Sync => {
                 // Everything that was asked before is done first.
                 let free_at = self.slots_free_at.iter().max();
                 let done_at = now.max(free_at.copied().unwrap_or(now)) + profile.sync_latency;
@@ -102,12 +102,12 @@ mod tests {
         parallel_accesses: 3,
     };
 
-    fn read(offset: u64) -> Access {
-        Access::Read { offset, bytes: 5 }
+    fn read(offset: u64) -> DeviceRequest {
+        DeviceRequest::Read { offset, bytes: 5 }
     }
 
     /// Microseconds.
-    fn done(timeline: &mut Timeline, now: u64, access: Access) -> u128 {
+    fn done(timeline: &mut Timeline, now: u64, access: DeviceRequest) -> u128 {
         let done_at = timeline.done_at(Duration::from_micros(now), access);
         done_at.as_micros()
     }
@@ -126,7 +126,7 @@ mod tests {
         let mut device = Timeline::new(DEVICE);
         assert_eq!(done(&mut device, 0, read(10)), 105);
         assert_eq!(done(&mut device, 9_000, read(30)), 9_105);
-        let write = Access::Write {
+        let write = DeviceRequest::Write {
             offset: 0,
             bytes: 50,
         };
@@ -145,7 +145,7 @@ mod tests {
     fn a_sync_waits_for_what_was_asked_and_others_for_it() {
         let mut device = Timeline::new(DEVICE);
         assert_eq!(done(&mut device, 0, read(10)), 105);
-        assert_eq!(done(&mut device, 0, Access::Sync), 1_105);
+        assert_eq!(done(&mut device, 0, DeviceRequest::Sync), 1_105);
         assert_eq!(done(&mut device, 500, read(30)), 1_210);
     }
 
@@ -163,7 +163,7 @@ mod tests {
                 let offset = (number * 7_919 % count) * 8_192;
                 device.done_at(
                     Duration::ZERO,
-                    Access::Read {
+                    DeviceRequest::Read {
                         offset,
                         bytes: 4_096,
                     },

@@ -4,9 +4,9 @@
 //! within a dozen rows. The others are measured on the sample.
 
 use quire_codec::correlated::{Combination, DIVISOR_DIGITS_MAX};
-use quire_format::relation::Relation;
+use quire_format::relation::ColumnRelation;
 
-use super::sample::{ColumnSample, Sample, patched_bits};
+use super::sample::{RelationSample, RowGroupSample, patched_bits};
 use super::{Proposal, SAVED_PERCENT_MIN};
 use crate::definition::TableDefinition;
 use crate::types::SqlType;
@@ -25,24 +25,24 @@ const SECOND_REFERENCE_PERCENT: u64 = 10;
 struct Integers<'s> {
     column: usize,
     sql_type: SqlType,
-    sample: &'s ColumnSample,
+    sample: &'s RelationSample,
     values: &'s [i64],
     /// Whether it may follow: what the user asked for is done, and there has to be something to save.
     may_follow: bool,
 }
 
 /// Values that a column may lie close to.
-struct Expected<'s> {
+struct LinearPrediction<'s> {
     combination: Combination,
     first: &'s Integers<'s>,
     second: Option<&'s Integers<'s>>,
 }
 
-pub(super) fn proposals(definition: &TableDefinition, sample: &Sample) -> Vec<Proposal> {
+pub(super) fn proposals(definition: &TableDefinition, sample: &RowGroupSample) -> Vec<Proposal> {
     let integers: Vec<Integers<'_>> = integers(definition, sample);
     let mut proposals = Vec::new();
     for first in &integers {
-        let expected = Expected {
+        let expected = LinearPrediction {
             combination: Combination::Same,
             first,
             second: None,
@@ -53,7 +53,7 @@ pub(super) fn proposals(definition: &TableDefinition, sample: &Sample) -> Vec<Pr
     for (index, first) in paired.iter().enumerate() {
         for second in &paired[index..] {
             for (combination, first, second) in combinations(first, second) {
-                let expected = Expected {
+                let expected = LinearPrediction {
                     combination,
                     first,
                     second: Some(second),
@@ -65,7 +65,7 @@ pub(super) fn proposals(definition: &TableDefinition, sample: &Sample) -> Vec<Pr
     proposals
 }
 
-fn integers<'s>(definition: &TableDefinition, sample: &'s Sample) -> Vec<Integers<'s>> {
+fn integers<'s>(definition: &TableDefinition, sample: &'s RowGroupSample) -> Vec<Integers<'s>> {
     let columns = sample.columns.iter().zip(&definition.columns).enumerate();
     let integers = columns.filter_map(|(column, (sample, defined))| {
         let values = sample.integers.as_deref()?;
@@ -110,7 +110,7 @@ fn decimals(sql_type: SqlType) -> Option<u8> {
     }
 }
 
-impl Expected<'_> {
+impl LinearPrediction<'_> {
     /// Proposes the columns that lie close.
     fn propose(&self, followers: &[Integers<'_>], proposals: &mut Vec<Proposal>) {
         let rows = self.first.values.len();
@@ -167,7 +167,7 @@ impl Expected<'_> {
         let second = self.second.unwrap_or(self.first).column;
         (saved_bits >= saved_min.max(1)).then(|| Proposal {
             column: follower.column,
-            relation: Relation::combined(self.combination, self.first.column, second),
+            relation: ColumnRelation::combined(self.combination, self.first.column, second),
             saved_bits,
         })
     }

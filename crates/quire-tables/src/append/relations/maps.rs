@@ -2,9 +2,9 @@
 
 use quire_codec::PhysicalType;
 use quire_codec::correlated::is_supported;
-use quire_format::relation::Relation;
+use quire_format::relation::ColumnRelation;
 
-use super::sample::{ColumnSample, Sample, bits_of, entries_bits};
+use super::sample::{RelationSample, RowGroupSample, bits_of, entries_bits};
 use super::{Proposal, SAVED_PERCENT_MIN};
 use crate::definition::TableDefinition;
 
@@ -17,9 +17,9 @@ const DISTINCT_PERCENT_MAX: usize = 60;
 /// A number per row that the sample has not seen.
 const NONE: u32 = u32::MAX;
 
-pub(super) fn proposals(definition: &TableDefinition, sample: &Sample) -> Vec<Proposal> {
+pub(super) fn proposals(definition: &TableDefinition, sample: &RowGroupSample) -> Vec<Proposal> {
     let columns = || sample.columns.iter().zip(&definition.columns).enumerate();
-    let references: Vec<(usize, &ColumnSample)> = columns()
+    let references: Vec<(usize, &RelationSample)> = columns()
         .filter(|(_, (sample, column))| can_lead(sample, column.sql_type.physical_type()))
         .map(|(index, (sample, _))| (index, sample))
         .collect();
@@ -36,7 +36,7 @@ pub(super) fn proposals(definition: &TableDefinition, sample: &Sample) -> Vec<Pr
             {
                 proposals.push(Proposal {
                     column,
-                    relation: Relation::Map(reference),
+                    relation: ColumnRelation::Map(reference),
                     saved_bits,
                 });
             }
@@ -45,13 +45,17 @@ pub(super) fn proposals(definition: &TableDefinition, sample: &Sample) -> Vec<Pr
     proposals
 }
 
-fn can_lead(sample: &ColumnSample, physical_type: PhysicalType) -> bool {
+fn can_lead(sample: &RelationSample, physical_type: PhysicalType) -> bool {
     let has_type = physical_type == PhysicalType::Bytes || is_supported(physical_type);
     let repeats = sample.distinct * 100 <= sample.numbers.len() * DISTINCT_PERCENT_MAX;
     has_type && repeats && sample.distinct > 1
 }
 
-fn saved_bits(follower: &ColumnSample, leader: &ColumnSample, sample: &Sample) -> Option<u64> {
+fn saved_bits(
+    follower: &RelationSample,
+    leader: &RelationSample,
+    sample: &RowGroupSample,
+) -> Option<u64> {
     let exceptions_max = sample.rows / ROWS_PER_EXCEPTION_MIN;
     if follower.distinct > leader.distinct + exceptions_max {
         return None;

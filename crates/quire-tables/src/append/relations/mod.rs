@@ -11,11 +11,11 @@ mod sample;
 
 use std::collections::BTreeMap;
 
-use quire_format::relation::Relation;
+use quire_format::relation::ColumnRelation;
 
 use super::cutter::RowGroupRows;
 use crate::definition::TableDefinition;
-use sample::Sample;
+use sample::RowGroupSample;
 
 /// A reference costs the decoder another column: it has to save a fifth of the bits.
 const SAVED_PERCENT_MIN: u64 = 20;
@@ -30,48 +30,49 @@ const NEARLY_EQUAL_PART: u64 = 16;
 #[derive(Debug, Clone, Copy)]
 struct Proposal {
     column: usize,
-    relation: Relation,
+    relation: ColumnRelation,
     /// Bits of the sampled rows.
     saved_bits: u64,
 }
 
 /// How each column of a row group may be told by others. A column that is followed follows none.
 #[derive(Debug)]
-pub(super) struct Relations(Vec<Option<Relation>>);
+pub(super) struct ColumnRelations(Vec<Option<ColumnRelation>>);
 
-impl Relations {
+impl ColumnRelations {
     /// Looks at a sample of the rows.
     pub(super) fn find(definition: &TableDefinition, rows: &RowGroupRows) -> Self {
         let column_count = definition.columns.len();
         if column_count < 2 {
-            return Relations(vec![None; column_count]);
+            return ColumnRelations(vec![None; column_count]);
         }
-        let sample = Sample::take(definition, rows);
+        let sample = RowGroupSample::take(definition, rows);
         let mut proposals = arithmetic::proposals(definition, &sample);
         proposals.extend(maps::proposals(definition, &sample));
-        Relations(choose(&proposals, column_count))
+        ColumnRelations(choose(&proposals, column_count))
     }
 
-    pub(super) fn of(&self, column: usize) -> Option<Relation> {
+    pub(super) fn of(&self, column: usize) -> Option<ColumnRelation> {
         self.0[column]
     }
 
     /// The columns that are maps from a column, which is encoded before them.
     pub(super) fn mapped_from(&self, column: usize) -> impl Iterator<Item = usize> {
         let columns = self.0.iter().enumerate();
-        let is_mapped = move |relation: &Option<Relation>| *relation == Some(Relation::Map(column));
+        let is_mapped =
+            move |relation: &Option<ColumnRelation>| *relation == Some(ColumnRelation::Map(column));
         columns.filter_map(move |(index, relation)| is_mapped(relation).then_some(index))
     }
 
     /// Whether a column is encoded after another.
     pub(super) fn is_map(&self, column: usize) -> bool {
-        matches!(self.0[column], Some(Relation::Map(_)))
+        matches!(self.0[column], Some(ColumnRelation::Map(_)))
     }
 }
 
 /// Takes, again and again, the references whose followers save most together.
-fn choose(proposals: &[Proposal], column_count: usize) -> Vec<Option<Relation>> {
-    let mut relations: Vec<Option<Relation>> = vec![None; column_count];
+fn choose(proposals: &[Proposal], column_count: usize) -> Vec<Option<ColumnRelation>> {
+    let mut relations: Vec<Option<ColumnRelation>> = vec![None; column_count];
     let mut is_followed = vec![false; column_count];
     loop {
         let is_free = |proposal: &&Proposal| {
@@ -135,7 +136,7 @@ fn best_references<'p>(free: &[&'p Proposal]) -> Option<(References, Vec<&'p Pro
 mod tests {
     use super::*;
 
-    fn proposal(column: usize, relation: Relation, saved_bits: u64) -> Proposal {
+    fn proposal(column: usize, relation: ColumnRelation, saved_bits: u64) -> Proposal {
         Proposal {
             column,
             relation,
@@ -147,28 +148,28 @@ mod tests {
     fn the_column_that_tells_most_others_is_followed() {
         // 1 tells 0, 2 and 3; 0 and 2 tell each other and some more, which 1 tells as well.
         let proposals = [
-            proposal(0, Relation::Map(2), 110),
-            proposal(2, Relation::Map(0), 110),
-            proposal(0, Relation::Map(1), 100),
-            proposal(2, Relation::Map(1), 100),
-            proposal(3, Relation::Map(1), 90),
-            proposal(1, Relation::Same(3), 120),
+            proposal(0, ColumnRelation::Map(2), 110),
+            proposal(2, ColumnRelation::Map(0), 110),
+            proposal(0, ColumnRelation::Map(1), 100),
+            proposal(2, ColumnRelation::Map(1), 100),
+            proposal(3, ColumnRelation::Map(1), 90),
+            proposal(1, ColumnRelation::Same(3), 120),
         ];
-        let map = Some(Relation::Map(1));
+        let map = Some(ColumnRelation::Map(1));
         assert_eq!(choose(&proposals, 4), [map, None, map, map]);
     }
 
     #[test]
     fn a_total_does_not_follow_one_of_its_terms_only() {
         let proposals = [
-            proposal(1, Relation::Same(0), 50),
-            proposal(2, Relation::Same(0), 30),
-            proposal(2, Relation::Sum(0, 3), 70),
+            proposal(1, ColumnRelation::Same(0), 50),
+            proposal(2, ColumnRelation::Same(0), 30),
+            proposal(2, ColumnRelation::Sum(0, 3), 70),
         ];
         let expected = [
             None,
-            Some(Relation::Same(0)),
-            Some(Relation::Sum(0, 3)),
+            Some(ColumnRelation::Same(0)),
+            Some(ColumnRelation::Sum(0, 3)),
             None,
         ];
         assert_eq!(choose(&proposals, 4), expected);

@@ -1,9 +1,9 @@
 //! Numbers for the values of a sample: which rows have equal ones.
 
-use quire_codec::Values;
+use quire_codec::RowGroupValues;
 
 /// A number of each value, the same for equal ones and for NULLs, and how many there are.
-pub(super) fn numbers(values: &Values<'_>, validity: Option<&[u64]>) -> (Vec<u32>, usize) {
+pub(super) fn numbers(values: &RowGroupValues<'_>, validity: Option<&[u64]>) -> (Vec<u32>, usize) {
     fn of(
         mut keys: impl Iterator<Item = u64>,
         count: usize,
@@ -21,18 +21,22 @@ pub(super) fn numbers(values: &Values<'_>, validity: Option<&[u64]>) -> (Vec<u32
     }
     let count = values.len();
     match values {
-        Values::Bool(values) => of(values.iter().map(|&one| one.into()), count, validity),
-        Values::Int16(values) => of(values.iter().map(|&one| one as u64), count, validity),
-        Values::Int32(values) => of(values.iter().map(|&one| one as u64), count, validity),
-        Values::Int64(values) => of(values.iter().map(|&one| one as u64), count, validity),
-        Values::Int128(values) => of(values.iter().map(|&one| folded(one)), count, validity),
-        Values::Float32(values) => of(
+        RowGroupValues::Bool(values) => of(values.iter().map(|&one| one.into()), count, validity),
+        RowGroupValues::Int16(values) => of(values.iter().map(|&one| one as u64), count, validity),
+        RowGroupValues::Int32(values) => of(values.iter().map(|&one| one as u64), count, validity),
+        RowGroupValues::Int64(values) => of(values.iter().map(|&one| one as u64), count, validity),
+        RowGroupValues::Int128(values) => {
+            of(values.iter().map(|&one| folded(one)), count, validity)
+        }
+        RowGroupValues::Float32(values) => of(
             values.iter().map(|one| one.to_bits().into()),
             count,
             validity,
         ),
-        Values::Float64(values) => of(values.iter().map(|one| one.to_bits()), count, validity),
-        Values::Bytes(values) => of(values.iter().map(hash), count, validity),
+        RowGroupValues::Float64(values) => {
+            of(values.iter().map(|one| one.to_bits()), count, validity)
+        }
+        RowGroupValues::Bytes(values) => of(values.iter().map(hash), count, validity),
     }
 }
 
@@ -116,7 +120,7 @@ mod tests {
                 words[row / 64] |= u64::from(*is_valid) << (row % 64);
             }
             let wide: Vec<i128> = rows.iter().map(|row| i128::from(row.1) << 60).collect();
-            let columns = [Values::Bytes(strings.as_slice()), Values::Int128(&wide)];
+            let columns = [RowGroupValues::Bytes(strings.as_slice()), RowGroupValues::Int128(&wide)];
             for (column, values) in columns.iter().enumerate() {
                 let mut known = HashMap::new();
                 let expected: Vec<u32> = rows.iter().map(|(string, integer, is_valid)| {

@@ -22,16 +22,16 @@ const COLUMNS_MAX: usize = 128;
 const POSITION_BITS: u64 = 16;
 
 /// The sampled rows of a row group.
-pub(super) struct Sample {
+pub(super) struct RowGroupSample {
     /// The first columns of the table.
-    pub(super) columns: Vec<ColumnSample>,
+    pub(super) columns: Vec<RelationSample>,
     pub(super) rows: usize,
     /// Rows of the row group.
     pub(super) row_count: usize,
 }
 
 /// The sampled rows of a column.
-pub(super) struct ColumnSample {
+pub(super) struct RelationSample {
     /// The values as integers, 0 where NULL, if they are some.
     pub(super) integers: Option<Vec<i64>>,
     validity: Option<Vec<u64>>,
@@ -45,19 +45,19 @@ pub(super) struct ColumnSample {
     pub(super) alone_bits: u64,
 }
 
-impl Sample {
+impl RowGroupSample {
     pub(super) fn take(definition: &TableDefinition, rows: &RowGroupRows) -> Self {
         let places = places(rows);
         let row_count = places.iter().map(RecordBatch::num_rows).sum();
         let columns = definition.columns.iter().take(COLUMNS_MAX).enumerate();
         let columns = columns.map(|(index, column)| {
             match ColumnValues::collect(column.sql_type, &places, index) {
-                Some(values) => ColumnSample::of(values, rows.row_count),
+                Some(values) => RelationSample::of(values, rows.row_count),
                 // Text beyond 4 GiB, which encoding will refuse.
-                None => ColumnSample::empty(row_count),
+                None => RelationSample::empty(row_count),
             }
         });
-        Sample {
+        RowGroupSample {
             columns: columns.collect(),
             rows: row_count,
             row_count: rows.row_count,
@@ -65,9 +65,9 @@ impl Sample {
     }
 }
 
-impl ColumnSample {
+impl RelationSample {
     fn empty(rows: usize) -> Self {
-        ColumnSample {
+        RelationSample {
             integers: None,
             validity: None,
             numbers: vec![0; rows],
@@ -83,7 +83,7 @@ impl ColumnSample {
         let integers = correlated::wide(&values, validity);
         let (numbers, distinct) = numbers(&values, validity);
         let rows = numbers.len() as u64;
-        let mut sample = ColumnSample {
+        let mut sample = RelationSample {
             integers,
             validity: None,
             distinct,

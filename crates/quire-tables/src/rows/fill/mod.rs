@@ -15,7 +15,7 @@ use std::sync::Arc;
 use page_writers::PageWriters;
 use quire_format::tuple::TupleValue;
 use quire_kv::mvcc::{MvccOptions, TreeSpec};
-use quire_kv::progress::{Phase, Work};
+use quire_kv::progress::{Phase, StatementWork};
 use quire_store::pool::Pool;
 use tree::{FillError, TreeFill};
 
@@ -32,7 +32,7 @@ pub(crate) struct FillContext<'c> {
     pub(crate) pages: &'c Arc<TransactionPages>,
     pub(crate) options: &'c MvccOptions,
     /// Where entries are counted.
-    pub(crate) work: Option<Arc<Work>>,
+    pub(crate) work: Option<Arc<StatementWork>>,
 }
 
 impl FillContext<'_> {
@@ -57,7 +57,7 @@ pub struct RowFill {
     /// In the order of the table's.
     indexes: Vec<TreeFill>,
     row_count: u64,
-    work: Option<Arc<Work>>,
+    work: Option<Arc<StatementWork>>,
     row: EncodedRow,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -133,7 +133,7 @@ impl RowFill {
         let all_trees = [&self.rows, &self.overflow]
             .into_iter()
             .chain(&self.indexes);
-        let rewritten = work.and_then(Work::rewritten_table);
+        let rewritten = work.and_then(StatementWork::rewritten_table);
         let subject = rewritten.as_ref().unwrap_or(&parts.definition.name);
         begin_sorting(work, all_trees, subject);
         let mut filled = Vec::new();
@@ -163,7 +163,7 @@ pub(super) struct IndexFill<'p> {
     position: usize,
     writers: PageWriters,
     tree: TreeFill,
-    work: Option<Arc<Work>>,
+    work: Option<Arc<StatementWork>>,
 }
 
 impl<'p> IndexFill<'p> {
@@ -204,7 +204,7 @@ impl<'p> IndexFill<'p> {
 
 /// Says how many entries will be put in order, if there are any.
 fn begin_sorting<'t>(
-    work: Option<&Work>,
+    work: Option<&StatementWork>,
     trees: impl IntoIterator<Item = &'t TreeFill>,
     subject: &str,
 ) {

@@ -16,21 +16,21 @@ const QUEUED_PAGES: usize = 8;
 
 /// Threads that write pages of a transaction. Dropping this waits for them.
 pub(super) struct PageWriters {
-    shared: Arc<Shared>,
+    shared: Arc<SharedPageWriters>,
     threads: Vec<JoinHandle<()>>,
 }
 
-struct Shared {
+struct SharedPageWriters {
     pool: Pool,
     pages: Arc<TransactionPages>,
-    queue: Mutex<Queue>,
+    queue: Mutex<PageWriteQueue>,
     /// Signalled at every change of the queue.
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Queue {
-    pages: VecDeque<Page>,
+struct PageWriteQueue {
+    pages: VecDeque<FillPage>,
     /// Pages that threads have taken and not written.
     in_work: usize,
     /// A page could not be written.
@@ -39,7 +39,7 @@ struct Queue {
     is_closed: bool,
 }
 
-struct Page {
+struct FillPage {
     page: PageId,
     bytes: Vec<u8>,
     codec: PageCodec,
@@ -48,7 +48,7 @@ struct Page {
 impl PageWriters {
     /// Starts so many threads; whoever writes does it himself when none can be had.
     pub(super) fn start(pool: &Pool, pages: &Arc<TransactionPages>, threads: usize) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedPageWriters {
             pool: pool.clone(),
             pages: Arc::clone(pages),
             queue: Mutex::default(),
@@ -79,7 +79,7 @@ impl PageWriters {
         bytes: Vec<u8>,
         codec: PageCodec,
     ) -> Result<(), EngineError> {
-        let page = Page { page, bytes, codec };
+        let page = FillPage { page, bytes, codec };
         if self.threads.is_empty() {
             return self.shared.write(&page);
         }
@@ -121,7 +121,7 @@ impl Drop for PageWriters {
     }
 }
 
-impl Queue {
+impl PageWriteQueue {
     fn check(&mut self) -> Result<(), EngineError> {
         if self.has_failed {
             Err(self.failure.take().unwrap_or(EngineError::TransactionEnded))
@@ -131,7 +131,7 @@ impl Queue {
     }
 }
 
-impl Shared {
+impl SharedPageWriters {
     fn work(&self) {
         loop {
             let mut queue = self.wait_while(|queue| queue.pages.is_empty() && !queue.is_closed);
@@ -152,7 +152,7 @@ impl Shared {
         }
     }
 
-    fn write(&self, page: &Page) -> Result<(), EngineError> {
+    fn write(&self, page: &FillPage) -> Result<(), EngineError> {
         let image = self.pool.image(page.page, &page.bytes, page.codec);
         let image = image.map_err(|error| EngineError::Corrupt {
             what: "a page that was built".to_owned(),
@@ -161,21 +161,24 @@ impl Shared {
         self.pages.write_at(page.page, PageKind::Row, image)
     }
 
-    fn wait_while(&self, condition: impl Fn(&Queue) -> bool) -> MutexGuard<'_, Queue> {
+    fn wait_while(
+        &self,
+        condition: impl Fn(&PageWriteQueue) -> bool,
+    ) -> MutexGuard<'_, PageWriteQueue> {
         let waited = self
             .changed
             .wait_while(self.lock(), |queue| condition(queue));
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, PageWriteQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A page that a thread has taken.
 struct Working<'s> {
-    shared: &'s Shared,
+    shared: &'s SharedPageWriters,
     /// An error without a reason is a panic.
     result: Result<(), Option<EngineError>>,
 }

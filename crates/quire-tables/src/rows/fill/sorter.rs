@@ -16,21 +16,21 @@ use super::runs::{RunFile, RunReader};
 pub(super) struct EntrySorter {
     memory_bytes: usize,
     directory: Option<PathBuf>,
-    buffer: Buffer,
+    buffer: SortBuffer,
     file: Option<RunFile>,
 }
 
 /// Entries one behind the other, and where they are.
 #[derive(Default)]
-struct Buffer {
+struct SortBuffer {
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<SortEntry>,
     /// A key is not greater than the one before it.
     is_unordered: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct SortEntry {
     /// First bytes of the key, filled up with zeros.
     head: u64,
     start: u32,
@@ -39,22 +39,22 @@ struct Place {
 }
 
 /// Bytes of an entry besides those of key and value.
-const PLACE_BYTES: usize = size_of::<Place>();
+const PLACE_BYTES: usize = size_of::<SortEntry>();
 
-impl Buffer {
-    fn key(&self, place: &Place) -> &[u8] {
+impl SortBuffer {
+    fn key(&self, place: &SortEntry) -> &[u8] {
         let start = place.start as usize;
         &self.bytes[start..start + usize::from(place.key_bytes)]
     }
 
-    fn value(&self, place: &Place) -> &[u8] {
+    fn value(&self, place: &SortEntry) -> &[u8] {
         let start = place.start as usize + usize::from(place.key_bytes);
         &self.bytes[start..start + usize::from(place.value_bytes)]
     }
 
     /// Keys and values have fewer than 2^16 bytes, and all together fewer than 2^32.
     fn push(&mut self, key: &[u8], value: &[u8]) {
-        let place = Place {
+        let place = SortEntry {
             head: head_of(key),
             start: self.bytes.len() as u32,
             key_bytes: key.len() as u16,
@@ -101,7 +101,7 @@ impl EntrySorter {
             // Places have 32 bits.
             memory_bytes: memory_bytes.min(1 << 30),
             directory,
-            buffer: Buffer::default(),
+            buffer: SortBuffer::default(),
             file: None,
         }
     }
@@ -152,12 +152,12 @@ impl EntrySorter {
         let mut sources = Vec::new();
         if let Some(file) = self.file {
             for run in file.into_readers()? {
-                sources.push(Source::Run(run));
+                sources.push(MergeSource::Run(run));
             }
         }
         if !self.buffer.places.is_empty() {
             let buffer = self.buffer;
-            sources.push(Source::Memory { buffer, at: 0 });
+            sources.push(MergeSource::Memory { buffer, at: 0 });
         }
         Ok(SortedEntries {
             sources,
@@ -169,17 +169,17 @@ impl EntrySorter {
 /// What a sorter has sorted.
 pub(super) struct SortedEntries {
     /// Each has an entry: those that have ended are gone.
-    sources: Vec<Source>,
+    sources: Vec<MergeSource>,
     /// The source of the entry that was shown last.
     current: Option<usize>,
 }
 
-enum Source {
-    Memory { buffer: Buffer, at: usize },
+enum MergeSource {
+    Memory { buffer: SortBuffer, at: usize },
     Run(RunReader),
 }
 
-impl Source {
+impl MergeSource {
     fn head(&self) -> u64 {
         match self {
             Self::Memory { buffer, at } => buffer.places[*at].head,

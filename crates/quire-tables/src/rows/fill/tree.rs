@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use quire_format::row_page::PageOp;
 use quire_kv::btree::{BTree, Direction, TreeError, TreeLevels, TreeOptions, check_size};
-use quire_kv::mvcc::{SpillError, TreeSpec, WriteError};
-use quire_kv::progress::{Cancelled, RowCount, Work};
+use quire_kv::mvcc::{KeyWriteError, SpillError, TreeSpec};
+use quire_kv::progress::{Cancelled, RowProgress, StatementWork};
 use quire_store::PageId;
 use quire_store::pool::PageCodec;
 
@@ -41,18 +41,18 @@ impl From<EngineError> for FillError {
 impl From<StoreError> for FillError {
     fn from(error: StoreError) -> Self {
         Self::Other(match error {
-            StoreError::Tree(error) => RowWriteError::Write(WriteError::Tree(error)),
+            StoreError::Tree(error) => RowWriteError::Write(KeyWriteError::Tree(error)),
             StoreError::Engine(error) => error.into(),
         })
     }
 }
 
 fn tree_error(error: TreeError) -> FillError {
-    FillError::Other(RowWriteError::Write(WriteError::Tree(error)))
+    FillError::Other(RowWriteError::Write(KeyWriteError::Tree(error)))
 }
 
 fn spill_error(error: SpillError) -> FillError {
-    FillError::Other(RowWriteError::Write(WriteError::Spill(error)))
+    FillError::Other(RowWriteError::Write(KeyWriteError::Spill(error)))
 }
 
 fn duplicate(key: &[u8], value: &[u8]) -> FillError {
@@ -242,9 +242,9 @@ impl TreeFill {
         self,
         root: PageId,
         writers: &PageWriters,
-        work: Option<&Work>,
+        work: Option<&StatementWork>,
     ) -> Result<bool, FillError> {
-        let mut count = RowCount::new(work);
+        let mut count = RowProgress::new(work);
         let mut sorted = self.sorter.into_sorted().map_err(spill_error)?;
         match self.built {
             Some(built) if self.is_streaming => {
@@ -287,7 +287,7 @@ fn merge(
     mut target: Building,
     tree: &BTree,
     sorted: &mut SortedEntries,
-    (writers, count): (&PageWriters, &mut RowCount<'_>),
+    (writers, count): (&PageWriters, &mut RowProgress<'_>),
 ) -> Result<Building, FillError> {
     let mut cursor = tree.cursor(&[], &[], Direction::Forward);
     let mut left = cursor.next_entry().map_err(tree_error)?;

@@ -30,7 +30,7 @@ use super::{SCHEMAS, functions, specification};
 
 /// Whether the statement asks the catalog.
 fn asks_catalog(statement: &Statement) -> bool {
-    walk(statement, &mut Finder).is_break()
+    walk(statement, &mut CatalogNameFinder).is_break()
 }
 
 /// The schema and the name of a relation.
@@ -48,9 +48,9 @@ fn table_of(name: &ObjectName) -> Option<&'static specification::Specification> 
 }
 
 /// Looks for a name of the catalog.
-struct Finder;
+struct CatalogNameFinder;
 
-impl Visitor for Finder {
+impl Visitor for CatalogNameFinder {
     type Break = ();
 
     fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
@@ -95,7 +95,7 @@ pub(crate) fn rewrite(statement: &mut Statement) -> bool {
         return false;
     }
     // The rewriter never breaks off.
-    let _ = walk_mut(statement, &mut Rewriter::default());
+    let _ = walk_mut(statement, &mut CatalogRewriter::default());
     if let Statement::Query(query) = statement {
         name_references(&mut query.body);
     }
@@ -103,11 +103,11 @@ pub(crate) fn rewrite(statement: &mut Statement) -> bool {
 }
 
 #[derive(Default)]
-struct Rewriter {
+struct CatalogRewriter {
     lookups: subqueries::Lookups,
 }
 
-impl VisitorMut for Rewriter {
+impl VisitorMut for CatalogRewriter {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {

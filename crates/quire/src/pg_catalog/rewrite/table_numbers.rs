@@ -16,7 +16,7 @@ pub(super) fn rewrite(select: &mut Select) {
         // The visitor never breaks off.
         let _ = walk_mut(
             select,
-            &mut Numbers {
+            &mut TableNumbers {
                 tables,
                 hidden: Vec::new(),
             },
@@ -54,13 +54,13 @@ fn named_number(factor: &TableFactor) -> Option<(String, u32)> {
     Some((name_of(factor)?, table_of(name)?.oid))
 }
 
-struct Numbers {
+struct TableNumbers {
     tables: Vec<(String, u32)>,
     /// Names that the tables of each `SELECT` have which is being walked, the outermost first.
     hidden: Vec<Vec<String>>,
 }
 
-impl Numbers {
+impl TableNumbers {
     fn number_of(&self, parts: &[Ident]) -> Option<u32> {
         let [.., table, column] = parts else {
             return None;
@@ -78,7 +78,7 @@ impl Numbers {
     }
 }
 
-impl VisitorMut for Numbers {
+impl VisitorMut for TableNumbers {
     type Break = ();
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {

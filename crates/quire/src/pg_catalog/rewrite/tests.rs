@@ -1,11 +1,11 @@
 #![allow(clippy::unwrap_used)]
-use quire_sql::parse::{Command, parse};
+use quire_sql::parse::{ParsedCommand, parse};
 
 use super::*;
 
 fn rewritten(sql: &str) -> String {
     match parse(sql).unwrap() {
-        Command::Statement(mut statement, _) => {
+        ParsedCommand::Statement(mut statement, _) => {
             assert!(rewrite(&mut statement), "{sql}");
             statement.to_string().replace('\u{1f}', "~")
         }
@@ -21,7 +21,7 @@ fn other_statements_do_not_ask() {
         "SELECT cast(a AS varchar(3)) FROM public.t",
     ] {
         match parse(sql).unwrap() {
-            Command::Statement(statement, _) => assert!(!asks_catalog(&statement), "{sql}"),
+            ParsedCommand::Statement(statement, _) => assert!(!asks_catalog(&statement), "{sql}"),
             other => panic!("{other:?}"),
         }
     }

@@ -11,17 +11,17 @@ use tokio::task::block_in_place;
 use super::super::dml::changed_meanwhile;
 use crate::outcome::{Completion, Outcome};
 use crate::session::Session;
-use crate::session::Writer;
+use crate::session::TableWriteGuard;
 
-/// The changes of one statement. Dropped before [`Change::finish`], it leaves nothing behind.
-pub(super) struct Change<'s> {
-    pub(super) writer: Writer<'s>,
+/// The changes of one statement. Dropped before [`CatalogChange::finish`], it leaves nothing behind.
+pub(super) struct CatalogChange<'s> {
+    pub(super) writer: TableWriteGuard<'s>,
     snapshot: Snapshot,
 }
 
-impl<'s> Change<'s> {
+impl<'s> CatalogChange<'s> {
     pub(super) async fn begin(session: &'s Session, token: &CancelToken) -> Result<Self, Error> {
-        let mut writer = Writer::begin(session, token).await?;
+        let mut writer = TableWriteGuard::begin(session, token).await?;
         let snapshot = writer.snapshot()?;
         Ok(Self { writer, snapshot })
     }

@@ -9,15 +9,15 @@ use quire_error::Error;
 use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
 use quire_tables::{
-    CheckDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition, KeyPart,
+    CatalogKeyPart, CheckDefinition, ForeignKeyDefinition, IndexDefinition, KeyDefinition,
     ReferentialAction, TableDefinition,
 };
 
 use super::super::insert::table_name;
-use super::draft::Draft;
+use super::draft::DefinitionDraft;
 use super::expressions::columns_of;
 
-impl Draft<'_> {
+impl DefinitionDraft<'_> {
     /// A constraint that stood at the column with this place.
     pub(super) fn add_column_constraint(
         &mut self,
@@ -25,7 +25,7 @@ impl Draft<'_> {
         name: Option<Ident>,
         option: ColumnOption,
     ) -> Result<(), Error> {
-        let part = KeyPart {
+        let part = CatalogKeyPart {
             column: place,
             is_descending: false,
         };
@@ -69,7 +69,11 @@ impl Draft<'_> {
         }
     }
 
-    fn add_primary_key(&mut self, name: Option<Ident>, parts: Vec<KeyPart>) -> Result<(), Error> {
+    fn add_primary_key(
+        &mut self,
+        name: Option<Ident>,
+        parts: Vec<CatalogKeyPart>,
+    ) -> Result<(), Error> {
         if self.definition.primary_key.is_some() {
             let table = &self.definition.name;
             let text = format!("multiple primary keys for table \"{table}\" are not allowed");
@@ -88,7 +92,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn add_unique(&mut self, name: Option<Ident>, parts: Vec<KeyPart>) -> Result<(), Error> {
+    fn add_unique(&mut self, name: Option<Ident>, parts: Vec<CatalogKeyPart>) -> Result<(), Error> {
         let places: Vec<usize> = parts.iter().map(|part| part.column).collect();
         let name = self.constraint_name(name, &places, "key")?;
         self.definition.indexes.push(IndexDefinition {
@@ -184,8 +188,8 @@ impl Draft<'_> {
 pub(super) fn key_parts(
     definition: &TableDefinition,
     spelled: &[IndexColumn],
-) -> Result<Vec<KeyPart>, Error> {
-    let mut parts: Vec<KeyPart> = Vec::with_capacity(spelled.len());
+) -> Result<Vec<CatalogKeyPart>, Error> {
+    let mut parts: Vec<CatalogKeyPart> = Vec::with_capacity(spelled.len());
     for column in spelled {
         if let Some(class) = &column.operator_class {
             return Err(not_supported(format!("the operator class {class}")));
@@ -207,7 +211,7 @@ pub(super) fn key_parts(
         {
             return Err(not_supported(format!("the order {key} in a key")));
         }
-        let part = KeyPart {
+        let part = CatalogKeyPart {
             column: place_of(definition, ident)?,
             is_descending,
         };

@@ -14,13 +14,13 @@ use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 use quire_sql::types;
-use quire_tables::{ColumnDefinition, ColumnSequence, Storage, TableDefinition};
+use quire_tables::{ColumnDefinition, ColumnSequence, TableDefinition, TableStorage};
 
 use super::super::insert::table_name;
 use super::super::{dml, query, write};
-use super::change::Change;
-use super::draft::Draft;
-use super::expressions::Expressions;
+use super::change::CatalogChange;
+use super::draft::DefinitionDraft;
+use super::expressions::ExpressionPlanner;
 use super::table_options;
 use crate::outcome::{Completion, Outcome};
 use crate::session::Session;
@@ -35,7 +35,7 @@ pub(in crate::sql) async fn create_table(
 ) -> Result<Outcome, Error> {
     check_clauses(&create)?;
     let name = table_name(&create.name)?;
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     let mut is_locked = create.query.is_some();
     let snapshot = loop {
         let snapshot = change.snapshot();
@@ -53,19 +53,19 @@ pub(in crate::sql) async fn create_table(
         change.lock_definitions()?;
         is_locked = true;
     };
-    let mut draft = Draft::new(&snapshot, TableDefinition::new(name, Vec::new()));
+    let mut draft = DefinitionDraft::new(&snapshot, TableDefinition::new(name, Vec::new()));
     let method = session.settings().show(ACCESS_METHOD)?;
     assemble(&mut draft, &create, &clauses, &method)?;
     if let Some(query) = create.query {
         let options = table_options::with_options(&create.table_options)?;
         return create_as(session, change, draft.definition, options, query, token).await;
     }
-    let expressions = Expressions {
+    let expressions = ExpressionPlanner {
         session,
         snapshot: snapshot.clone(),
     };
     check_expressions(&draft, &expressions, token).await?;
-    let Draft {
+    let DefinitionDraft {
         mut definition,
         sequences,
         ..
@@ -80,7 +80,7 @@ pub(in crate::sql) async fn create_table(
 
 /// Everything that the statement says, but for its query.
 fn assemble(
-    draft: &mut Draft<'_>,
+    draft: &mut DefinitionDraft<'_>,
     create: &CreateTable,
     clauses: &TableClauses,
     method: &str,
@@ -104,7 +104,11 @@ fn assemble(
 }
 
 /// `LIKE`: names, types and NOT NULL; nothing else, except for defaults if they are asked for.
-fn copy_columns(draft: &mut Draft<'_>, source: &str, has_defaults: bool) -> Result<(), Error> {
+fn copy_columns(
+    draft: &mut DefinitionDraft<'_>,
+    source: &str,
+    has_defaults: bool,
+) -> Result<(), Error> {
     let Some(source) = draft.snapshot.definition(source) else {
         return Err(Error::unknown_table(source));
     };
@@ -122,8 +126,8 @@ fn copy_columns(draft: &mut Draft<'_>, source: &str, has_defaults: bool) -> Resu
 
 /// Plans the conditions and defaults of a draft.
 pub(super) async fn check_expressions(
-    draft: &Draft<'_>,
-    expressions: &Expressions<'_>,
+    draft: &DefinitionDraft<'_>,
+    expressions: &ExpressionPlanner<'_>,
     token: &CancelToken,
 ) -> Result<(), Error> {
     for condition in &draft.conditions {
@@ -163,7 +167,7 @@ fn check_clauses(create: &CreateTable) -> Result<(), Error> {
 /// `CREATE TABLE name AS query`
 async fn create_as(
     session: &Session,
-    mut change: Change<'_>,
+    mut change: CatalogChange<'_>,
     declared: TableDefinition,
     options: &[SqlOption],
     query: Box<Query>,
@@ -190,7 +194,7 @@ async fn create_as(
     let (table_schema, storage) = (definition.arrow_schema(), definition.storage);
     change.define(|tables| tables.create_table(definition))?;
     token.work().begin(Phase::Loading, Some(&name));
-    if storage == Storage::Row {
+    if storage == TableStorage::Row {
         let (writer, context) = (&mut change.writer, &planned.context);
         let count = dml::insert_plan(writer, &name, context, planned.plan, &targets, token).await?;
         change.writer.finish()?;

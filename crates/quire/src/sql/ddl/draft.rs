@@ -17,7 +17,7 @@ use quire_tables::{
 use super::sequences::SequenceDraft;
 
 /// A definition in the making.
-pub(super) struct Draft<'s> {
+pub(super) struct DefinitionDraft<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) definition: TableDefinition,
     /// Sequences to be created first, each for one column.
@@ -30,7 +30,7 @@ pub(super) struct Draft<'s> {
     column_constraints: Vec<(usize, Option<Ident>, ColumnOption)>,
 }
 
-impl<'s> Draft<'s> {
+impl<'s> DefinitionDraft<'s> {
     /// A draft that goes on from a definition: an empty one, or that of a table to be altered.
     pub(super) fn new(snapshot: &'s Snapshot, definition: TableDefinition) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl<'s> Draft<'s> {
         default_name(table, &columns, suffix, |name| self.is_taken(name))
     }
 
-    /// Adds a column. Its constraints wait for [`Draft::add_constraints`].
+    /// Adds a column. Its constraints wait for [`DefinitionDraft::add_constraints`].
     pub(super) fn add_column(&mut self, spelled: &ColumnDef) -> Result<(), Error> {
         let name = folded(&spelled.name);
         if self.definition.column_index(&name).is_some() {

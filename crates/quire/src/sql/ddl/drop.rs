@@ -14,7 +14,7 @@ use quire_sql::reject::not_supported;
 use quire_tables::{Snapshot, TableDefinition};
 
 use super::super::insert::{no_such_table, table_name};
-use super::change::Change;
+use super::change::CatalogChange;
 use super::expressions::sequences_of;
 use super::sequences::unknown_sequence;
 use crate::outcome::Outcome;
@@ -57,7 +57,7 @@ pub(in crate::sql) async fn drop_objects(
     cascade: bool,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     let snapshot = change.snapshot();
     let mut doomed = Doomed::default();
     for name in names {
@@ -195,7 +195,11 @@ impl Doomed {
     }
 
     /// Drops it. What depends on it goes first, if that is allowed.
-    pub(super) fn drop_from(mut self, change: &mut Change<'_>, cascade: bool) -> Result<(), Error> {
+    pub(super) fn drop_from(
+        mut self,
+        change: &mut CatalogChange<'_>,
+        cascade: bool,
+    ) -> Result<(), Error> {
         loop {
             let snapshot = change.snapshot();
             let dependents = self.dependents(&snapshot);
@@ -247,7 +251,7 @@ impl Doomed {
             .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
     }
 
-    fn drop_all(mut self, change: &mut Change<'_>) -> Result<(), Error> {
+    fn drop_all(mut self, change: &mut CatalogChange<'_>) -> Result<(), Error> {
         // Those that no other view reads go first.
         while let Some(name) = self.last_view(&change.snapshot()) {
             change.define(|tables| tables.drop_view(&name))?;
@@ -320,7 +324,7 @@ fn defaults_of(definition: &TableDefinition, sequences: &BTreeSet<String>) -> Ve
 }
 
 pub(super) fn drop_foreign_key(
-    change: &mut Change<'_>,
+    change: &mut CatalogChange<'_>,
     table: &str,
     name: &str,
 ) -> Result<(), Error> {
@@ -335,7 +339,7 @@ pub(super) fn drop_foreign_key(
     change.alter_table(table, definition)
 }
 
-fn drop_default(change: &mut Change<'_>, table: &str, column: &str) -> Result<(), Error> {
+fn drop_default(change: &mut CatalogChange<'_>, table: &str, column: &str) -> Result<(), Error> {
     // Its definition is to be that which others may be about to commit.
     change.lock_table(table)?;
     let snapshot = change.snapshot();
@@ -362,7 +366,7 @@ pub(in crate::sql) async fn truncate(
         return Err(not_supported("TRUNCATE ... RESTART IDENTITY")
             .with_hint("SELECT setval('sequence', 1, false) starts a sequence again."));
     }
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     let snapshot = change.snapshot();
     let mut names = BTreeSet::new();
     for target in &truncate.table_names {

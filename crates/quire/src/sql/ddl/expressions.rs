@@ -34,35 +34,37 @@ use crate::session::Session;
 const SEQUENCE_FUNCTIONS: [&str; 4] = ["nextval", "currval", "lastval", "setval"];
 
 /// Who plans expressions of a statement.
-pub(super) struct Expressions<'s> {
+pub(super) struct ExpressionPlanner<'s> {
     pub(super) session: &'s Session,
     pub(super) snapshot: Snapshot,
 }
 
 /// Where an expression stands, for error messages.
 #[derive(Clone, Copy)]
-enum Place {
+enum ExpressionContext {
     Check,
     Default,
 }
 
-impl Place {
+impl ExpressionContext {
     fn name(self) -> &'static str {
         match self {
-            Place::Check => "check constraint",
-            Place::Default => "DEFAULT expression",
+            ExpressionContext::Check => "check constraint",
+            ExpressionContext::Default => "DEFAULT expression",
         }
     }
 }
 
-impl Expressions<'_> {
+impl ExpressionPlanner<'_> {
     /// Whether `condition` can be a CHECK of the table.
     pub(super) async fn check_condition(
         &self,
         definition: &TableDefinition,
         condition: &Expr,
     ) -> Result<(), Error> {
-        let (_, plan) = self.plan(Place::Check, condition, Some(definition)).await?;
+        let (_, plan) = self
+            .plan(ExpressionContext::Check, condition, Some(definition))
+            .await?;
         match plan.schema().field(0).data_type() {
             DataType::Boolean | DataType::Null => Ok(()),
             other => {
@@ -84,7 +86,7 @@ impl Expressions<'_> {
         if !columns.found.is_empty() {
             return Err(not_supported("a column reference in a DEFAULT expression"));
         }
-        let (_, plan) = self.plan(Place::Default, default, None).await?;
+        let (_, plan) = self.plan(ExpressionContext::Default, default, None).await?;
         let found = plan.schema().field(0).data_type();
         let expected = column.sql_type.arrow_type();
         if !can_cast_types(found, &expected) {
@@ -106,7 +108,7 @@ impl Expressions<'_> {
     /// Whether a default may have another value for each row.
     pub(super) async fn is_volatile(&self, default: &Expr) -> Result<bool, Error> {
         let calls_sequence = walk(default, &mut SequenceCallFinder).is_break();
-        let (_, plan) = self.plan(Place::Default, default, None).await?;
+        let (_, plan) = self.plan(ExpressionContext::Default, default, None).await?;
         let mut is_volatile = calls_sequence;
         plan.apply(|node| {
             is_volatile |= node.expressions().iter().any(|expr| expr.is_volatile());
@@ -122,7 +124,7 @@ impl Expressions<'_> {
         default: &Expr,
         token: &CancelToken,
     ) -> Result<ArrayRef, Error> {
-        let (context, plan) = self.plan(Place::Default, default, None).await?;
+        let (context, plan) = self.plan(ExpressionContext::Default, default, None).await?;
         let table = Schema::new(vec![datafusion::arrow::datatypes::Field::new(
             &column.name,
             column.sql_type.arrow_type(),
@@ -140,7 +142,7 @@ impl Expressions<'_> {
 
     async fn plan(
         &self,
-        place: Place,
+        place: ExpressionContext,
         expr: &Expr,
         table: Option<&TableDefinition>,
     ) -> Result<(StatementContext, LogicalPlan), Error> {
@@ -190,7 +192,7 @@ fn query_of(text: &str, expr: Expr) -> Result<Box<Query>, Error> {
     Ok(query)
 }
 
-fn refuse_aggregates(plan: &LogicalPlan, place: Place) -> Result<(), Error> {
+fn refuse_aggregates(plan: &LogicalPlan, place: ExpressionContext) -> Result<(), Error> {
     let (mut has_aggregate, mut has_window) = (false, false);
     plan.apply(|node| {
         has_aggregate |= matches!(node, LogicalPlan::Aggregate(_));
@@ -243,11 +245,11 @@ pub(super) fn columns_of(expr: &Expr, definition: &TableDefinition) -> Vec<usize
 
 /// The expression with another name for a column of its table.
 pub(super) fn with_column_renamed(expr: &mut Expr, name: &str, new_name: &str) {
-    struct Renamer<'n> {
+    struct ColumnRenamer<'n> {
         name: &'n str,
         new_name: &'n str,
     }
-    impl VisitorMut for Renamer<'_> {
+    impl VisitorMut for ColumnRenamer<'_> {
         type Break = ();
 
         fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
@@ -264,24 +266,24 @@ pub(super) fn with_column_renamed(expr: &mut Expr, name: &str, new_name: &str) {
             ControlFlow::Continue(())
         }
     }
-    let _ = walk_mut(expr, &mut Renamer { name, new_name });
+    let _ = walk_mut(expr, &mut ColumnRenamer { name, new_name });
 }
 
 fn has_subquery(expr: &Expr) -> bool {
-    struct Finder;
-    impl Visitor for Finder {
+    struct SubqueryFinder;
+    impl Visitor for SubqueryFinder {
         type Break = ();
 
         fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
             ControlFlow::Break(())
         }
     }
-    walk(expr, &mut Finder).is_break()
+    walk(expr, &mut SubqueryFinder).is_break()
 }
 
 fn calls_functions(expr: &Expr) -> bool {
-    struct Finder;
-    impl Visitor for Finder {
+    struct FunctionCallFinder;
+    impl Visitor for FunctionCallFinder {
         type Break = ();
 
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
@@ -291,7 +293,7 @@ fn calls_functions(expr: &Expr) -> bool {
             }
         }
     }
-    walk(expr, &mut Finder).is_break()
+    walk(expr, &mut FunctionCallFinder).is_break()
 }
 
 fn is_sequence_call(function: &Function) -> bool {
@@ -315,10 +317,10 @@ impl Visitor for SequenceCallFinder {
 /// Names of the sequences that an expression calls for.
 pub(super) fn sequences_of(expr: &Expr) -> Vec<String> {
     #[derive(Default)]
-    struct Finder {
+    struct SequenceUseFinder {
         found: Vec<String>,
     }
-    impl Visitor for Finder {
+    impl Visitor for SequenceUseFinder {
         type Break = ();
 
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
@@ -332,7 +334,7 @@ pub(super) fn sequences_of(expr: &Expr) -> Vec<String> {
             ControlFlow::Continue(())
         }
     }
-    let mut finder = Finder::default();
+    let mut finder = SequenceUseFinder::default();
     let _ = walk(expr, &mut finder);
     finder.found
 }

@@ -4,12 +4,12 @@ use datafusion::sql::sqlparser::ast::{CreateIndex, IndexType};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_sql::reject::not_supported;
-use quire_tables::{IndexDefinition, KeyDefinition, Snapshot, Storage};
+use quire_tables::{IndexDefinition, KeyDefinition, Snapshot, TableStorage};
 
 use super::super::insert::table_name;
-use super::change::Change;
+use super::change::CatalogChange;
 use super::constraints::key_parts;
-use super::draft::Draft;
+use super::draft::DefinitionDraft;
 use crate::outcome::Outcome;
 use crate::session::Session;
 
@@ -20,7 +20,7 @@ pub(in crate::sql) async fn create_index(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     check_clauses(create)?;
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     let table = table_name(&create.table_name)?;
     if planned(&change.snapshot(), create, &table)?.is_none() {
         return change.finish("CREATE INDEX");
@@ -44,12 +44,12 @@ fn planned(
             None => Error::unknown_table(table),
         });
     };
-    if definition.storage == Storage::Column {
+    if definition.storage == TableStorage::Column {
         return Err(not_supported("an index on a column table")
             .with_hint("Column tables need none: scans skip zones by their minima and maxima."));
     }
     let parts = key_parts(definition, &create.columns)?;
-    let draft = Draft::new(snapshot, definition.as_ref().clone());
+    let draft = DefinitionDraft::new(snapshot, definition.as_ref().clone());
     let name = match &create.name {
         Some(name) => table_name(name)?,
         None => {

@@ -6,7 +6,7 @@ use quire_sql::reject::not_supported;
 use quire_sql::role_statement::{RoleName, RoleOption, RoleStatement};
 use quire_tables::RoleDefinition;
 
-use super::change::Change;
+use super::change::CatalogChange;
 use crate::outcome::Outcome;
 use crate::roles::is_superuser;
 use crate::scram::ScramVerifier;
@@ -30,7 +30,7 @@ pub(in crate::sql) async fn run(
     statement: &RoleStatement,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     change.lock_definitions()?;
     let identity = session.settings().identity().clone();
     let caller = Caller {
@@ -86,7 +86,7 @@ impl Caller {
     }
 }
 
-fn create(change: &mut Change<'_>, name: &str, options: &[RoleOption]) -> Result<(), Error> {
+fn create(change: &mut CatalogChange<'_>, name: &str, options: &[RoleOption]) -> Result<(), Error> {
     let reserved = ["public", "none"].contains(&name) || name.starts_with("pg_");
     if reserved {
         return Err(Error::new(
@@ -104,7 +104,7 @@ fn create(change: &mut Change<'_>, name: &str, options: &[RoleOption]) -> Result
 }
 
 fn alter(
-    change: &mut Change<'_>,
+    change: &mut CatalogChange<'_>,
     caller: &Caller,
     name: &RoleName,
     options: &[RoleOption],
@@ -123,7 +123,7 @@ fn alter(
 }
 
 fn rename(
-    change: &mut Change<'_>,
+    change: &mut CatalogChange<'_>,
     caller: &Caller,
     name: &RoleName,
     new_name: &str,
@@ -139,7 +139,7 @@ fn rename(
 }
 
 fn drop_role(
-    change: &mut Change<'_>,
+    change: &mut CatalogChange<'_>,
     caller: &Caller,
     name: &RoleName,
     is_conditional: bool,
@@ -156,7 +156,7 @@ fn drop_role(
     change.define(|tables| tables.drop_role(name))
 }
 
-fn found(change: &Change<'_>, name: &str) -> Result<RoleDefinition, Error> {
+fn found(change: &CatalogChange<'_>, name: &str) -> Result<RoleDefinition, Error> {
     let role = change.snapshot().role(name).map(|role| (**role).clone());
     role.ok_or_else(|| Error::new("42704", format!("role \"{name}\" does not exist")))
 }

@@ -9,7 +9,7 @@ use quire_sql::types;
 use quire_tables::{SequenceDefinition, SequenceOwner, Snapshot, SqlType};
 
 use super::super::insert::table_name;
-use super::change::Change;
+use super::change::CatalogChange;
 use crate::outcome::Outcome;
 use crate::session::Session;
 
@@ -133,7 +133,7 @@ pub(in crate::sql) async fn run(
     statement: &SequenceStatement,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     if statement.is_new {
         create(&mut change, statement)?
     } else {
@@ -146,7 +146,7 @@ pub(in crate::sql) async fn run(
     })
 }
 
-fn create(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), Error> {
+fn create(change: &mut CatalogChange<'_>, statement: &SequenceStatement) -> Result<(), Error> {
     let name = table_name(&statement.name)?;
     if statement.is_conditional && change.snapshot().has_name(&name) {
         return Ok(());
@@ -167,7 +167,7 @@ fn create(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), 
     restart(change, statement, &name)
 }
 
-fn alter(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), Error> {
+fn alter(change: &mut CatalogChange<'_>, statement: &SequenceStatement) -> Result<(), Error> {
     let name = table_name(&statement.name)?;
     change.lock_definitions()?;
     let snapshot = change.snapshot();
@@ -194,7 +194,7 @@ fn alter(change: &mut Change<'_>, statement: &SequenceStatement) -> Result<(), E
 
 /// Makes what the last `RESTART` says the next value, if there is one. As with `setval`, that is not undone by `ROLLBACK`.
 fn restart(
-    change: &mut Change<'_>,
+    change: &mut CatalogChange<'_>,
     statement: &SequenceStatement,
     name: &str,
 ) -> Result<(), Error> {

@@ -3,20 +3,20 @@
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, SqlOption};
 use quire_codec::block::BlockCodecId;
 use quire_error::Error;
-use quire_tables::{PageTarget, Storage, StorageFormat, TableDefinition, TableOptions};
+use quire_tables::{PageTarget, StorageFormat, TableDefinition, TableOptions, TableStorage};
 
 use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 
 /// The storage that a statement asks for; `None` leaves it to the constraints.
-pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<Storage>, Error> {
+pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<TableStorage>, Error> {
     let Some((name, position)) = &clauses.using else {
         return Ok(None);
     };
     match name.as_str() {
-        "column" => Ok(Some(Storage::Column)),
-        "row" => Ok(Some(Storage::Row)),
+        "column" => Ok(Some(TableStorage::Column)),
+        "row" => Ok(Some(TableStorage::Row)),
         "pax" => Err(not_supported("USING pax")
             .with_hint("Say USING row or USING column.")
             .at(*position)),
@@ -35,7 +35,7 @@ pub(super) fn storage_by_default(
     definition: &TableDefinition,
     options: &[SqlOption],
     method: &str,
-) -> Storage {
+) -> TableStorage {
     let is_filled = |option: &SqlOption| match option {
         SqlOption::KeyValue { key, .. } => folded(key) == FILLFACTOR,
         _ => false,
@@ -46,9 +46,9 @@ pub(super) fn storage_by_default(
         || definition.constraint_names().next().is_some()
         || options.iter().any(is_filled);
     if needs_rows || method == "row" {
-        Storage::Row
+        TableStorage::Row
     } else {
-        Storage::Column
+        TableStorage::Column
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn apply(definition: &mut TableDefinition, spelled: &[SqlOption]) -> 
         let key = folded(key);
         let value = value.to_string();
         let value = value.trim_matches('\'').to_lowercase();
-        if definition.storage == Storage::Row {
+        if definition.storage == TableStorage::Row {
             set(&mut definition.options, &key, &value)?;
         } else if key != "compression" || value != "auto" {
             return Err(not_supported(format!("option {key} = {value} of a column table")).with_hint(

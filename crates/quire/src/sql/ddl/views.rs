@@ -15,7 +15,7 @@ use quire_tables::{Snapshot, ViewDefinition};
 
 use super::super::insert::table_name;
 use super::super::{query, views};
-use super::change::Change;
+use super::change::CatalogChange;
 use super::draft::duplicate_column;
 use crate::outcome::Outcome;
 use crate::session::Session;
@@ -28,7 +28,7 @@ pub(in crate::sql) async fn create_view(
 ) -> Result<Outcome, Error> {
     check_clauses(&create)?;
     let name = table_name(&create.name)?;
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     if create.if_not_exists && change.snapshot().has_name(&name) {
         return change.finish("CREATE VIEW");
     }

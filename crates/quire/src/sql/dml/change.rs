@@ -35,7 +35,7 @@ use super::tuple_sink::TupleWrite;
 use crate::outcome::Outcome;
 use crate::planning::{StatementContext, next_of};
 use crate::session::Session;
-use crate::session::Writer;
+use crate::session::TableWriteGuard;
 
 /// Runs an `UPDATE`.
 pub(in crate::sql) async fn update(
@@ -65,10 +65,10 @@ async fn run(
     tag: &'static str,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
-    let mut writer = Writer::begin(session, token).await?;
+    let mut writer = TableWriteGuard::begin(session, token).await?;
     let table = super::target::lock(&mut writer, &changed.table, TableLockMode::RowExclusive)?;
     replace_defaults(&mut changed, table.definition())?;
-    let mut progress = Progress::new(&mut writer, &table, &changed)?;
+    let mut progress = ChangeProgress::new(&mut writer, &table, &changed)?;
     let mut only: Option<RowKeys> = None;
     loop {
         let snapshot = writer.snapshot()?;
@@ -79,7 +79,7 @@ async fn run(
         let is_done = match &table {
             ChangeTarget::Rows(rows) if is_first => {
                 let write = tuple_write(session, &changed, rows, (&context, &planned));
-                let Progress {
+                let ChangeProgress {
                     changes, returned, ..
                 } = &mut progress;
                 write.run(&mut writer, changes, returned, token).await?
@@ -247,16 +247,16 @@ fn assigned_columns(
 }
 
 /// What has been done so far.
-struct Progress {
+struct ChangeProgress {
     changes: RowChanges,
     returned: Returned,
     /// Rows that are done, where a join may find a row more than once.
     done: Option<HashSet<Box<[u8]>>>,
 }
 
-impl Progress {
+impl ChangeProgress {
     fn new(
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         table: &ChangeTarget,
         changed: &ChangedRows,
     ) -> Result<Self, Error> {

@@ -14,7 +14,8 @@ use quire_exec::plan::WriteKind;
 use quire_kv::mvcc::TableLockMode;
 use quire_tables::row_table::TupleValue;
 use quire_tables::{
-    Insertion, ReferenceChecks, RowFill, RowTable, Snapshot, Storage, TableDefinition, Transaction,
+    Insertion, ReferenceChecks, RowFill, RowTable, Snapshot, TableDefinition, TableStorage,
+    Transaction,
 };
 use tokio::task::block_in_place;
 
@@ -40,7 +41,7 @@ use super::tuple_sink::TupleWrite;
 use crate::outcome::Outcome;
 use crate::planning::{StatementContext, next_of};
 use crate::session::Session;
-use crate::session::Writer;
+use crate::session::TableWriteGuard;
 
 /// An empty table that gets so many rows at once is filled from below, which nobody else may change meanwhile.
 const FILL_ROWS_MIN: usize = 10_000;
@@ -48,7 +49,7 @@ const FILL_ROWS_MIN: usize = 10_000;
 /// Inserts all rows or none.
 pub(in crate::sql) async fn insert(
     session: &Arc<Session>,
-    writer: Writer<'_>,
+    writer: TableWriteGuard<'_>,
     insert: Insert,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
@@ -60,7 +61,7 @@ pub(in crate::sql) async fn insert(
     let is_plain = insert.on.is_none() && insert.returning.is_none();
     let snapshot = writer.snapshot()?;
     let definition = snapshot.definition(&name);
-    let is_column_table = definition.is_some_and(|one| one.storage == Storage::Column);
+    let is_column_table = definition.is_some_and(|one| one.storage == TableStorage::Column);
     if is_plain && is_column_table {
         return append_rows::append_or_insert(session, writer, &insert, &name, token).await;
     }
@@ -77,7 +78,7 @@ pub(in crate::sql) async fn insert(
     let definition = table.definition();
     let snapshot = writer.snapshot()?;
     let (context, planned) = plan(session, snapshot, &insert, definition, &alias, token).await?;
-    let target = Target {
+    let target = InsertTarget {
         table,
         fill_rows_min: FILL_ROWS_MIN,
         alias: &alias,
@@ -146,7 +147,7 @@ fn alias_of(insert: &Insert, name: &str) -> String {
 /// Inserts the rows of a plan into the row table called `name`: column i of the plan goes to the column at place `targets[i]`,
 /// the others get their defaults. Values for columns that are GENERATED ALWAYS are taken, as `COPY` does. Returns their number.
 pub(in crate::sql) async fn insert_plan(
-    writer: &mut Writer<'_>,
+    writer: &mut TableWriteGuard<'_>,
     name: &str,
     context: &StatementContext,
     input: LogicalPlan,
@@ -158,7 +159,7 @@ pub(in crate::sql) async fn insert_plan(
     let columns = input.schema().columns().into_iter().map(Expr::Column);
     let sources: Vec<(usize, Expr)> = targets.iter().copied().zip(columns).collect();
     let planned = rows_plan(context, table.definition(), name, input, &sources, None)?;
-    let target = Target {
+    let target = InsertTarget {
         table,
         fill_rows_min: 1,
         alias: name,
@@ -169,7 +170,7 @@ pub(in crate::sql) async fn insert_plan(
 }
 
 /// Where rows go, and what is done about those that are there.
-struct Target<'a> {
+struct InsertTarget<'a> {
     table: &'a Arc<RowTable>,
     fill_rows_min: usize,
     alias: &'a str,
@@ -177,16 +178,16 @@ struct Target<'a> {
     returning: Option<&'a [SelectItem]>,
 }
 
-impl Target<'_> {
+impl InsertTarget<'_> {
     /// Inserts the rows of a plan.
     async fn run(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         context: &StatementContext,
         planned: ChangePlan,
         token: &CancelToken,
-    ) -> Result<Progress, Error> {
-        let mut progress = Progress::default();
+    ) -> Result<InsertProgress, Error> {
+        let mut progress = InsertProgress::default();
         progress.returned.set_schema(planned.returned.clone());
         if !self
             .run_by_tuples(writer, (context, &planned), &mut progress, token)
@@ -205,9 +206,9 @@ impl Target<'_> {
     /// Lets the tuple engine insert the rows, if it can and should.
     async fn run_by_tuples(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         (context, planned): (&StatementContext, &ChangePlan),
-        progress: &mut Progress,
+        progress: &mut InsertProgress,
         token: &CancelToken,
     ) -> Result<bool, Error> {
         if self.rule.is_some() || self.fill_rows_min <= 1 {
@@ -224,10 +225,10 @@ impl Target<'_> {
 
     async fn run_by_batches(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         context: &StatementContext,
         planned: &ChangePlan,
-        progress: &mut Progress,
+        progress: &mut InsertProgress,
         token: &CancelToken,
     ) -> Result<(), Error> {
         let mut stream = context.start(&planned.plan).await?;
@@ -278,7 +279,7 @@ impl Target<'_> {
 
     fn begin_fill(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         columns: &ChangeColumns,
         first: &[RecordBatch],
     ) -> Result<Option<RowFill>, Error> {
@@ -298,10 +299,10 @@ impl Target<'_> {
     /// Inserts the rows of a batch one by one.
     async fn insert(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         context: &StatementContext,
         columns: &ChangeColumns,
-        progress: &mut Progress,
+        progress: &mut InsertProgress,
         batch: &RecordBatch,
         token: &CancelToken,
     ) -> Result<(), Error> {
@@ -468,7 +469,7 @@ fn targets_of(
 
 /// What has been done so far.
 #[derive(Default)]
-struct Progress {
+struct InsertProgress {
     count: u64,
     returned: Returned,
     references: ReferenceChecks,
@@ -476,7 +477,7 @@ struct Progress {
     written: HashSet<Box<[u8]>>,
 }
 
-impl Progress {
+impl InsertProgress {
     /// Adds the rows of a batch to a table that is filled.
     fn fill(
         &mut self,

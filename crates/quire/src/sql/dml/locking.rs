@@ -29,10 +29,10 @@ use super::target::ChangeTarget;
 use crate::outcome::{Outcome, Rows};
 use crate::planning::next_of;
 use crate::session::Session;
-use crate::session::Writer;
+use crate::session::TableWriteGuard;
 
 /// A table whose rows are locked.
-struct Locked {
+struct LockedTable {
     name: String,
     alias: Ident,
     mode: RowLockMode,
@@ -41,7 +41,7 @@ struct Locked {
 
 /// The rows that `LIMIT` and `OFFSET` leave.
 #[derive(Clone, Copy)]
-struct Window {
+struct LimitWindow {
     offset: usize,
     end: usize,
 }
@@ -55,11 +55,11 @@ pub(in crate::sql) async fn select(
     let clauses = std::mem::take(&mut query.locks);
     let window = take_window(&mut query)?;
     let locked = locked_tables(&mut query, &clauses)?;
-    let mut writer = Writer::begin(session, token).await?;
+    let mut writer = TableWriteGuard::begin(session, token).await?;
     for table in &locked {
         super::target::lock(&mut writer, &table.name, TableLockMode::RowShare)?;
     }
-    let mut found = Found::new(window);
+    let mut found = LockedRows::new(window);
     let mut only: Option<RowKeys> = None;
     loop {
         let snapshot = writer.snapshot()?;
@@ -105,7 +105,7 @@ fn target_name(position: usize) -> String {
 }
 
 /// Takes `LIMIT` and `OFFSET` out of the query.
-fn take_window(query: &mut Query) -> Result<Window, Error> {
+fn take_window(query: &mut Query) -> Result<LimitWindow, Error> {
     let number = |expr: &Expr| match expr {
         Expr::Value(value) => match &value.value {
             Value::Number(digits, _) => digits.parse::<usize>().ok(),
@@ -131,14 +131,14 @@ fn take_window(query: &mut Query) -> Result<Window, Error> {
         Some(_) => return Err(unclear()),
     };
     query.limit_clause = None;
-    Ok(Window {
+    Ok(LimitWindow {
         offset,
         end: limit.saturating_add(offset),
     })
 }
 
 /// Puts tables that show their keys in the place of those that are locked, and the keys behind the output.
-fn locked_tables(query: &mut Query, clauses: &[LockClause]) -> Result<Vec<Locked>, Error> {
+fn locked_tables(query: &mut Query, clauses: &[LockClause]) -> Result<Vec<LockedTable>, Error> {
     let SetExpr::Select(select) = query.body.as_mut() else {
         return Err(not_allowed("UNION/INTERSECT/EXCEPT"));
     };
@@ -187,7 +187,7 @@ fn not_allowed(what: &str) -> Error {
 fn lock_factor(
     factor: &mut TableFactor,
     clauses: &[LockClause],
-    locked: &mut Vec<Locked>,
+    locked: &mut Vec<LockedTable>,
 ) -> Result<(), Error> {
     let TableFactor::Table {
         name,
@@ -226,7 +226,7 @@ fn lock_factor(
         Some(NonBlock::SkipLocked) => LockWait::Skip,
     };
     *factor = table_factor(&target_name(locked.len()), alias.clone());
-    locked.push(Locked {
+    locked.push(LockedTable {
         name: table,
         alias,
         mode,
@@ -236,15 +236,15 @@ fn lock_factor(
 }
 
 /// The rows that are locked.
-struct Found {
-    window: Window,
+struct LockedRows {
+    window: LimitWindow,
     schema: Option<SchemaRef>,
     batches: Vec<RecordBatch>,
     row_count: usize,
 }
 
-impl Found {
-    fn new(window: Window) -> Self {
+impl LockedRows {
+    fn new(window: LimitWindow) -> Self {
         Self {
             window,
             schema: None,
@@ -273,8 +273,8 @@ impl Found {
     /// Locks the rows behind a batch, and takes those that are locked and unchanged.
     fn lock(
         &mut self,
-        writer: &mut Writer<'_>,
-        locked: &[Locked],
+        writer: &mut TableWriteGuard<'_>,
+        locked: &[LockedTable],
         tables: &[&ChangeTarget],
         batch: &RecordBatch,
         again: &mut Vec<Box<[u8]>>,

@@ -12,7 +12,7 @@ use tokio::task::block_in_place;
 
 use super::super::insert::suggest_table;
 use crate::session::Session;
-use crate::session::Writer;
+use crate::session::TableWriteGuard;
 
 /// A table, and what its rows are changed by.
 #[derive(Clone)]
@@ -66,7 +66,7 @@ impl ChangeTarget {
 }
 
 /// A table as a snapshot has it.
-enum Found {
+enum FoundTarget {
     Target(ChangeTarget),
     /// A column table whose rows have never been changed.
     Unprepared,
@@ -74,7 +74,7 @@ enum Found {
 
 /// Locks the table called `name`, so that it stays as it is defined until the transaction ends, and column tables are not merged.
 pub(super) fn lock(
-    writer: &mut Writer<'_>,
+    writer: &mut TableWriteGuard<'_>,
     name: &str,
     mode: TableLockMode,
 ) -> Result<ChangeTarget, Error> {
@@ -82,8 +82,8 @@ pub(super) fn lock(
         let snapshot = writer.snapshot()?;
         let transaction = writer.transaction()?;
         let target = match find(&snapshot, name)? {
-            Found::Target(target) => target,
-            Found::Unprepared => {
+            FoundTarget::Target(target) => target,
+            FoundTarget::Unprepared => {
                 // Without the lock: who makes others wait for definitions may want the table.
                 if block_in_place(|| transaction.prepare_changes(name))? {
                     continue;
@@ -118,8 +118,8 @@ pub(in crate::sql) fn changed_meanwhile(name: &str) -> Error {
 /// The table called `name`, for a statement that only shows what it would do.
 pub(super) fn seen(snapshot: &Snapshot, name: &str) -> Result<ChangeTarget, Error> {
     match find(snapshot, name)? {
-        Found::Target(target) => Ok(target),
-        Found::Unprepared => {
+        FoundTarget::Target(target) => Ok(target),
+        FoundTarget::Unprepared => {
             let what = format!("EXPLAIN of the first change of the column table \"{name}\"");
             Err(not_supported(what).with_hint("EXPLAIN a SELECT with the same WHERE."))
         }
@@ -129,8 +129,8 @@ pub(super) fn seen(snapshot: &Snapshot, name: &str) -> Result<ChangeTarget, Erro
 /// The table called `name`, which is locked, as a later snapshot of the statement has it.
 pub(super) fn again(snapshot: &Snapshot, name: &str) -> Result<ChangeTarget, Error> {
     match find(snapshot, name)? {
-        Found::Target(target) => Ok(target),
-        Found::Unprepared => {
+        FoundTarget::Target(target) => Ok(target),
+        FoundTarget::Unprepared => {
             let text = format!("internal error: table \"{name}\" has lost its changes");
             Err(Error::new("XX000", text))
         }
@@ -138,14 +138,14 @@ pub(super) fn again(snapshot: &Snapshot, name: &str) -> Result<ChangeTarget, Err
 }
 
 /// The table called `name`, or an error that says what there is instead.
-fn find(snapshot: &Snapshot, name: &str) -> Result<Found, Error> {
+fn find(snapshot: &Snapshot, name: &str) -> Result<FoundTarget, Error> {
     if let Some(table) = snapshot.row_table(name)? {
-        return Ok(Found::Target(ChangeTarget::Rows(table)));
+        return Ok(FoundTarget::Target(ChangeTarget::Rows(table)));
     }
     if let Some(table) = snapshot.table(name)? {
         return Ok(match table.delta().cloned() {
-            Some(delta) => Found::Target(ChangeTarget::Columns { table, delta }),
-            None => Found::Unprepared,
+            Some(delta) => FoundTarget::Target(ChangeTarget::Columns { table, delta }),
+            None => FoundTarget::Unprepared,
         });
     }
     if snapshot.view(name).is_some() {

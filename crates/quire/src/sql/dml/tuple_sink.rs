@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_exec::plan::{Plan, Write, WriteKind};
+use quire_exec::plan::{Plan, WriteKind, WriteNode};
 use quire_exec::tuple::{NotWritten, RowSink, SharedSink, WrittenRow};
 use quire_tables::row_table::{TupleValue, recycled};
 use quire_tables::{Insertion, RowTable};
@@ -16,7 +16,7 @@ use super::row_changes::RowChanges;
 use super::row_values::stored_value;
 use crate::planning::StatementContext;
 use crate::session::Session;
-use crate::session::{LentTransaction, Writer};
+use crate::session::{LentTransaction, TableWriteGuard};
 
 /// A statement's transaction, and what it does with each row.
 struct TupleSink {
@@ -116,7 +116,7 @@ impl TupleWrite<'_> {
     /// Lets the tuple engine find and write the rows, if it can and should; says whether it has.
     pub(super) async fn run(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         changes: &mut RowChanges,
         returned: &mut Returned,
         token: &CancelToken,
@@ -153,9 +153,9 @@ impl TupleWrite<'_> {
         }
     }
 
-    fn write_of(&self, input: Plan) -> Write {
+    fn write_of(&self, input: Plan) -> WriteNode {
         let columns = self.planned.columns.clone();
-        Write {
+        WriteNode {
             table: self.table.definition().name.clone(),
             kind: self.kind,
             input,
@@ -169,7 +169,7 @@ impl TupleWrite<'_> {
     fn apply(
         &self,
         change: &TupleChange,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         (changes, returned): (&mut RowChanges, &mut Returned),
         token: &CancelToken,
     ) -> Result<bool, Error> {

@@ -11,11 +11,11 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::wait::wait;
 use quire_sql::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
-use quire_sql::parse::{Command, parse};
+use quire_sql::parse::{ParsedCommand, parse};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use super::super::query;
-use super::client_reader::{CLIENT_FAILED, ClientReader, Piece};
+use super::client_reader::{CLIENT_FAILED, ClientReader, CopyDataPiece};
 use super::copy_format::CopyFormat;
 use super::{export, import, options};
 use crate::outcome::{Completion, Outcome, Rows};
@@ -40,7 +40,7 @@ pub struct CopyIn {
     format: CopyFormat,
     columns: SchemaRef,
     session: Arc<Session>,
-    pieces: SyncSender<Piece>,
+    pieces: SyncSender<CopyDataPiece>,
     waiting: Vec<u8>,
     task: Option<JoinHandle<Result<Outcome, Error>>>,
     token: CancelToken,
@@ -69,7 +69,7 @@ impl CopyIn {
 
     fn pass_on(&mut self) -> bool {
         let piece = std::mem::take(&mut self.waiting);
-        self.pieces.send(Piece::Bytes(piece)).is_ok()
+        self.pieces.send(CopyDataPiece::Bytes(piece)).is_ok()
     }
 
     /// All rows were sent.
@@ -79,7 +79,7 @@ impl CopyIn {
     pub fn finish(mut self) -> Result<Completion, Error> {
         if self.pass_on() {
             // If the other side is gone, it says why.
-            let _ = self.pieces.send(Piece::Done);
+            let _ = self.pieces.send(CopyDataPiece::Done);
         }
         match self.result()? {
             Outcome::Done(completion) => Ok(completion),
@@ -89,7 +89,7 @@ impl CopyIn {
 
     /// The client gives up; the error is for it.
     pub fn fail(mut self, reason: &str) -> Error {
-        let _ = self.pieces.send(Piece::Failed(reason.to_owned()));
+        let _ = self.pieces.send(CopyDataPiece::Failed(reason.to_owned()));
         match self.result() {
             Err(error) if error.sqlstate() != CLIENT_FAILED => error,
             _ => Error::new("57014", format!("COPY from stdin failed: {reason}")),
@@ -116,7 +116,7 @@ impl CopyIn {
 impl Drop for CopyIn {
     fn drop(&mut self) {
         if self.task.is_some() {
-            let _ = self.pieces.send(Piece::Failed(String::new()));
+            let _ = self.pieces.send(CopyDataPiece::Failed(String::new()));
             // Its transaction is over before the connection is used again.
             let _ = self.result();
         }
@@ -137,7 +137,7 @@ pub(crate) fn begin_copy(
     sql: &str,
     token: CancelToken,
 ) -> Result<Option<CopyStream>, Error> {
-    let Command::Copy(copy) = parse(sql)? else {
+    let ParsedCommand::Copy(copy) = parse(sql)? else {
         return Ok(None);
     };
     if copy.place != CopyPlace::Client {

@@ -9,7 +9,7 @@ use quire_error::Error;
 pub(super) const CLIENT: &str = "STDIN";
 
 /// What comes from the client.
-pub(super) enum Piece {
+pub(super) enum CopyDataPiece {
     Bytes(Vec<u8>),
     Done,
     Failed(String),
@@ -20,14 +20,14 @@ pub(super) const CLIENT_FAILED: &str = "58030";
 
 /// The pieces that come, as one stream of bytes.
 pub(super) struct ClientReader {
-    pieces: Receiver<Piece>,
+    pieces: Receiver<CopyDataPiece>,
     piece: Vec<u8>,
     next: usize,
     is_done: bool,
 }
 
 impl ClientReader {
-    pub(super) fn new(pieces: Receiver<Piece>) -> Self {
+    pub(super) fn new(pieces: Receiver<CopyDataPiece>) -> Self {
         Self {
             pieces,
             piece: Vec::new(),
@@ -47,9 +47,9 @@ impl ClientReader {
     fn fill(&mut self) -> io::Result<()> {
         while self.next >= self.piece.len() && !self.is_done {
             match self.pieces.recv() {
-                Ok(Piece::Bytes(piece)) => (self.piece, self.next) = (piece, 0),
-                Ok(Piece::Done) => self.is_done = true,
-                Ok(Piece::Failed(reason)) => return Err(io::Error::other(reason)),
+                Ok(CopyDataPiece::Bytes(piece)) => (self.piece, self.next) = (piece, 0),
+                Ok(CopyDataPiece::Done) => self.is_done = true,
+                Ok(CopyDataPiece::Failed(reason)) => return Err(io::Error::other(reason)),
                 Err(_) => return Err(io::Error::other("the client is gone")),
             }
         }

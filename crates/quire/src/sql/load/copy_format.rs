@@ -1,6 +1,6 @@
 //! How the rows of a `COPY` with the client are written.
 
-use quire_files::csv::{Choice, CsvOptions, Delimiter};
+use quire_files::csv::{CsvFlag, CsvOptions, Delimiter};
 
 /// In which of PostgreSQL's formats rows are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,9 +54,9 @@ impl CopyFormat {
             delimiter: Delimiter::Byte(if is_csv { self.delimiter } else { b',' }),
             quote: Some(if is_csv { self.quote } else { b'"' }),
             escape: Some(self.escape).filter(|escape| is_csv && *escape != self.quote),
-            header: if is_named { Choice::Yes } else { Choice::No },
+            header: if is_named { CsvFlag::Yes } else { CsvFlag::No },
             null_string: if is_csv { self.null.as_str() } else { "\\N" }.to_owned(),
-            trailing_delimiter: Choice::No,
+            trailing_delimiter: CsvFlag::No,
             ..CsvOptions::default()
         }
     }

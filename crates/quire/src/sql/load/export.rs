@@ -15,11 +15,11 @@ use quire_files::{AtomicFile, CopyControl, CopyError};
 use quire_sql::copy_statement::{CopyStatement, CopyTarget};
 use quire_sql::names::folded;
 use quire_sql::parse::parse_query;
-use quire_text::temporal::Zone;
+use quire_text::temporal::TimeZoneRules;
 
 use super::super::query;
 use super::control;
-use super::options::{self, Format};
+use super::options::{self, FileFormat};
 use crate::outcome::{Completion, Outcome};
 use crate::planning::next_of;
 use crate::session::Session;
@@ -45,7 +45,7 @@ pub(super) async fn run(
     let mut stream = planned.context.start(&planned.plan).await?;
     let control = control(token);
     let place = (path, session.zone());
-    let mut output = Output::create(place, format, &copy.options, &schema, control)?;
+    let mut output = ExportOutput::create(place, format, &copy.options, &schema, control)?;
     while let Some(batch) = next_of(&mut stream, token).await? {
         tokio::task::block_in_place(|| output.write(&batch))?;
     }
@@ -76,51 +76,51 @@ pub(super) fn query_of(target: CopyTarget) -> Result<Box<Query>, Error> {
 }
 
 /// A file being written.
-enum Output {
+enum ExportOutput {
     Csv(Box<CsvWriter<AtomicFile>>),
     Parquet(Box<ParquetWriter<AtomicFile>>),
 }
 
-impl Output {
+impl ExportOutput {
     fn create(
-        (path, zone): (&Path, Zone),
-        format: Format,
+        (path, zone): (&Path, TimeZoneRules),
+        format: FileFormat,
         spelled: &[(String, Option<String>)],
         schema: &SchemaRef,
         control: CopyControl,
     ) -> Result<Self, Error> {
         let name = path.to_string_lossy();
         match format {
-            Format::Csv => {
+            FileFormat::Csv => {
                 let options = CsvWriteOptions {
                     zone,
                     ..options::csv_writing(spelled)?
                 };
                 let file = AtomicFile::create(path)?;
                 let writer = CsvWriter::new(file, &name, schema, options, control)?;
-                Ok(Output::Csv(Box::new(writer)))
+                Ok(ExportOutput::Csv(Box::new(writer)))
             }
-            Format::Parquet => {
+            FileFormat::Parquet => {
                 options::no_others(spelled, &[])?;
                 let options = ParquetWriteOptions::default();
                 let file = AtomicFile::create(path)?;
                 let writer = ParquetWriter::new(file, &name, schema, options, control)?;
-                Ok(Output::Parquet(Box::new(writer)))
+                Ok(ExportOutput::Parquet(Box::new(writer)))
             }
         }
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<(), CopyError> {
         match self {
-            Output::Csv(writer) => writer.write(batch),
-            Output::Parquet(writer) => writer.write(batch),
+            ExportOutput::Csv(writer) => writer.write(batch),
+            ExportOutput::Parquet(writer) => writer.write(batch),
         }
     }
 
     fn finish(self) -> Result<u64, CopyError> {
         let (file, count) = match self {
-            Output::Csv(writer) => writer.finish()?,
-            Output::Parquet(writer) => writer.finish()?,
+            ExportOutput::Csv(writer) => writer.finish()?,
+            ExportOutput::Parquet(writer) => writer.finish()?,
         };
         file.commit()?;
         Ok(count)

@@ -19,7 +19,7 @@ use quire_files::csv::{CsvFile, CsvOptions};
 use quire_files::parquet::ParquetFile;
 use quire_files::{CopyControl, CopyError};
 
-use super::options::Format;
+use super::options::FileFormat;
 
 /// Batches in file order.
 pub(super) type FileRows =
@@ -33,9 +33,11 @@ pub(super) enum SourceFile {
 
 impl SourceFile {
     fn open(path: &Path) -> std::result::Result<Self, CopyError> {
-        match Format::of_path(path) {
-            Format::Csv => CsvFile::open(path, CsvOptions::default(), None).map(SourceFile::Csv),
-            Format::Parquet => ParquetFile::open(path).map(SourceFile::Parquet),
+        match FileFormat::of_path(path) {
+            FileFormat::Csv => {
+                CsvFile::open(path, CsvOptions::default(), None).map(SourceFile::Csv)
+            }
+            FileFormat::Parquet => ParquetFile::open(path).map(SourceFile::Parquet),
         }
     }
 

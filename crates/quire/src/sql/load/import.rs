@@ -15,7 +15,7 @@ use quire_files::{CopyControl, CopyError};
 use quire_sql::copy_statement::{CopyStatement, CopyTarget};
 use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
-use quire_tables::{Snapshot, SqlType, Storage, TableDefinition, Transaction};
+use quire_tables::{Snapshot, SqlType, TableDefinition, TableStorage, Transaction};
 
 use super::super::dml;
 use super::super::insert::{find_table, positions, table_name};
@@ -23,12 +23,12 @@ use super::client_reader::{CLIENT, ClientReader};
 use super::control;
 use super::convert::convert;
 use super::file::{FileRows, threads};
-use super::options::{self, Format};
+use super::options::{self, FileFormat};
 use super::read_ahead::read_ahead;
 use crate::outcome::{Completion, Outcome};
 use crate::planning::StatementContext;
 use crate::session::Session;
-use crate::session::Writer;
+use crate::session::TableWriteGuard;
 
 /// Bad records that a statement names one by one.
 const NAMED_RECORDS: usize = 10;
@@ -44,12 +44,12 @@ pub(super) async fn run(
         return Err(not_supported("COPY FROM into a query"));
     };
     let format = options::format(&copy.options, path)?;
-    let mut writer = Writer::begin(session, token).await?;
-    let target = Target::of(&writer.snapshot()?, name, named, path)?;
+    let mut writer = TableWriteGuard::begin(session, token).await?;
+    let target = ImportTarget::of(&writer.snapshot()?, name, named, path)?;
     let control = control(token);
     token.work().begin(Phase::Loading, Some(&target.name));
     if target.needs_plan() {
-        let source = Source {
+        let source = ImportSource {
             copy: &copy,
             path,
             format,
@@ -58,7 +58,7 @@ pub(super) async fn run(
         return target.insert(session, writer, source, token).await;
     }
     let (count, notices) = tokio::task::block_in_place(|| match format {
-        Format::Csv => {
+        FileFormat::Csv => {
             let mut options = options::csv_reading(&copy.options)?;
             options.text_limits.clone_from(&target.text_limits);
             options.zone = session.zone();
@@ -67,7 +67,7 @@ pub(super) async fn run(
             let count = append(writer.transaction()?, &target, &mut rows)?;
             Ok::<_, Error>((count, rows.notices()))
         }
-        Format::Parquet => {
+        FileFormat::Parquet => {
             options::no_others(&copy.options, &[])?;
             let mut rows = target.parquet_rows(path, &control)?;
             Ok((
@@ -100,9 +100,9 @@ pub(super) async fn run_stream(
     let CopyTarget::Table(name, named) = &copy.target else {
         return Err(not_supported("COPY FROM into a query"));
     };
-    let mut writer = Writer::begin(session, token).await?;
+    let mut writer = TableWriteGuard::begin(session, token).await?;
     let path = Path::new(CLIENT);
-    let target = Target::of(&writer.snapshot()?, name, named, path)?;
+    let target = ImportTarget::of(&writer.snapshot()?, name, named, path)?;
     let control = control(token);
     token.work().begin(Phase::Loading, Some(&target.name));
     // Whoever waits may have gone.
@@ -132,15 +132,15 @@ pub(super) async fn run_stream(
 }
 
 /// The file, and how it is read.
-struct Source<'a> {
+struct ImportSource<'a> {
     copy: &'a CopyStatement,
     path: &'a Path,
-    format: Format,
+    format: FileFormat,
     control: &'a CopyControl,
 }
 
 /// A table, and which of its columns the file has.
-struct Target {
+struct ImportTarget {
     name: String,
     definition: Arc<TableDefinition>,
     is_row_table: bool,
@@ -154,7 +154,7 @@ struct Target {
     text_limits: Vec<Option<TextLimit>>,
 }
 
-impl Target {
+impl ImportTarget {
     fn of(
         snapshot: &Snapshot,
         name: &datafusion::sql::sqlparser::ast::ObjectName,
@@ -201,7 +201,7 @@ impl Target {
         Ok(Self {
             name: definition.name.clone(),
             definition: Arc::clone(definition),
-            is_row_table: definition.storage == Storage::Row,
+            is_row_table: definition.storage == TableStorage::Row,
             has_missing_defaults: missing
                 .any(|(_, column)| column.default.is_some() || column.sequence.is_some()),
             table_schema,
@@ -220,11 +220,11 @@ impl Target {
     async fn insert(
         &self,
         session: &Session,
-        mut writer: Writer<'_>,
-        source: Source<'_>,
+        mut writer: TableWriteGuard<'_>,
+        source: ImportSource<'_>,
         token: &CancelToken,
     ) -> Result<Outcome, Error> {
-        let Source {
+        let ImportSource {
             copy,
             path,
             format,
@@ -232,7 +232,7 @@ impl Target {
         } = source;
         let context = session.statement(writer.snapshot()?, HashMap::default())?;
         let (count, notices) = match format {
-            Format::Csv => {
+            FileFormat::Csv => {
                 let mut options = options::csv_reading(&copy.options)?;
                 options.text_limits.clone_from(&self.text_limits);
                 options.zone = session.zone();
@@ -241,7 +241,7 @@ impl Target {
                 let (count, rows) = self.insert_from(&mut writer, &context, rows, token).await?;
                 (count, rows.notices())
             }
-            Format::Parquet => {
+            FileFormat::Parquet => {
                 options::no_others(&copy.options, &[])?;
                 let rows = self.parquet_rows(path, control)?;
                 (
@@ -260,7 +260,7 @@ impl Target {
     async fn take_csv(
         &self,
         session: &Session,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         mut rows: CsvRows,
         token: &CancelToken,
     ) -> Result<(u64, Vec<String>), Error> {
@@ -278,7 +278,7 @@ impl Target {
     /// Inserts rows that a thread reads meanwhile; gives the reader back.
     async fn insert_from<R>(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut TableWriteGuard<'_>,
         context: &StatementContext,
         rows: R,
         token: &CancelToken,
@@ -362,7 +362,7 @@ impl Target {
 
 fn append(
     transaction: &mut Transaction,
-    target: &Target,
+    target: &ImportTarget,
     rows: &mut dyn Iterator<Item = Result<RecordBatch, CopyError>>,
 ) -> Result<u64, Error> {
     if !transaction.lock_to_append(&target.definition)? {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use quire_error::Error;
-use quire_files::csv::{Choice, CsvOptions, CsvWriteOptions, Delimiter, OnError};
+use quire_files::csv::{CsvFlag, CsvOptions, CsvWriteOptions, Delimiter, OnError};
 use quire_sql::copy_statement::CopyDirection;
 use quire_sql::reject::not_supported;
 
@@ -11,12 +11,12 @@ use super::copy_format::{CopyFormat, CopyKind};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum FileFormat {
     Csv,
     Parquet,
 }
 
-impl Format {
+impl FileFormat {
     /// By the end of the file's name; what has no known one is CSV.
     pub(super) fn of_path(path: &Path) -> Self {
         let extension = path
@@ -24,8 +24,8 @@ impl Format {
             .and_then(|e| e.to_str())
             .map(str::to_ascii_lowercase);
         match extension.as_deref() {
-            Some("parquet" | "pq") => Format::Parquet,
-            _ => Format::Csv,
+            Some("parquet" | "pq") => FileFormat::Parquet,
+            _ => FileFormat::Csv,
         }
     }
 }
@@ -33,13 +33,13 @@ impl Format {
 type Spelled = [(String, Option<String>)];
 
 /// The format that the options name, or that the path suggests.
-pub(super) fn format(spelled: &Spelled, path: &Path) -> Result<Format, Error> {
+pub(super) fn format(spelled: &Spelled, path: &Path) -> Result<FileFormat, Error> {
     let Some((_, name)) = spelled.iter().find(|(name, _)| name == "format") else {
-        return Ok(Format::of_path(path));
+        return Ok(FileFormat::of_path(path));
     };
     match name.as_deref().unwrap_or_default().to_lowercase().as_str() {
-        "csv" => Ok(Format::Csv),
-        "parquet" => Ok(Format::Parquet),
+        "csv" => Ok(FileFormat::Csv),
+        "parquet" => Ok(FileFormat::Parquet),
         other => Err(not_supported(format!("COPY format \"{other}\""))
             .with_hint("Formats are csv and parquet.")),
     }
@@ -54,9 +54,9 @@ pub(super) fn csv_reading(spelled: &Spelled) -> Result<CsvOptions, Error> {
             "format" => {}
             "header" => {
                 options.header = if flag(name, value)? {
-                    Choice::Yes
+                    CsvFlag::Yes
                 } else {
-                    Choice::No
+                    CsvFlag::No
                 };
             }
             "delimiter" | "delim" | "sep" => {
@@ -260,7 +260,7 @@ mod tests {
         let csv = csv_reading(&options).unwrap();
         assert_eq!(
             (csv.header, csv.delimiter),
-            (Choice::Yes, Delimiter::Byte(b'\t'))
+            (CsvFlag::Yes, Delimiter::Byte(b'\t'))
         );
         assert_eq!(
             (csv.null_string.as_str(), csv.on_error),
@@ -290,9 +290,9 @@ mod tests {
 
     #[test]
     fn the_name_of_a_file_tells_its_format() {
-        let format = |path| Format::of_path(Path::new(path));
-        assert_eq!(format("a/b.PARQUET"), Format::Parquet);
-        assert_eq!(format("a.csv"), Format::Csv);
-        assert_eq!(format("a.tbl"), Format::Csv);
+        let format = |path| FileFormat::of_path(Path::new(path));
+        assert_eq!(format("a/b.PARQUET"), FileFormat::Parquet);
+        assert_eq!(format("a.csv"), FileFormat::Csv);
+        assert_eq!(format("a.tbl"), FileFormat::Csv);
     }
 }

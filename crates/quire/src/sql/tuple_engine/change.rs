@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
-use quire_exec::plan::{Expression, Plan, PlanColumn, Query, Write};
+use quire_exec::plan::{Expression, Plan, PlanColumn, PlanQuery, WriteNode};
 use quire_exec::tuple::{NotWritten, QueryOptions, RowSink, SharedSink, TupleQuery, WrittenRow};
 use quire_functions::ExecutorChoice;
 use tokio::task::block_in_place;
@@ -29,13 +29,13 @@ pub(in crate::sql) struct WantedRows<'a> {
 
 /// The rows of a change, which the tuple engine is to find.
 pub(in crate::sql) struct FoundRows {
-    query: Query,
+    query: PlanQuery,
     tables: RowTables,
 }
 
 /// A change that the tuple engine is to run.
 pub(in crate::sql) struct TupleChange {
-    query: Query,
+    query: PlanQuery,
     tables: RowTables,
 }
 
@@ -85,7 +85,7 @@ impl FoundRows {
     /// The change that does with the rows what `write` says, and shows some of their columns. Nothing, if they do not fit it.
     pub(in crate::sql) fn written(
         self,
-        write: impl FnOnce(Plan) -> Write,
+        write: impl FnOnce(Plan) -> WriteNode,
         returned: Range<usize>,
     ) -> Option<TupleChange> {
         let Self { mut query, tables } = self;

@@ -14,8 +14,8 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::logical_expr::LogicalPlan;
 use quire_exec::avm::{Cancellation, ProgramCompiler};
-use quire_exec::plan::Query;
-use quire_exec::tuple::{BuildError, QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
+use quire_exec::plan::PlanQuery;
+use quire_exec::tuple::{LowerError, QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
 use quire_tables::Snapshot;
 use tokio::sync::mpsc;
 
@@ -109,7 +109,7 @@ fn left(translated: Option<Translated>) -> Tried {
 
 /// What a query would cost by either executor. Inside, why the tuple engine cannot run it.
 async fn costs_of(
-    query: &Query,
+    query: &PlanQuery,
     tables: &RowTables,
     options: &QueryOptions,
 ) -> Result<Result<QueryCosts, String>, Error> {
@@ -132,7 +132,7 @@ fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
 
 /// A query in the algebra, and the plan that it was made of.
 struct Translated {
-    query: Query,
+    query: PlanQuery,
     optimized: LogicalPlan,
 }
 
@@ -155,12 +155,12 @@ async fn started(
     translated: &Translated,
     tables: &RowTables,
     options: QueryOptions,
-) -> Result<Result<Running, String>, Error> {
+) -> Result<Result<RunningTupleQuery, String>, Error> {
     let (query, tables) = (translated.query.clone(), tables.clone());
     let start = move || {
         let find = |name: &str| tables.find(name);
         let running = TupleQuery::with_options(&query, &find, &[], &options)?;
-        Ok(Running { running, query })
+        Ok(RunningTupleQuery { running, query })
     };
     left_or(blocking(start).await?)
 }
@@ -175,18 +175,18 @@ fn left_or<R>(built: Result<R, TupleQueryError>) -> Result<Result<R, String>, Er
     match built {
         Ok(built) => Ok(Ok(built)),
         Err(TupleQueryError::Build(
-            error @ (BuildError::Compile(_) | BuildError::Table(_) | BuildError::Unsupported(_)),
+            error @ (LowerError::Compile(_) | LowerError::Table(_) | LowerError::Unsupported(_)),
         )) => Ok(Err(error.to_string())),
         Err(error) => Err(error.into()),
     }
 }
 
-struct Running {
+struct RunningTupleQuery {
     running: TupleQuery,
-    query: Query,
+    query: PlanQuery,
 }
 
-impl Running {
+impl RunningTupleQuery {
     /// The next rows; none behind the last.
     fn next_batch(
         &mut self,
@@ -212,7 +212,7 @@ impl Running {
 
 fn rows_of(
     session: &Arc<Session>,
-    mut running: Running,
+    mut running: RunningTupleQuery,
     schema: SchemaRef,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {

@@ -8,11 +8,11 @@ use quire_sql::names;
 
 use super::Binder;
 use crate::statement::access;
-use crate::statement::compiled::{Change, Output};
-use crate::statement::table::Table;
+use crate::statement::compiled::{CompiledChange, OutputColumn};
+use crate::statement::table::RowTableSchema;
 
 impl Binder<'_> {
-    pub(super) fn update(&self, update: Update) -> Option<Change> {
+    pub(super) fn update(&self, update: Update) -> Option<CompiledChange> {
         let Update {
             update_token: _,
             optimizer_hints,
@@ -41,19 +41,22 @@ impl Binder<'_> {
     }
 
     /// Columns with their new values, over all columns that expressions may name.
-    pub(super) fn new_values(&self, assignments: Vec<Assignment>) -> Option<Vec<(usize, Output)>> {
+    pub(super) fn new_values(
+        &self,
+        assignments: Vec<Assignment>,
+    ) -> Option<Vec<(usize, OutputColumn)>> {
         let mut new_values = Vec::with_capacity(assignments.len());
         for (column, value) in assignments_of(assignments, self.table)? {
             if self.table.columns.get(column)?.is_generated {
                 return None;
             }
             let value = self.value_for(column, value, &mut Slots::All)?;
-            new_values.push((column, Output::of(value)));
+            new_values.push((column, OutputColumn::of(value)));
         }
         Some(new_values)
     }
 
-    pub(super) fn delete(&self, delete: Delete) -> Option<Change> {
+    pub(super) fn delete(&self, delete: Delete) -> Option<CompiledChange> {
         let Delete {
             delete_token: _,
             optimizer_hints,
@@ -80,14 +83,14 @@ impl Binder<'_> {
         &self,
         selection: Option<Expr>,
         returning: Option<Vec<SelectItem>>,
-    ) -> Option<Change> {
+    ) -> Option<CompiledChange> {
         let all: Vec<usize> = (0..self.table.columns.len()).collect();
         let conditions = self.conditions(selection, &mut Slots::All)?;
         let (access, tests) = access::choose(self.table, &all, conditions.clone());
         if access.is_open() {
             return None;
         }
-        Some(Change {
+        Some(CompiledChange {
             access,
             tests,
             all_conditions: conditions,
@@ -101,7 +104,7 @@ impl Binder<'_> {
 /// The assignments of an `UPDATE` to single columns, none of them twice. `DEFAULT` is left to the general path.
 pub(super) fn assignments_of(
     assignments: Vec<Assignment>,
-    table: &Table,
+    table: &RowTableSchema,
 ) -> Option<Vec<(usize, Expr)>> {
     let mut found: Vec<(usize, Expr)> = Vec::with_capacity(assignments.len());
     for assignment in assignments {

@@ -13,9 +13,9 @@ use quire_sql::rewrite;
 use super::Binder;
 use super::clauses::SelectClauses;
 use super::select::shown_schema;
-use crate::statement::compiled::Output;
-use crate::statement::constant::Constant;
-use crate::statement::table::Table;
+use crate::statement::compiled::OutputColumn;
+use crate::statement::constant::ConstantSelect;
+use crate::statement::table::RowTableSchema;
 
 /// Whether a statement is a `SELECT` of such values.
 pub(in crate::statement) fn is_constant(statement: &Statement) -> bool {
@@ -91,7 +91,7 @@ pub(in crate::statement) fn compile_constant(
     mut statement: Statement,
     options: &Arc<ConfigOptions>,
     parameter_types: Vec<Option<FieldRef>>,
-) -> Option<Constant> {
+) -> Option<ConstantSelect> {
     rewrite::rewrite(&mut statement);
     let Statement::Query(query) = statement else {
         return None;
@@ -111,12 +111,12 @@ pub(in crate::statement) fn compile_constant(
     if !order_by.is_empty() {
         return None;
     }
-    let table = Table::none();
+    let table = RowTableSchema::none();
     let binder = Binder::new(&table, "", options, parameter_types)?;
     let items = binder.items(projection, &mut Slots::All, None)?;
     let schema = shown_schema(&items);
-    let outputs = items.into_iter().map(|(_, item)| Output::of(item));
-    Some(Constant {
+    let outputs = items.into_iter().map(|(_, item)| OutputColumn::of(item));
+    Some(ConstantSelect {
         outputs: outputs.collect(),
         schema,
     })

@@ -8,11 +8,11 @@ use quire_planner::expression::Slots;
 use quire_sql::{names, parse, rewrite};
 
 use super::Binder;
-use crate::statement::compiled::{Conflict, Insert, NewValue, Output, Upsert};
-use crate::statement::table::{DefaultValue, KeyKind, Table};
+use crate::statement::compiled::{CompiledInsert, ConflictAction, NewValue, OutputColumn, Upsert};
+use crate::statement::table::{DefaultValue, KeyKind, RowTableSchema};
 
 impl Binder<'_> {
-    pub(super) fn insert(&self, insert: Sql) -> Option<Insert> {
+    pub(super) fn insert(&self, insert: Sql) -> Option<CompiledInsert> {
         if !is_plain(&insert) {
             return None;
         }
@@ -29,7 +29,7 @@ impl Binder<'_> {
                         return None;
                     }
                     let value = self.value_for(column, value, &mut Slots::Wanted(Vec::new()))?;
-                    *row.get_mut(column)? = Some(NewValue::Given(Output::of(value)));
+                    *row.get_mut(column)? = Some(NewValue::Given(OutputColumn::of(value)));
                 }
             }
             rows.push(self.with_defaults(row)?);
@@ -38,21 +38,21 @@ impl Binder<'_> {
             return None;
         }
         let conflict = match insert.on {
-            None => Conflict::Fail,
+            None => ConflictAction::Fail,
             Some(OnInsert::OnConflict(conflict)) => {
                 let arbiter = self.arbiter(conflict.conflict_target)?;
                 match conflict.action {
-                    OnConflictAction::DoNothing => Conflict::DoNothing(arbiter),
+                    OnConflictAction::DoNothing => ConflictAction::DoNothing(arbiter),
                     // Of several rows none may be met again; the general path sees to that.
                     OnConflictAction::DoUpdate(update) if rows.len() == 1 => {
-                        Conflict::Update(arbiter?, self.upsert(update)?)
+                        ConflictAction::Update(arbiter?, self.upsert(update)?)
                     }
                     OnConflictAction::DoUpdate(_) => return None,
                 }
             }
             Some(_) => return None,
         };
-        Some(Insert {
+        Some(CompiledInsert {
             rows,
             conflict,
             checks: self.checks()?,
@@ -83,7 +83,7 @@ impl Binder<'_> {
         };
         let value = self.value_for(column, sql, &mut Slots::Wanted(Vec::new()))?;
         let is_fixed = value.node.is_fixed();
-        is_fixed.then(|| NewValue::Given(Output::of(value)))
+        is_fixed.then(|| NewValue::Given(OutputColumn::of(value)))
     }
 
     /// Whether the values of each column have one type in all rows: else the general path finds a common one for them first,
@@ -150,7 +150,7 @@ impl Binder<'_> {
 }
 
 /// Every value with the column it is for, row by row.
-pub(super) fn values_of(insert: &Sql, table: &Table) -> Option<Vec<(usize, Expr)>> {
+pub(super) fn values_of(insert: &Sql, table: &RowTableSchema) -> Option<Vec<(usize, Expr)>> {
     let columns = columns_of(insert, table)?;
     let mut values = Vec::new();
     for row in rows_of(insert)? {
@@ -163,7 +163,7 @@ pub(super) fn values_of(insert: &Sql, table: &Table) -> Option<Vec<(usize, Expr)
 }
 
 /// Number of values in a row. All rows have as many as the first.
-fn column_count(insert: &Sql, table: &Table) -> Option<usize> {
+fn column_count(insert: &Sql, table: &RowTableSchema) -> Option<usize> {
     if insert.columns.is_empty() {
         rows_of(insert)?
             .first()
@@ -174,7 +174,7 @@ fn column_count(insert: &Sql, table: &Table) -> Option<usize> {
     }
 }
 
-fn columns_of(insert: &Sql, table: &Table) -> Option<Vec<usize>> {
+fn columns_of(insert: &Sql, table: &RowTableSchema) -> Option<Vec<usize>> {
     if insert.columns.is_empty() {
         return Some((0..table.columns.len()).collect());
     }

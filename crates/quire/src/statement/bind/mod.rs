@@ -29,17 +29,17 @@ pub(super) use parameters::parameter_types;
 pub(super) use table_name::TableName;
 
 use self::functions::FunctionsOnly;
-use super::compiled::{Check, Compiled, Typed};
-use super::table::Table;
+use super::compiled::{Compiled, CompiledCheck, TypedExpression};
+use super::table::RowTableSchema;
 use quire_error::Error;
-use quire_planner::aggregate::Aggregate;
-use quire_planner::expression::{Slots, Translator};
+use quire_planner::aggregate::StatementAggregate;
+use quire_planner::expression::{ExpressionTranslator, Slots};
 use quire_planner::optimize;
 use quire_sql::{reject, rewrite};
 
 /// Gives expressions over one table their meaning.
 pub(super) struct Binder<'a> {
-    table: &'a Table,
+    table: &'a RowTableSchema,
     schema: DFSchema,
     options: &'a Arc<ConfigOptions>,
     parameter_types: Vec<Option<FieldRef>>,
@@ -48,7 +48,7 @@ pub(super) struct Binder<'a> {
 impl<'a> Binder<'a> {
     /// For a table under the name that the statement gives it.
     pub(super) fn new(
-        table: &'a Table,
+        table: &'a RowTableSchema,
         alias: &str,
         options: &'a Arc<ConfigOptions>,
         parameter_types: Vec<Option<FieldRef>>,
@@ -116,9 +116,9 @@ impl<'a> Binder<'a> {
         &self,
         expr: &Expr,
         slots: &mut Slots,
-        aggregates: Option<&mut Vec<Aggregate>>,
-    ) -> Option<Typed> {
-        let mut translator = Translator {
+        aggregates: Option<&mut Vec<StatementAggregate>>,
+    ) -> Option<TypedExpression> {
+        let mut translator = ExpressionTranslator {
             schema: &self.schema,
             slots,
             options: self.options,
@@ -126,19 +126,19 @@ impl<'a> Binder<'a> {
             aggregates,
             beyond: None,
         };
-        Some(Typed {
+        Some(TypedExpression {
             data_type: translator.type_of(expr)?,
             node: translator.node(expr)?,
         })
     }
 
     /// A compiled expression.
-    fn expression(&self, sql: SqlExpr, slots: &mut Slots) -> Option<Typed> {
+    fn expression(&self, sql: SqlExpr, slots: &mut Slots) -> Option<TypedExpression> {
         self.translate(&self.settled(sql)?, slots, None)
     }
 
     /// A compiled expression with values of the type of a column.
-    fn value_for(&self, column: usize, sql: SqlExpr, slots: &mut Slots) -> Option<Typed> {
+    fn value_for(&self, column: usize, sql: SqlExpr, slots: &mut Slots) -> Option<TypedExpression> {
         let data_type = self.table.columns.get(column)?.sql_type.arrow_type();
         self.translate(&self.settled_as(sql, &data_type)?, slots, None)
     }
@@ -159,12 +159,12 @@ impl<'a> Binder<'a> {
     }
 
     /// The CHECK constraints of the table, over all of its columns.
-    fn checks(&self) -> Option<Vec<Check>> {
+    fn checks(&self) -> Option<Vec<CompiledCheck>> {
         let check = |(name, text): &(String, String)| {
             let mut sql = quire_sql::parse::parse_expression(text).ok()?;
             rewrite::rewrite_expression(&mut sql);
             let condition = self.expression(sql, &mut Slots::All)?;
-            (condition.data_type == DataType::Boolean).then(|| Check {
+            (condition.data_type == DataType::Boolean).then(|| CompiledCheck {
                 condition: condition.node,
                 violation: Error::check_violation(&self.table.name, name, text),
             })
@@ -211,7 +211,7 @@ fn split(condition: Expression, into: &mut Vec<Expression>) {
 /// Compiles a statement on `table`; `None` leaves it to the general path.
 pub(super) fn compile(
     mut statement: Statement,
-    table: &Table,
+    table: &RowTableSchema,
     options: &Arc<ConfigOptions>,
     parameter_types: Vec<Option<FieldRef>>,
 ) -> Option<Compiled> {

@@ -13,7 +13,7 @@ use quire_planner::expression::parameter_number;
 
 use super::table_name::TableName;
 use super::{Binder, change, clauses, insert, is_constant};
-use crate::statement::table::Table;
+use crate::statement::table::RowTableSchema;
 
 /// What a statement calls its table; nothing if it has none.
 pub(super) fn alias_of(statement: &Statement) -> Option<String> {
@@ -28,7 +28,7 @@ pub(super) fn alias_of(statement: &Statement) -> Option<String> {
 /// assigned to.
 pub(in crate::statement) fn parameter_types(
     statement: &Statement,
-    table: &Table,
+    table: &RowTableSchema,
     options: &Arc<ConfigOptions>,
 ) -> Option<Vec<Option<FieldRef>>> {
     let alias = alias_of(statement)?;

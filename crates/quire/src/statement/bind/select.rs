@@ -7,20 +7,20 @@ use datafusion::sql::sqlparser::ast::{
     Expr, OrderByExpr, Query, SelectItem, SelectItemQualifiedWildcardKind, Value,
 };
 use quire_exec::plan::Expression;
-use quire_planner::aggregate::Aggregate;
+use quire_planner::aggregate::StatementAggregate;
 use quire_planner::expression::Slots;
 use quire_sql::names;
 
 use super::Binder;
 use super::clauses::SelectClauses;
-use crate::statement::access::{self, Access};
-use crate::statement::compiled::{Output, Returning, Select, SortKey, Typed};
+use crate::statement::access::{self, AccessPath};
+use crate::statement::compiled::{OutputColumn, OutputSortKey, Returning, Select, TypedExpression};
 
 /// As many rows of a table as can be read here in less time than planning a query takes.
 const FEW_ROWS: usize = 1000;
 
 /// Expressions with the names to show.
-type Items = Vec<(String, Typed)>;
+type Items = Vec<(String, TypedExpression)>;
 
 impl Binder<'_> {
     pub(super) fn select(&self, query: Query) -> Option<Select> {
@@ -58,7 +58,7 @@ impl Binder<'_> {
         if is_long && clauses.lock.is_some() {
             return None;
         }
-        let outputs = items.into_iter().map(|(_, item)| Output::of(item));
+        let outputs = items.into_iter().map(|(_, item)| OutputColumn::of(item));
         Some(Select {
             access,
             tests,
@@ -91,7 +91,7 @@ impl Binder<'_> {
         let schema = shown_schema(&items);
         let outputs = items
             .into_iter()
-            .map(|(_, item)| Output::of(item))
+            .map(|(_, item)| OutputColumn::of(item))
             .collect();
         Some(Some(Returning { outputs, schema }))
     }
@@ -101,7 +101,7 @@ impl Binder<'_> {
         &self,
         projection: Vec<SelectItem>,
         slots: &mut Slots,
-        aggregates: Option<&mut Vec<Aggregate>>,
+        aggregates: Option<&mut Vec<StatementAggregate>>,
     ) -> Option<Items> {
         let mut expressions = Vec::with_capacity(projection.len());
         for item in projection {
@@ -154,7 +154,7 @@ impl Binder<'_> {
         order_by: Vec<OrderByExpr>,
         items: &mut Items,
         slots: &mut Slots,
-    ) -> Option<Vec<SortKey>> {
+    ) -> Option<Vec<OutputSortKey>> {
         let shown = items.len();
         let mut keys = Vec::with_capacity(order_by.len());
         for key in order_by {
@@ -175,7 +175,7 @@ impl Binder<'_> {
             if items.get(output)?.1.data_type.is_floating() {
                 return None;
             }
-            keys.push(SortKey {
+            keys.push(OutputSortKey {
                 output,
                 is_descending,
                 // As in PostgreSQL, NULL is greater than everything.
@@ -188,8 +188,8 @@ impl Binder<'_> {
     /// Whether the key must be read backwards to give this order; `None` when it does not give it.
     fn direction(
         &self,
-        access: &Access,
-        sort: &[SortKey],
+        access: &AccessPath,
+        sort: &[OutputSortKey],
         items: &Items,
         wanted: &[usize],
     ) -> Option<bool> {
@@ -233,7 +233,7 @@ impl Binder<'_> {
         columns.iter().map(ordinal).collect()
     }
 
-    fn has_no_null(&self, access: &Access) -> bool {
+    fn has_no_null(&self, access: &AccessPath) -> bool {
         let mut columns = access.key.columns.iter();
         columns.all(|part| {
             self.table
@@ -262,7 +262,7 @@ impl Binder<'_> {
 }
 
 /// The place of the item that a sort key names, by its number or its name; `None` altogether when that is not clear.
-fn shown_position(key: &Expr, items: &[(String, Typed)]) -> Option<Option<usize>> {
+fn shown_position(key: &Expr, items: &[(String, TypedExpression)]) -> Option<Option<usize>> {
     match key {
         Expr::Value(value) => match &value.value {
             Value::Number(digits, _) => {
@@ -290,6 +290,7 @@ fn can_be_distinct(items: &Items, shown: usize) -> bool {
 }
 
 pub(super) fn shown_schema(items: &Items) -> SchemaRef {
-    let field = |(name, item): &(String, Typed)| Field::new(name, item.data_type.clone(), true);
+    let field =
+        |(name, item): &(String, TypedExpression)| Field::new(name, item.data_type.clone(), true);
     Arc::new(Schema::new(items.iter().map(field).collect::<Vec<_>>()))
 }

@@ -10,7 +10,7 @@ use datafusion::arrow::array::{Date32Array, Int16Array, Int32Array, Int64Array};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
 use quire_error::Error;
-use quire_exec::plan::Scalar;
+use quire_exec::plan::PlanScalar;
 use quire_planner::scalar::{is_binary, is_text, to_planned};
 
 use crate::result_rows::ResultRows;
@@ -95,8 +95,8 @@ fn array_of<'v>(
         DataType::Null => new_null_array(&DataType::Null, values.len()),
         _ if values.len() == 0 => new_null_array(data_type, 0),
         _ => {
-            let planned =
-                values.map(|value| to_planned(&Scalar::from(value.as_tuple_value()), data_type));
+            let planned = values
+                .map(|value| to_planned(&PlanScalar::from(value.as_tuple_value()), data_type));
             ScalarValue::iter_to_array(planned.collect::<Result<Vec<_>, Error>>()?)?
         }
     })

@@ -3,16 +3,19 @@
 use std::mem::take;
 
 use quire_error::Error;
-use quire_exec::plan::{Environment, Row, Scalar};
+use quire_exec::plan::{Environment, PlanScalar, Row};
 use quire_tables::row_table::{TupleValue, Value, recycled};
 
 use super::select::passes;
 use super::{Apply, Executed, Inserted, NewRow, NewRows, TableRows};
 use crate::result_rows::ResultRows;
-use crate::statement::compiled::{Change, Check, Conflict, Insert, NewValue, Output, Returning};
+use crate::statement::compiled::{
+    CompiledChange, CompiledCheck, CompiledInsert, ConflictAction, NewValue, OutputColumn,
+    Returning,
+};
 use crate::statement::memory::GivenValues;
 
-impl Insert {
+impl CompiledInsert {
     pub(in crate::statement) fn execute(
         &self,
         rows: &mut dyn NewRows,
@@ -22,15 +25,15 @@ impl Insert {
         let mut returned = self.returning.as_ref().map(|_| ResultRows::default());
         let mut count = 0;
         for row in &self.rows {
-            let mut scalars: Vec<Scalar<'_>> = recycled(take(&mut given.scalars));
+            let mut scalars: Vec<PlanScalar<'_>> = recycled(take(&mut given.scalars));
             for value in row {
                 scalars.push(match value {
                     NewValue::Given(output) => output.scalar(&[], environment)?,
-                    NewValue::Next(sequence) => Scalar::Integer(rows.next_value(*sequence)?),
+                    NewValue::Next(sequence) => PlanScalar::Integer(rows.next_value(*sequence)?),
                 });
             }
             let mut row: Vec<TupleValue<'_>> = recycled(take(&mut given.row));
-            row.extend(scalars.iter().map(Scalar::as_tuple_value));
+            row.extend(scalars.iter().map(PlanScalar::as_tuple_value));
             if let Some(shown) = self.insert(&row, rows, environment)? {
                 count += 1;
                 if let (Some(returned), Some(shown)) = (&mut returned, shown) {
@@ -78,7 +81,9 @@ impl Insert {
     ) -> Result<Option<Option<Vec<Value>>>, Error> {
         let both = [there, excluded].concat();
         match &self.conflict {
-            Conflict::Update(_, update) if passes(&update.conditions, &both, environment)? => {
+            ConflictAction::Update(_, update)
+                if passes(&update.conditions, &both, environment)? =>
+            {
                 let new_row = Updated {
                     outputs: &update.new_values,
                     checks: &self.checks,
@@ -93,7 +98,7 @@ impl Insert {
     }
 }
 
-impl Change {
+impl CompiledChange {
     pub(super) fn execute(
         &self,
         rows: &mut dyn TableRows,
@@ -151,8 +156,8 @@ impl Change {
 /// What an update makes of a row.
 struct Updated<'s> {
     /// Columns with their new values.
-    outputs: &'s [(usize, Output)],
-    checks: &'s [Check],
+    outputs: &'s [(usize, OutputColumn)],
+    checks: &'s [CompiledCheck],
     returning: Option<&'s Returning>,
 }
 
@@ -166,13 +171,13 @@ impl Updated<'_> {
         given: &mut GivenValues,
         apply: Apply<'_>,
     ) -> Result<Option<Vec<Value>>, Error> {
-        let mut scalars: Vec<Scalar<'_>> = recycled(take(&mut given.scalars));
+        let mut scalars: Vec<PlanScalar<'_>> = recycled(take(&mut given.scalars));
         for (_, output) in self.outputs {
             scalars.push(output.scalar(seen, environment)?);
         }
         let mut columns: Vec<(usize, TupleValue<'_>)> = recycled(take(&mut given.columns));
         let numbers = self.outputs.iter().map(|(column, _)| *column);
-        columns.extend(numbers.zip(scalars.iter().map(Scalar::as_tuple_value)));
+        columns.extend(numbers.zip(scalars.iter().map(PlanScalar::as_tuple_value)));
         let shown = match (self.checks.is_empty(), self.returning) {
             (true, None) => None,
             (_, returning) => {
@@ -204,9 +209,13 @@ impl Returning {
 }
 
 /// A row must not make a CHECK false; unknown is good enough.
-fn check(checks: &[Check], row: Row<'_>, environment: &Environment<'_>) -> Result<(), Error> {
+fn check(
+    checks: &[CompiledCheck],
+    row: Row<'_>,
+    environment: &Environment<'_>,
+) -> Result<(), Error> {
     for check in checks {
-        if check.condition.evaluate(row, environment)? == Scalar::Boolean(false) {
+        if check.condition.evaluate(row, environment)? == PlanScalar::Boolean(false) {
             return Err(check.violation.clone());
         }
     }

@@ -4,16 +4,16 @@ mod batch;
 mod change;
 mod select;
 
-use quire_exec::plan::{Environment, EvaluationError, Row, Scalar};
+use quire_exec::plan::{Environment, EvaluationError, PlanScalar, Row};
 use quire_tables::row_table::{TupleValue, Value};
 
 pub(super) use select::passes;
 
 use super::access::KeyBounds;
-use super::compiled::{Compiled, Conflict, Output};
+use super::compiled::{Compiled, ConflictAction, OutputColumn};
 use super::lock_mode::LockMode;
 use super::memory::GivenValues;
-use super::table::Key;
+use super::table::TableKey;
 use quire_error::Error;
 
 use crate::result_rows::ResultRows;
@@ -40,8 +40,8 @@ pub(super) enum NewRow<'a> {
 
 /// Which rows to read, and what of them.
 #[derive(Clone, Copy)]
-pub(super) struct Range<'a> {
-    pub(super) key: &'a Key,
+pub(super) struct RowRange<'a> {
+    pub(super) key: &'a TableKey,
     pub(super) bounds: &'a KeyBounds,
     /// Against the order of the key.
     pub(super) is_reversed: bool,
@@ -52,12 +52,12 @@ pub(super) struct Range<'a> {
 /// The rows of one table, in one transaction.
 pub(super) trait TableRows: NewRows {
     /// Visits the rows of a range, in the order of its key or backwards, with the values of the wanted columns.
-    fn scan(&mut self, range: Range<'_>, visit: Visit<'_>) -> Result<(), Error>;
+    fn scan(&mut self, range: RowRange<'_>, visit: Visit<'_>) -> Result<(), Error>;
 
     /// The same with the rows that pass `test` locked. If a row has changed before its lock was had, it is visited as it is now.
     fn scan_locked(
         &mut self,
-        range: Range<'_>,
+        range: RowRange<'_>,
         lock: LockMode,
         test: Test<'_>,
         visit: Visit<'_>,
@@ -67,7 +67,7 @@ pub(super) trait TableRows: NewRows {
     /// the lock is had. Returns how many were changed or deleted.
     fn change(
         &mut self,
-        key: &Key,
+        key: &TableKey,
         bounds: &KeyBounds,
         test: Test<'_>,
         decide: Decide<'_>,
@@ -84,7 +84,7 @@ pub(super) trait NewRows {
     fn insert(
         &mut self,
         row: Row<'_>,
-        conflict: &Conflict,
+        conflict: &ConflictAction,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error>;
 }
@@ -127,7 +127,7 @@ impl Compiled {
     }
 }
 
-impl Output {
+impl OutputColumn {
     fn value<'a>(&'a self, row: Row<'a>, environment: &Environment<'a>) -> Result<Value, Error> {
         let value = self.node.evaluate(row, environment)?;
         Ok(value.into_value(self.is_text)?)
@@ -138,10 +138,10 @@ impl Output {
         &'a self,
         row: Row<'a>,
         environment: &Environment<'a>,
-    ) -> Result<Scalar<'a>, Error> {
+    ) -> Result<PlanScalar<'a>, Error> {
         let value = self.node.evaluate(row, environment)?;
         match &value {
-            Scalar::Bytes(bytes) if self.is_text && std::str::from_utf8(bytes).is_err() => {
+            PlanScalar::Bytes(bytes) if self.is_text && std::str::from_utf8(bytes).is_err() => {
                 Err(EvaluationError::NotText.into())
             }
             _ => Ok(value),

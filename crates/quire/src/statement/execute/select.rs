@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use quire_error::Error;
-use quire_exec::plan::{Environment, Expression, Row, Scalar};
-use quire_planner::aggregate::Running;
+use quire_exec::plan::{Environment, Expression, PlanScalar, Row};
+use quire_planner::aggregate::AggregateState;
 use quire_tables::row_table::{TupleValue, Value};
 
-use super::{Range, TableRows};
+use super::{RowRange, TableRows};
 use crate::result_rows::{ResultRows, RowOf};
-use crate::statement::compiled::{Select, SortKey};
+use crate::statement::compiled::{OutputSortKey, Select};
 
 impl Select {
     /// The rows; nothing when too many would have to be read for them.
@@ -21,7 +21,7 @@ impl Select {
     ) -> Result<Option<ResultRows>, Error> {
         let offset = count(self.offset.as_ref(), environment, "OFFSET")?.unwrap_or(0);
         let limit = count(self.limit.as_ref(), environment, "LIMIT")?;
-        let window = Window {
+        let window = SelectWindow {
             skipped: offset,
             end: limit.map(|limit| limit.saturating_add(offset)),
         };
@@ -29,7 +29,7 @@ impl Select {
             return self.aggregate(rows, environment, window);
         }
         let is_ordered = self.sort.is_empty();
-        let mut collector = Collector {
+        let mut collector = SelectCollector {
             select: self,
             environment,
             window,
@@ -55,7 +55,7 @@ impl Select {
         let (read_max, mut read) = (self.read_max.unwrap_or(usize::MAX), 0);
         self.access.for_each_range(environment, |bounds| {
             let mut goes_on = true;
-            let range = Range {
+            let range = RowRange {
                 key: &self.access.key,
                 bounds,
                 is_reversed: self.is_reversed,
@@ -101,9 +101,9 @@ impl Select {
         &self,
         rows: &mut dyn TableRows,
         environment: &Environment<'_>,
-        window: Window,
+        window: SelectWindow,
     ) -> Result<Option<ResultRows>, Error> {
-        let mut running: Vec<Running> = self
+        let mut running: Vec<AggregateState> = self
             .aggregates
             .iter()
             .map(|aggregate| aggregate.start())
@@ -136,7 +136,7 @@ pub(in crate::statement) fn passes<'a>(
     environment: &Environment<'a>,
 ) -> Result<bool, Error> {
     for condition in conditions {
-        if condition.evaluate(row, environment)? != Scalar::Boolean(true) {
+        if condition.evaluate(row, environment)? != PlanScalar::Boolean(true) {
             return Ok(false);
         }
     }
@@ -153,7 +153,7 @@ fn count(
         return Ok(None);
     };
     match node.evaluate(&[], environment)? {
-        Scalar::Integer(count) => match usize::try_from(count) {
+        PlanScalar::Integer(count) => match usize::try_from(count) {
             Ok(count) => Ok(Some(count)),
             Err(_) => {
                 let sqlstate = if clause == "LIMIT" { "2201W" } else { "2201X" };
@@ -169,22 +169,22 @@ fn count(
 
 /// Which of the rows are wanted, counted from 0.
 #[derive(Debug, Clone, Copy)]
-struct Window {
+struct SelectWindow {
     skipped: usize,
     end: Option<usize>,
 }
 
-impl Window {
+impl SelectWindow {
     fn has(self, row: usize) -> bool {
         row >= self.skipped && self.end.is_none_or(|end| row < end)
     }
 }
 
 /// The rows so far.
-struct Collector<'a> {
+struct SelectCollector<'a> {
     select: &'a Select,
     environment: &'a Environment<'a>,
-    window: Window,
+    window: SelectWindow,
     /// Whether rows outside the window need not be kept.
     is_cut: bool,
     passed: usize,
@@ -192,7 +192,7 @@ struct Collector<'a> {
     rows: ResultRows,
 }
 
-impl Collector<'_> {
+impl SelectCollector<'_> {
     /// Takes a row; says whether more are wanted.
     fn take(&mut self, row: Row<'_>) -> Result<bool, Error> {
         let outputs = &self.select.outputs;
@@ -219,7 +219,7 @@ impl Collector<'_> {
     /// The rows, in order and as far as they are wanted.
     fn into_rows(mut self) -> ResultRows {
         let widths = (self.select.outputs.len(), self.select.shown);
-        let Window { skipped, end } = self.window;
+        let SelectWindow { skipped, end } = self.window;
         if !self.is_cut {
             let wanted = skipped..end.unwrap_or(usize::MAX);
             let order = |left: RowOf<'_>, right: RowOf<'_>| compare(&self.select.sort, left, right);
@@ -232,7 +232,7 @@ impl Collector<'_> {
     }
 }
 
-fn compare(keys: &[SortKey], left: RowOf<'_>, right: RowOf<'_>) -> Ordering {
+fn compare(keys: &[OutputSortKey], left: RowOf<'_>, right: RowOf<'_>) -> Ordering {
     for key in keys {
         let (left, right) = (left.value(key.output), right.value(key.output));
         let order = match (left.is_null(), right.is_null()) {
@@ -242,7 +242,7 @@ fn compare(keys: &[SortKey], left: RowOf<'_>, right: RowOf<'_>) -> Ordering {
             (false, true) if key.nulls_first => Ordering::Greater,
             (false, true) => Ordering::Less,
             (false, false) => {
-                let left = Scalar::from(left.as_tuple_value());
+                let left = PlanScalar::from(left.as_tuple_value());
                 let order = left.compare(&right.as_tuple_value().into());
                 if key.is_descending {
                     order.reverse()

@@ -9,7 +9,7 @@ use super::random::{Random, row};
 use super::{compiled, table};
 use crate::result_rows::ResultRows;
 use crate::statement::execute::Executed;
-use crate::statement::table::{DefaultValue, Table};
+use crate::statement::table::{DefaultValue, RowTableSchema};
 use crate::value_ref::ValueRef;
 
 fn rows() -> MemoryRows {
@@ -20,7 +20,11 @@ fn rows() -> MemoryRows {
     }
 }
 
-fn run(table: &Table, rows: &mut MemoryRows, sql: &str) -> Result<(u64, Vec<Value>), Error> {
+fn run(
+    table: &RowTableSchema,
+    rows: &mut MemoryRows,
+    sql: &str,
+) -> Result<(u64, Vec<Value>), Error> {
     let statement =
         compiled(sql, table, Vec::new()).unwrap_or_else(|| panic!("not covered: {sql}"));
     match statement.execute(rows, &Environment::new(&[]))? {

@@ -7,20 +7,22 @@ use quire_error::Error;
 use quire_tables::row_table::{TupleValue, Value};
 
 use crate::statement::access::KeyBounds;
-use crate::statement::compiled::Conflict;
-use crate::statement::execute::{Decide, Inserted, NewRow, NewRows, Range, TableRows, Test, Visit};
+use crate::statement::compiled::ConflictAction;
+use crate::statement::execute::{
+    Decide, Inserted, NewRow, NewRows, RowRange, TableRows, Test, Visit,
+};
 use crate::statement::lock_mode::LockMode;
-use crate::statement::table::{Key, KeyKind};
+use crate::statement::table::{KeyKind, TableKey};
 
 /// All rows of a table, and its keys.
 pub(super) struct MemoryRows {
     pub(super) rows: Vec<Vec<Value>>,
-    pub(super) keys: Vec<Key>,
+    pub(super) keys: Vec<TableKey>,
 }
 
 impl MemoryRows {
     /// Indexes of the rows within bounds, in the order of the key.
-    fn found(&self, key: &Key, bounds: &KeyBounds, is_reversed: bool) -> Vec<usize> {
+    fn found(&self, key: &TableKey, bounds: &KeyBounds, is_reversed: bool) -> Vec<usize> {
         let matches = |row: &Vec<Value>| {
             let mut parts = key.columns.iter();
             let equal = bounds
@@ -63,7 +65,7 @@ fn borrowed(bound: &Bound<Value>) -> Bound<&Value> {
     bound.as_ref()
 }
 
-fn compare(key: &Key, left: &[Value], right: &[Value]) -> Ordering {
+fn compare(key: &TableKey, left: &[Value], right: &[Value]) -> Ordering {
     for part in &key.columns {
         let (left, right) = (&left[part.column], &right[part.column]);
         let order = match (left.is_null(), right.is_null()) {
@@ -87,7 +89,7 @@ fn view<'a>(row: &'a [Value], wanted: &[usize]) -> Vec<TupleValue<'a>> {
 }
 
 impl TableRows for MemoryRows {
-    fn scan(&mut self, range: Range<'_>, visit: Visit<'_>) -> Result<(), Error> {
+    fn scan(&mut self, range: RowRange<'_>, visit: Visit<'_>) -> Result<(), Error> {
         for index in self.found(range.key, range.bounds, range.is_reversed) {
             if !visit(&view(&self.rows[index], range.wanted))? {
                 break;
@@ -98,7 +100,7 @@ impl TableRows for MemoryRows {
 
     fn scan_locked(
         &mut self,
-        range: Range<'_>,
+        range: RowRange<'_>,
         _: LockMode,
         test: Test<'_>,
         visit: Visit<'_>,
@@ -108,7 +110,7 @@ impl TableRows for MemoryRows {
 
     fn change(
         &mut self,
-        key: &Key,
+        key: &TableKey,
         bounds: &KeyBounds,
         test: Test<'_>,
         decide: Decide<'_>,
@@ -167,15 +169,15 @@ impl NewRows for MemoryRows {
     fn insert(
         &mut self,
         row: &[TupleValue<'_>],
-        conflict: &Conflict,
+        conflict: &ConflictAction,
         decide: Decide<'_>,
     ) -> Result<Inserted, Error> {
         let row = &row.iter().map(owned).collect::<Vec<_>>();
         match conflict {
-            Conflict::DoNothing(kind) if self.conflict(row, *kind).is_some() => {
+            ConflictAction::DoNothing(kind) if self.conflict(row, *kind).is_some() => {
                 return Ok(Inserted::LeftOut);
             }
-            Conflict::Update(kind, _) => {
+            ConflictAction::Update(kind, _) => {
                 if let Some(index) = self.conflict(row, Some(*kind)) {
                     let all: Vec<usize> = (0..row.len()).collect();
                     let there = self.rows[index].clone();

@@ -14,29 +14,29 @@ use datafusion::arrow::datatypes::FieldRef;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::common::config::ConfigOptions;
 use datafusion::sql::sqlparser::ast::Statement;
-use quire_sql::parse::{Command, parse};
+use quire_sql::parse::{ParsedCommand, parse};
 use quire_tables::SqlType;
 
 use super::bind::{TableName, compile};
 use super::compiled::Compiled;
-use super::table::{Column, DefaultValue, Key, KeyColumn, KeyKind, Table};
+use super::table::{DefaultValue, KeyKind, RowTableSchema, TableColumn, TableKey, TableKeyColumn};
 use crate::options::DatabaseOptions;
-use crate::settings::Settings;
+use crate::settings::ConnectionSettings;
 
 pub(super) fn options() -> Arc<ConfigOptions> {
-    let settings = Settings::new(&DatabaseOptions::default());
+    let settings = ConnectionSettings::new(&DatabaseOptions::default());
     Arc::clone(settings.config().options())
 }
 
 pub(super) fn statement(sql: &str) -> Statement {
     match parse(sql).unwrap() {
-        Command::Statement(statement, _) => *statement,
+        ParsedCommand::Statement(statement, _) => *statement,
         other => panic!("{other:?}"),
     }
 }
 
 /// A table with a column of most types, a primary key and two indexes.
-pub(super) fn table() -> Table {
+pub(super) fn table() -> RowTableSchema {
     let columns = [
         ("id", SqlType::Integer),
         ("s", SqlType::SmallInt),
@@ -56,7 +56,7 @@ pub(super) fn table() -> Table {
         ("at", SqlType::Timestamp),
         ("ok", SqlType::Boolean),
     ];
-    let column = |(name, sql_type): (&str, SqlType)| Column {
+    let column = |(name, sql_type): (&str, SqlType)| TableColumn {
         name: name.to_owned(),
         sql_type,
         nullable: name != "id",
@@ -67,17 +67,17 @@ pub(super) fn table() -> Table {
             .unwrap(),
         is_generated: false,
     };
-    let part = |(column, is_descending): &(usize, bool)| KeyColumn {
+    let part = |(column, is_descending): &(usize, bool)| TableKeyColumn {
         column: *column,
         is_descending: *is_descending,
         nulls_first: *is_descending,
     };
-    let key = |kind, is_unique, parts: &[(usize, bool)]| Key {
+    let key = |kind, is_unique, parts: &[(usize, bool)]| TableKey {
         kind,
         is_unique,
         columns: parts.iter().map(part).collect(),
     };
-    Table {
+    RowTableSchema {
         name: "x".to_owned(),
         columns: columns.iter().copied().map(column).collect(),
         keys: vec![
@@ -90,7 +90,11 @@ pub(super) fn table() -> Table {
     }
 }
 
-pub(super) fn compiled(sql: &str, table: &Table, types: Vec<Option<FieldRef>>) -> Option<Compiled> {
+pub(super) fn compiled(
+    sql: &str,
+    table: &RowTableSchema,
+    types: Vec<Option<FieldRef>>,
+) -> Option<Compiled> {
     let statement = statement(sql);
     TableName::of(&statement).filter(|found| found.name == table.name)?;
     compile(statement, table, &options(), types)

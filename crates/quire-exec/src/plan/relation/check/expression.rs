@@ -6,13 +6,13 @@ use super::columns::{kind_of, same_kind};
 use crate::plan::{Expression, PlanColumn, PlanError, ShortCut, ValueKind};
 
 /// The rows that expressions of a node see.
-pub(super) struct Checker<'a> {
+pub(super) struct ExpressionChecker<'a> {
     pub(super) node: &'static str,
     columns: &'a [PlanColumn],
     parameter_count: usize,
 }
 
-impl<'a> Checker<'a> {
+impl<'a> ExpressionChecker<'a> {
     pub(super) fn new(
         node: &'static str,
         columns: &'a [PlanColumn],

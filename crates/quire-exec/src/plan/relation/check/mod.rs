@@ -3,13 +3,13 @@
 mod columns;
 mod expression;
 
-use super::{Aggregate, Join, JoinKind, Node, Plan, PlanError, Query};
+use super::{Aggregate, Join, JoinKind, Plan, PlanError, PlanNode, PlanQuery};
 use crate::plan::{Expression, ValueKind};
 use columns::{fit, null_in, same_count};
 pub(super) use columns::{kind_of, same_kind};
-use expression::Checker;
+use expression::ExpressionChecker;
 
-impl Query {
+impl PlanQuery {
     /// Checks all plans, and that they use no value before it is there.
     ///
     /// # Errors
@@ -17,7 +17,7 @@ impl Query {
     pub fn check(&self) -> Result<(), PlanError> {
         let mut parameter_count = self.parameter_count;
         for value in &self.values {
-            if matches!(value.node, Node::Write(_)) {
+            if matches!(value.node, PlanNode::Write(_)) {
                 return Err(PlanError::Inside { node: "query" });
             }
             value.check_with(parameter_count)?;
@@ -39,7 +39,9 @@ impl Plan {
 
     fn check_with(&self, parameter_count: usize) -> Result<(), PlanError> {
         for input in self.node.inputs() {
-            if matches!(input.node, Node::Write(_)) && !matches!(self.node, Node::Project(..)) {
+            if matches!(input.node, PlanNode::Write(_))
+                && !matches!(self.node, PlanNode::Project(..))
+            {
                 return Err(PlanError::Inside {
                     node: self.node.name(),
                 });
@@ -51,43 +53,45 @@ impl Plan {
             kind_of(node, column)?;
         }
         match &self.node {
-            Node::Scan(scan) => {
+            PlanNode::Scan(scan) => {
                 same_count(node, scan.columns.len(), self.columns.len())?;
-                let checker = Checker::new(node, &self.columns, parameter_count);
+                let checker = ExpressionChecker::new(node, &self.columns, parameter_count);
                 scan.conditions
                     .iter()
                     .try_for_each(|condition| checker.condition(condition))
             }
-            Node::Values(rows) => {
-                let checker = Checker::new(node, &[], parameter_count);
+            PlanNode::Values(rows) => {
+                let checker = ExpressionChecker::new(node, &[], parameter_count);
                 rows.iter()
                     .try_for_each(|row| self.outputs(&checker, row.iter()))
             }
-            Node::Filter(input, condition) => {
+            PlanNode::Filter(input, condition) => {
                 self.same_columns(input)?;
-                Checker::new(node, &input.columns, parameter_count).condition(condition)
+                ExpressionChecker::new(node, &input.columns, parameter_count).condition(condition)
             }
-            Node::Project(input, expressions) => {
-                let checker = Checker::new(node, &input.columns, parameter_count);
+            PlanNode::Project(input, expressions) => {
+                let checker = ExpressionChecker::new(node, &input.columns, parameter_count);
                 self.outputs(&checker, expressions.iter())
             }
-            Node::Join(join) => self.join_fits(join, parameter_count),
-            Node::Aggregate(aggregate) => self.aggregate_fits(aggregate, parameter_count),
-            Node::Sort(sort) => {
+            PlanNode::Join(join) => self.join_fits(join, parameter_count),
+            PlanNode::Aggregate(aggregate) => self.aggregate_fits(aggregate, parameter_count),
+            PlanNode::Sort(sort) => {
                 self.same_columns(&sort.input)?;
-                let checker = Checker::new(node, &sort.input.columns, parameter_count);
+                let checker = ExpressionChecker::new(node, &sort.input.columns, parameter_count);
                 let mut keys = sort.keys.iter();
                 keys.try_for_each(|key| checker.expression(&key.expression).map(drop))
             }
-            Node::Limit { input, skip, fetch } => {
+            PlanNode::Limit { input, skip, fetch } => {
                 self.same_columns(input)?;
-                let checker = Checker::new(node, &[], parameter_count);
+                let checker = ExpressionChecker::new(node, &[], parameter_count);
                 let mut counts = skip.iter().chain(fetch);
                 counts.try_for_each(|count| checker.of_kind(count, ValueKind::Integer, "a count"))
             }
-            Node::Distinct(input) => self.same_columns(input),
-            Node::UnionAll(inputs) => inputs.iter().try_for_each(|input| self.same_columns(input)),
-            Node::Write(write) => {
+            PlanNode::Distinct(input) => self.same_columns(input),
+            PlanNode::UnionAll(inputs) => {
+                inputs.iter().try_for_each(|input| self.same_columns(input))
+            }
+            PlanNode::Write(write) => {
                 self.same_columns(&write.input)?;
                 self.write_fits(write)
             }
@@ -97,7 +101,7 @@ impl Plan {
     /// The values of expressions are those of the columns.
     fn outputs<'e>(
         &self,
-        checker: &Checker<'_>,
+        checker: &ExpressionChecker<'_>,
         expressions: impl ExactSizeIterator<Item = &'e Expression>,
     ) -> Result<(), PlanError> {
         same_count(checker.node, expressions.len(), self.columns.len())?;
@@ -119,15 +123,15 @@ impl Plan {
     }
 
     fn join_fits(&self, join: &Join, parameter_count: usize) -> Result<(), PlanError> {
-        let left = Checker::new("join", &join.left.columns, parameter_count);
-        let right = Checker::new("join", &join.right.columns, parameter_count);
+        let left = ExpressionChecker::new("join", &join.left.columns, parameter_count);
+        let right = ExpressionChecker::new("join", &join.right.columns, parameter_count);
         for key in &join.keys {
             let kind = left.expression(&key.left)?;
             right.of_kind(&key.right, kind, "a key")?;
         }
         if let Some(residual) = &join.residual {
             let both = [join.left.columns.as_slice(), &join.right.columns].concat();
-            Checker::new("join", &both, parameter_count).condition(residual)?;
+            ExpressionChecker::new("join", &both, parameter_count).condition(residual)?;
         }
         let is_simple_anti =
             join.kind == JoinKind::Anti && join.keys.len() == 1 && join.residual.is_none();
@@ -145,7 +149,7 @@ impl Plan {
         parameter_count: usize,
     ) -> Result<(), PlanError> {
         let node = "aggregate";
-        let checker = Checker::new(node, &aggregate.input.columns, parameter_count);
+        let checker = ExpressionChecker::new(node, &aggregate.input.columns, parameter_count);
         let mut found = Vec::with_capacity(self.columns.len());
         for group in &aggregate.groups {
             found.push((checker.expression(group)?, group.may_be_null()));

@@ -13,8 +13,8 @@ use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, cast,
 };
 
-use super::super::columns::{self, Known, columns_of};
-use super::super::domain::Key;
+use super::super::columns::{self, ColumnSubstitutes, columns_of};
+use super::super::domain::CorrelatedKey;
 use super::keyed::Keyed;
 use super::{Pull, Pulled};
 
@@ -36,10 +36,10 @@ impl Pull<'_> {
             .chain(&aggregate.aggr_expr)
             .cloned()
             .collect();
-        let before = Known::default().with(aggregate.input.schema(), &input.outputs);
+        let before = ColumnSubstitutes::default().with(aggregate.input.schema(), &input.outputs);
         let read = before.substitute_all(&above)?;
         let keyed = self.keyed(input, &read.iter().collect::<Vec<_>>())?;
-        let known = Known::default().with(aggregate.input.schema(), &keyed.outputs);
+        let known = ColumnSubstitutes::default().with(aggregate.input.schema(), &keyed.outputs);
         let groups = keyed.resolve_all(known.substitute_all(&aggregate.group_expr)?)?;
         let aggregates = keyed.resolve_all(known.substitute_all(&aggregate.aggr_expr)?)?;
         if let [Expr::GroupingSet(sets)] = groups.as_slice() {
@@ -178,7 +178,7 @@ impl Pull<'_> {
 }
 
 /// The key's condition, by another column.
-fn at(key: &Key, column: &Expr) -> Expr {
+fn at(key: &CorrelatedKey, column: &Expr) -> Expr {
     super::super::domain::equality(key.outer.clone(), column.clone(), key.is_null_safe)
 }
 

@@ -9,8 +9,8 @@ use datafusion::functions::expr_fn::coalesce;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan};
 
-use super::super::columns::{self, Known, columns_of, outer_columns};
-use super::super::domain::{Key, equality};
+use super::super::columns::{self, ColumnSubstitutes, columns_of, outer_columns};
+use super::super::domain::{CorrelatedKey, equality};
 use super::{Pull, Pulled};
 
 impl Pull<'_> {
@@ -30,7 +30,7 @@ impl Pull<'_> {
     fn inner_join(&self, join: &Join) -> Result<Pulled> {
         let left = self.rows_of(&join.left)?;
         let right = self.apart(&left, self.rows_of(&join.right)?)?;
-        let known = Known::default()
+        let known = ColumnSubstitutes::default()
             .with(join.left.schema(), &left.outputs)
             .with(join.right.schema(), &right.outputs);
         let (outer, own): (Vec<Expr>, Vec<Expr>) = known
@@ -63,7 +63,7 @@ impl Pull<'_> {
         if join_type == JoinType::Left {
             others = self.with_own_outputs(others)?;
         }
-        let known = Known::default()
+        let known = ColumnSubstitutes::default()
             .with(preserved.schema(), &rows.outputs)
             .with(other.schema(), &others.outputs);
         let mut conditions = known.substitute_all(&conditions_of(join))?;
@@ -107,7 +107,7 @@ impl Pull<'_> {
     fn full_join(&self, join: &Join) -> Result<Pulled> {
         let left = self.rows_of(&join.left)?;
         let right = self.apart(&left, self.rows_of(&join.right)?)?;
-        let known = Known::default()
+        let known = ColumnSubstitutes::default()
             .with(join.left.schema(), &left.outputs)
             .with(join.right.schema(), &right.outputs);
         let conditions = known.substitute_all(&conditions_of(join))?;
@@ -116,7 +116,7 @@ impl Pull<'_> {
         let left = self.beside_domain(left, columns.clone())?;
         let right = self.beside_domain(right, columns)?;
         // The outputs of both sides are columns of their own now.
-        let known = Known::default()
+        let known = ColumnSubstitutes::default()
             .with(join.left.schema(), &left.outputs)
             .with(join.right.schema(), &right.outputs);
         let mut conditions = left.resolve_all(known.substitute_all(&conditions_of(join))?)?;
@@ -128,7 +128,7 @@ impl Pull<'_> {
         let plan = columns::join(left.plan, right.plan, JoinType::Full, conditions)?;
         let (plan, columns) = columns::computed(plan, merged, self.names)?;
         let keys = left.keys.iter().zip(columns);
-        let keys = keys.map(|(key, inner)| Key {
+        let keys = keys.map(|(key, inner)| CorrelatedKey {
             inner,
             is_null_safe: true,
             ..key.clone()

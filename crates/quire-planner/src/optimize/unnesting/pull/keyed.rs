@@ -4,7 +4,7 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{BinaryExpr, Expr, JoinType, LogicalPlan, Operator};
 
 use super::super::columns::{self, OuterColumn, outer_columns};
-use super::super::domain::{Domain, Key};
+use super::super::domain::{CorrelatedKey, CorrelationDomain};
 use super::{Pull, Pulled};
 
 /// The rows of `plan` whose keys equal what the outer row says. The outputs read `plan` only.
@@ -12,9 +12,9 @@ use super::{Pull, Pulled};
 pub(super) struct Keyed {
     pub(super) plan: LogicalPlan,
     pub(super) outputs: Vec<Expr>,
-    pub(super) keys: Vec<Key>,
+    pub(super) keys: Vec<CorrelatedKey>,
     /// The outer values, if they are columns of `plan`.
-    domain: Option<Domain>,
+    domain: Option<CorrelationDomain>,
 }
 
 impl Keyed {
@@ -39,7 +39,7 @@ impl Keyed {
     }
 
     pub(super) fn conditions(&self) -> Vec<Expr> {
-        self.keys.iter().map(Key::condition).collect()
+        self.keys.iter().map(CorrelatedKey::condition).collect()
     }
 
     pub(super) fn into_pulled(self) -> Pulled {
@@ -75,7 +75,7 @@ impl Pull<'_> {
         let keys = equalities
             .into_iter()
             .zip(columns)
-            .map(|(equality, inner)| Key {
+            .map(|(equality, inner)| CorrelatedKey {
                 outer: equality.outer,
                 inner,
                 is_null_safe: equality.is_null_safe,
@@ -90,7 +90,7 @@ impl Pull<'_> {
 
     /// The rows beside the values of the outer `columns`, which must have all that the rows read.
     pub(super) fn beside_domain(&self, pulled: Pulled, columns: Vec<OuterColumn>) -> Result<Keyed> {
-        let domain = Domain::of(self.outer, columns, self.names)?;
+        let domain = CorrelationDomain::of(self.outer, columns, self.names)?;
         let conditions = domain.resolve_all(pulled.conditions)?;
         let outer = domain.plan.clone();
         let plan = match pulled.having {

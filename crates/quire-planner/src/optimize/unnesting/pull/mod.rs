@@ -18,7 +18,7 @@ use datafusion::logical_expr::{
     EmptyRelation, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, Sort, SortExpr, lit,
 };
 
-use super::columns::{self, Known, Names, columns_of};
+use super::columns::{self, ColumnSubstitutes, UniqueColumnNames, columns_of};
 use super::row_counts::always_has_a_row;
 
 /// A subquery's rows for an outer row: those of `plan` that meet the conditions.
@@ -63,7 +63,7 @@ impl Pulled {
     }
 
     /// The same with names that none of the rows `beside` it have, and without the columns that nothing reads.
-    pub(super) fn renamed(self, beside: &DFSchema, names: &Names) -> Result<Self> {
+    pub(super) fn renamed(self, beside: &DFSchema, names: &UniqueColumnNames) -> Result<Self> {
         let mut columns = Vec::new();
         for expression in self.expressions() {
             for column in expression.column_refs() {
@@ -101,7 +101,7 @@ impl Pulled {
             .project(outputs)?
             .alias(relation.clone())?
             .build()?;
-        let known = Known::of_columns(&columns, &columns_of(&plan));
+        let known = ColumnSubstitutes::of_columns(&columns, &columns_of(&plan));
         Ok(Self {
             plan,
             outputs: known.substitute_all(&self.outputs)?,
@@ -118,7 +118,7 @@ impl Pulled {
 #[derive(Clone, Copy)]
 pub(super) struct Pull<'a> {
     pub(super) outer: &'a LogicalPlan,
-    pub(super) names: &'a Names,
+    pub(super) names: &'a UniqueColumnNames,
 }
 
 impl Pull<'_> {
@@ -168,7 +168,7 @@ impl Pull<'_> {
 
     fn filter(&self, filter: &Filter) -> Result<Pulled> {
         let mut input = self.pull(&filter.input)?;
-        let known = Known::default().with(filter.input.schema(), &input.outputs);
+        let known = ColumnSubstitutes::default().with(filter.input.schema(), &input.outputs);
         let predicate = known.substitute(filter.predicate.clone())?;
         let conditions = split_conjunction_owned(predicate);
         if let Some(having) = &mut input.having {
@@ -185,7 +185,7 @@ impl Pull<'_> {
 
     /// What does not read the outer row is computed, unless the row may be missing.
     fn projection(&self, projection: &Projection, mut input: Pulled) -> Result<Pulled> {
-        let known = Known::default().with(projection.input.schema(), &input.outputs);
+        let known = ColumnSubstitutes::default().with(projection.input.schema(), &input.outputs);
         let outputs = known.substitute_all(&projection.expr)?;
         let outputs: Vec<Expr> = outputs.into_iter().map(Expr::unalias).collect();
         if input.having.is_some() || input.is_outer_row_alone() {
@@ -222,7 +222,7 @@ impl Pull<'_> {
 
     fn ordered_by(&self, sort: &Sort) -> Result<(Pulled, Vec<SortExpr>)> {
         let input = self.pull(&sort.input)?;
-        let known = Known::default().with(sort.input.schema(), &input.outputs);
+        let known = ColumnSubstitutes::default().with(sort.input.schema(), &input.outputs);
         let order = sort.expr.iter().map(|key| {
             let expr = known.substitute(key.expr.clone())?;
             Ok(SortExpr { expr, ..*key })

@@ -11,17 +11,17 @@ use datafusion::logical_expr::{
     Window, cast, lit,
 };
 
-use super::super::columns::{self, Known, columns_of};
+use super::super::columns::{self, ColumnSubstitutes, columns_of};
 use super::keyed::Keyed;
 use super::{Pull, Pulled, is_at_least_one};
 
 impl Pull<'_> {
     pub(super) fn window(&self, window: &Window) -> Result<Pulled> {
         let input = self.pull(&window.input)?;
-        let before = Known::default().with(window.input.schema(), &input.outputs);
+        let before = ColumnSubstitutes::default().with(window.input.schema(), &input.outputs);
         let read = before.substitute_all(&window.window_expr)?;
         let keyed = self.keyed(input, &read.iter().collect::<Vec<_>>())?;
-        let known = Known::default().with(window.input.schema(), &keyed.outputs);
+        let known = ColumnSubstitutes::default().with(window.input.schema(), &keyed.outputs);
         let mut calls = Vec::with_capacity(window.window_expr.len());
         for call in &window.window_expr {
             let call = keyed.resolve(known.substitute(call.clone())?)?;
@@ -107,13 +107,13 @@ impl Pull<'_> {
     pub(super) fn first_of_each(&self, distinct: &DistinctOn) -> Result<Pulled> {
         let input = self.pull(&distinct.input)?;
         let schema = distinct.input.schema();
-        let before = Known::default().with(schema, &input.outputs);
+        let before = ColumnSubstitutes::default().with(schema, &input.outputs);
         let order: Vec<SortExpr> = distinct.sort_expr.clone().unwrap_or_default();
         let order_expr = order.iter().map(|key| &key.expr);
         let all = distinct.on_expr.iter().chain(&distinct.select_expr);
         let read = before.substitute_all(all.chain(order_expr))?;
         let keyed = self.keyed(input, &read.iter().collect::<Vec<_>>())?;
-        let known = Known::default().with(schema, &keyed.outputs);
+        let known = ColumnSubstitutes::default().with(schema, &keyed.outputs);
         let on = known.substitute_all(&distinct.on_expr)?;
         let on = keyed.resolve_all(on)?;
         let selected = keyed.resolve_all(known.substitute_all(&distinct.select_expr)?)?;

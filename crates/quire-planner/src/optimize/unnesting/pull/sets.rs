@@ -8,7 +8,7 @@ use datafusion::logical_expr::{
 };
 
 use super::super::columns::{OuterColumn, columns_of, outer_columns};
-use super::super::domain::Key;
+use super::super::domain::CorrelatedKey;
 use super::keyed::Keyed;
 use super::{Pull, Pulled};
 
@@ -100,7 +100,7 @@ impl Pull<'_> {
         for key in &keyed.keys {
             let name = self.names.next("__key");
             columns.push(Expr::Column(key.inner.clone()).alias(&name));
-            keys.push(Key {
+            keys.push(CorrelatedKey {
                 inner: datafusion::common::Column::new_unqualified(name),
                 ..key.clone()
             });
@@ -115,7 +115,7 @@ impl Pull<'_> {
         Ok(Pulled {
             plan,
             outputs,
-            conditions: keys.iter().map(Key::condition).collect(),
+            conditions: keys.iter().map(CorrelatedKey::condition).collect(),
             having: None,
         })
     }

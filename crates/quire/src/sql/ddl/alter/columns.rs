@@ -9,21 +9,21 @@ use quire_sql::names::folded;
 use quire_sql::parse::parse_expression;
 use quire_sql::reject::not_supported;
 use quire_tables::{
-    AddedColumn, ColumnDefinition, ColumnSequence, GeneratedKind, Storage, TableDefinition,
+    AddedColumn, ColumnDefinition, ColumnSequence, GeneratedKind, TableDefinition, TableStorage,
 };
 
 use super::super::super::{query, views};
 use super::super::create_table::{check_expressions, column_place};
-use super::super::draft::{Draft, type_of};
+use super::super::draft::{DefinitionDraft, type_of};
 use super::super::drop::{Doomed, drop_foreign_key};
-use super::super::expressions::{Expressions, columns_of};
+use super::super::expressions::{ExpressionPlanner, columns_of};
 use super::Alteration;
 use super::missing::scalar_of;
 use super::rows::quoted;
 
 impl Alteration<'_, '_> {
-    fn expressions(&self) -> Expressions<'_> {
-        Expressions {
+    fn expressions(&self) -> ExpressionPlanner<'_> {
+        ExpressionPlanner {
             session: self.session,
             snapshot: self.snapshot(),
         }
@@ -45,7 +45,7 @@ impl Alteration<'_, '_> {
             let text = format!("column \"{name}\" of relation \"{table}\" already exists");
             return Err(Error::new("42701", text));
         }
-        let mut draft = Draft::new(&snapshot, old.as_ref().clone());
+        let mut draft = DefinitionDraft::new(&snapshot, old.as_ref().clone());
         draft.add_column(spelled)?;
         draft.add_constraints(&[])?;
         let default = draft.defaults.first().map(|(_, default)| default.clone());
@@ -81,7 +81,7 @@ impl Alteration<'_, '_> {
         column: &ColumnDefinition,
         default: Option<&Expr>,
     ) -> Result<Option<AddedColumn>, Error> {
-        if old.storage == Storage::Column || column.sequence.is_some() {
+        if old.storage == TableStorage::Column || column.sequence.is_some() {
             return Ok(None);
         }
         let expressions = self.expressions();
@@ -111,7 +111,7 @@ impl Alteration<'_, '_> {
         };
         let id = self.snapshot().id_of(&self.table);
         match old.storage {
-            Storage::Column => {
+            TableStorage::Column => {
                 let mut definition = TableDefinition::clone(&old);
                 definition.columns.remove(place);
                 let values = values_of(&definition);
@@ -120,7 +120,7 @@ impl Alteration<'_, '_> {
                 }
                 self.rewrite(definition, &values).await?;
             }
-            Storage::Row => self.hide_column(&old, place, cascade)?,
+            TableStorage::Row => self.hide_column(&old, place, cascade)?,
         }
         self.drop_broken_views(id, &folded(name), cascade).await
     }
@@ -276,9 +276,9 @@ impl Alteration<'_, '_> {
             _ => GeneratedKind::Always,
         };
         let snapshot = self.snapshot();
-        let mut draft = Draft::new(&snapshot, definition);
+        let mut draft = DefinitionDraft::new(&snapshot, definition);
         draft.generate(place, kind, options)?;
-        let Draft {
+        let DefinitionDraft {
             mut definition,
             sequences,
             ..
@@ -315,7 +315,7 @@ impl Alteration<'_, '_> {
         }
         self.refuse_views_with(&name)?;
         let is_text = old_type.is_text() && sql_type.is_text();
-        if definition.storage == Storage::Row && is_text && using.is_none() {
+        if definition.storage == TableStorage::Row && is_text && using.is_none() {
             self.check_length(&name, sql_type).await?;
             return self.redefine(definition);
         }

@@ -4,12 +4,12 @@ use datafusion::sql::sqlparser::ast::{Ident, TableConstraint};
 use quire_error::Error;
 use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
-use quire_tables::{Storage, TableDefinition};
+use quire_tables::{TableDefinition, TableStorage};
 
 use super::super::create_table::check_expressions;
-use super::super::draft::Draft;
+use super::super::draft::DefinitionDraft;
 use super::super::drop::drop_foreign_key;
-use super::super::expressions::Expressions;
+use super::super::expressions::ExpressionPlanner;
 use super::Alteration;
 use super::columns::values_of;
 
@@ -20,7 +20,7 @@ impl Alteration<'_, '_> {
     ) -> Result<(), Error> {
         let snapshot = self.snapshot();
         let old = self.definition()?;
-        let mut draft = Draft::new(&snapshot, old.as_ref().clone());
+        let mut draft = DefinitionDraft::new(&snapshot, old.as_ref().clone());
         draft.add_constraints(std::slice::from_ref(constraint))?;
         self.adopt(&old, &draft).await
     }
@@ -29,15 +29,15 @@ impl Alteration<'_, '_> {
     pub(super) async fn adopt(
         &mut self,
         old: &TableDefinition,
-        draft: &Draft<'_>,
+        draft: &DefinitionDraft<'_>,
     ) -> Result<(), Error> {
         let new = &draft.definition;
         let has_new = new.constraint_names().count() > old.constraint_names().count();
-        if old.storage == Storage::Column && has_new {
+        if old.storage == TableStorage::Column && has_new {
             return Err(not_supported("a constraint on a column table")
                 .with_hint("Constraints are enforced by row tables: create the table USING row."));
         }
-        let expressions = Expressions {
+        let expressions = ExpressionPlanner {
             session: self.session,
             snapshot: self.snapshot(),
         };

@@ -13,10 +13,10 @@ use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_sql::reject::not_supported;
-use quire_tables::{Snapshot, Storage, TableDefinition};
+use quire_tables::{Snapshot, TableDefinition, TableStorage};
 
 use super::super::insert::table_name;
-use super::change::Change;
+use super::change::CatalogChange;
 use super::table_options;
 use crate::outcome::Outcome;
 use crate::session::Session;
@@ -26,7 +26,7 @@ pub(in crate::sql) use renames::alter_index;
 /// One statement on one table.
 struct Alteration<'s, 't> {
     session: &'s Session,
-    change: Change<'s>,
+    change: CatalogChange<'s>,
     /// Name of the table at this moment.
     table: String,
     token: &'t CancelToken,
@@ -76,7 +76,7 @@ async fn alter_while(
     if alter.location.is_some() || alter.on_cluster.is_some() || alter.table_type.is_some() {
         return Err(not_supported("a clause of this ALTER TABLE"));
     }
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     let table = table_name(&alter.name)?;
     lock_table(&mut change, &table, others)?;
     let snapshot = change.snapshot();
@@ -122,7 +122,7 @@ async fn rewrite_while(
     others: Others,
     token: &CancelToken,
 ) -> Result<(), Error> {
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     lock_table(&mut change, table, others)?;
     let mut alteration = Alteration {
         session,
@@ -131,14 +131,14 @@ async fn rewrite_while(
         token,
     };
     let definition = TableDefinition::clone(&*alteration.definition()?);
-    if definition.storage == Storage::Row {
+    if definition.storage == TableStorage::Row {
         let values = columns::values_of(&definition);
         alteration.rewrite(definition, &values).await?;
     }
     alteration.change.finish("VACUUM").map(|_| ())
 }
 
-fn lock_table(change: &mut Change<'_>, table: &str, others: Others) -> Result<(), Error> {
+fn lock_table(change: &mut CatalogChange<'_>, table: &str, others: Others) -> Result<(), Error> {
     match others {
         Others::MayRead => change.lock_table_for_rewriting(table),
         Others::MayDoNothing => change.lock_table(table),

@@ -16,7 +16,7 @@ use quire_tables::{TableDefinition, ViewDefinition};
 
 use super::super::super::insert::table_name;
 use super::super::super::views;
-use super::super::change::Change;
+use super::super::change::CatalogChange;
 use super::super::create_table::column_place;
 use super::super::expressions::with_column_renamed;
 use super::Alteration;
@@ -173,7 +173,7 @@ pub(in crate::sql) async fn alter_index(
 ) -> Result<Outcome, Error> {
     let AlterIndexOperation::RenameIndex { index_name } = operation;
     let (name, new_name) = (table_name(name)?, table_name(index_name)?);
-    let mut change = Change::begin(session, token).await?;
+    let mut change = CatalogChange::begin(session, token).await?;
     let unknown = || Error::new("42704", format!("index \"{name}\" does not exist"));
     let snapshot = change.snapshot();
     let table = snapshot.table_of_index(&name).ok_or_else(unknown)?;
@@ -192,8 +192,8 @@ pub(in crate::sql) async fn alter_index(
 
 /// Whether a query of `WITH` has that name.
 fn has_with_query(query: &Query, name: &str) -> bool {
-    struct Finder<'n>(&'n str);
-    impl Visitor for Finder<'_> {
+    struct ShadowingCteFinder<'n>(&'n str);
+    impl Visitor for ShadowingCteFinder<'_> {
         type Break = ();
 
         fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -204,13 +204,13 @@ fn has_with_query(query: &Query, name: &str) -> bool {
             }
         }
     }
-    walk(query, &mut Finder(name)).is_break()
+    walk(query, &mut ShadowingCteFinder(name)).is_break()
 }
 
 /// Whether an expression of a query names a column so, of whatever table.
 fn names_column(query: &Query, column: &str) -> bool {
-    struct Finder<'n>(&'n str);
-    impl Visitor for Finder<'_> {
+    struct ColumnNameFinder<'n>(&'n str);
+    impl Visitor for ColumnNameFinder<'_> {
         type Break = ();
 
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
@@ -226,7 +226,7 @@ fn names_column(query: &Query, column: &str) -> bool {
             }
         }
     }
-    walk(query, &mut Finder(column)).is_break()
+    walk(query, &mut ColumnNameFinder(column)).is_break()
         || query.to_string().to_lowercase().contains(" using(")
         || query.to_string().to_lowercase().contains("natural join")
 }

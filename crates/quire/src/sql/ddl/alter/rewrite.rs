@@ -3,7 +3,7 @@
 use quire_error::Error;
 use quire_error::progress::Phase;
 use quire_sql::parse::parse_query;
-use quire_tables::{GeneratedKind, Snapshot, Storage, TableDefinition, default_name};
+use quire_tables::{GeneratedKind, Snapshot, TableDefinition, TableStorage, default_name};
 
 use super::super::super::planned_query::PlannedQuery;
 use super::super::super::{dml, query, write};
@@ -34,8 +34,8 @@ impl Alteration<'_, '_> {
         let work = self.token.work();
         work.begin(Phase::Rewriting, Some(&self.table));
         match temporary.storage {
-            Storage::Column => self.append(&temporary, planned, &targets).await?,
-            Storage::Row => {
+            TableStorage::Column => self.append(&temporary, planned, &targets).await?,
+            TableStorage::Row => {
                 let PlannedQuery { context, plan, .. } = planned;
                 let writer = &mut self.change.writer;
                 dml::insert_plan(writer, &name, &context, plan, &targets, self.token).await?;

@@ -20,16 +20,16 @@ use tokio::task::block_in_place;
 use super::super::super::write;
 use super::super::change_plan::ChangeColumns;
 use super::super::target;
-use super::{Progress, alias_of, plan, rows_plan};
+use super::{InsertProgress, alias_of, plan, rows_plan};
 use crate::outcome::{Completion, Outcome};
 use crate::planning::{StatementContext, next_of};
 use crate::session::Session;
-use crate::session::Writer;
+use crate::session::TableWriteGuard;
 
 /// Inserts the rows of a statement without `ON CONFLICT` and `RETURNING` into the column table called `name`.
 pub(super) async fn append_or_insert(
     session: &Arc<Session>,
-    mut writer: Writer<'_>,
+    mut writer: TableWriteGuard<'_>,
     insert: &Insert,
     name: &str,
     token: &CancelToken,
@@ -72,7 +72,7 @@ pub(super) async fn append_or_insert(
 /// Appends the rows of a plan to the column table called `name`: column i of the plan goes to the column at place `targets[i]`, the
 /// others get their defaults. Returns their number.
 pub(in crate::sql) async fn append_plan(
-    writer: &mut Writer<'_>,
+    writer: &mut TableWriteGuard<'_>,
     name: &str,
     context: &StatementContext,
     input: LogicalPlan,
@@ -110,7 +110,7 @@ fn has_few_rows(insert: &Insert) -> bool {
 
 /// Rows that are no row group of their own.
 fn insert_few(
-    writer: &mut Writer<'_>,
+    writer: &mut TableWriteGuard<'_>,
     definition: &Arc<TableDefinition>,
     columns: &ChangeColumns,
     batches: &[RecordBatch],
@@ -123,7 +123,7 @@ fn insert_few(
     if !target.definition().takes_rows_of(definition) {
         return Err(target::changed_meanwhile(name));
     }
-    let mut progress = Progress::default();
+    let mut progress = InsertProgress::default();
     let transaction = writer.transaction()?;
     for batch in batches {
         block_in_place(|| progress.insert(transaction, target.rows(), columns, batch, None))?;
