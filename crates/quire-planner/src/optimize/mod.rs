@@ -7,6 +7,7 @@ mod cancellation;
 mod checked_operators;
 mod collected_aggregates;
 mod common_expressions;
+mod computed_lists;
 mod decimals_beside_floats;
 mod excepted_plans;
 mod exclusive_or;

@@ -12,8 +12,9 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use datafusion::physical_plan::displayable;
-use datafusion::sql::sqlparser::ast::{SelectItem, SelectItemQualifiedWildcardKind};
+use datafusion::sql::sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
 use quire_error::Error;
+use quire_planner::optimize::settle_types;
 use quire_planner::scan::ROW_KEY_COLUMN;
 use quire_sql::names;
 use quire_sql::names::folded;
@@ -170,16 +171,19 @@ impl ChangeParts<'_> {
         let first_other = columns.visible_end();
         let positions = own.clone().chain(first_other..rows.fields().len());
         let schema = pick(rows, positions)?;
+        // Its type is told to the client, so it must be the one that planning would settle.
+        let settled = |expr: &ast::Expr| -> Result<Expr, Error> {
+            let expr = self.context.expression(expr, &schema)?;
+            // What has no type says so when the whole is planned.
+            Ok(settle_types(expr.clone(), &schema).unwrap_or(expr))
+        };
         for item in self.returning.unwrap_or_default() {
             match item {
                 SelectItem::UnnamedExpr(expr) => {
-                    named.push((
-                        names::of_expression(expr),
-                        self.context.expression(expr, &schema)?,
-                    ));
+                    named.push((names::of_expression(expr), settled(expr)?));
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    named.push((folded(alias), self.context.expression(expr, &schema)?));
+                    named.push((folded(alias), settled(expr)?));
                 }
                 SelectItem::Wildcard(_) => named.extend(all_of(&schema, None)),
                 SelectItem::QualifiedWildcard(

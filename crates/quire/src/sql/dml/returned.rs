@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
-use datafusion::arrow::compute::{cast, filter_record_batch};
+use datafusion::arrow::compute::{CastOptions, cast_with_options, filter_record_batch};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use quire_error::Error;
 
@@ -50,9 +50,14 @@ impl Returned {
             return Ok(());
         };
         let found = batch.columns()[columns.clone()].iter();
+        // A value that does not fit what was promised is an error, and not NULL.
+        let options = CastOptions {
+            safe: false,
+            ..CastOptions::default()
+        };
         let arrays = found
             .zip(schema.fields())
-            .map(|(array, field)| cast(array, field.data_type()));
+            .map(|(array, field)| cast_with_options(array, field.data_type(), &options));
         let arrays = arrays.collect::<Result<_, _>>()?;
         let returned = RecordBatch::try_new(Arc::clone(schema), arrays)?;
         let returned = filter_record_batch(&returned, changed)?;
