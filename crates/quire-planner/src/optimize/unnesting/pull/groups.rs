@@ -10,7 +10,7 @@ use datafusion::functions::expr_fn::coalesce;
 use datafusion::logical_expr::expr::GroupingSet;
 use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{
-    Aggregate, Distinct, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, cast,
+    Aggregate, Distinct, Expr, ExprSchemable, JoinType, LogicalPlan, LogicalPlanBuilder, cast, lit,
 };
 
 use super::super::columns::{self, ColumnSubstitutes, columns_of};
@@ -96,7 +96,8 @@ impl Pull<'_> {
         })
     }
 
-    /// Each set has the keys. One without any other column makes a row even of no rows: it is joined to the domain.
+    /// Each set has the keys. One without any other column makes a row even of no rows: it is joined to the domain. Of several such
+    /// sets each makes one.
     fn grouping_sets(
         &self,
         aggregate: &Aggregate,
@@ -104,10 +105,11 @@ impl Pull<'_> {
         sets: GroupingSet,
         aggregates: Vec<Expr>,
     ) -> Result<Pulled> {
-        let has_empty_set = match &sets {
-            GroupingSet::Rollup(_) | GroupingSet::Cube(_) => true,
-            GroupingSet::GroupingSets(sets) => sets.iter().any(Vec::is_empty),
+        let empty_count = match &sets {
+            GroupingSet::Rollup(_) | GroupingSet::Cube(_) => 1,
+            GroupingSet::GroupingSets(sets) => sets.iter().filter(|set| set.is_empty()).count(),
         };
+        let has_empty_set = empty_count > 0;
         // A set may leave out a column that is a key, too: the key is a column of its own.
         let copies = keyed.key_columns().into_iter();
         let copies = copies.map(|key| key.alias("__key")).collect();
@@ -146,12 +148,28 @@ impl Pull<'_> {
             conditions,
             having: has_empty_set.then(Vec::new),
         };
-        if has_empty_set {
-            // Not one row, but one at least: with the domain the missing ones are there.
-            Ok(self.keyed(pulled, &[])?.into_pulled())
-        } else {
-            Ok(pulled)
+        if !has_empty_set {
+            return Ok(pulled);
         }
+        // Not one row, but one at least: with the domain the missing ones are there.
+        let mut keyed = self.keyed(pulled, &[])?;
+        if empty_count > 1 {
+            let which_set = &columns[key_count + old_count];
+            keyed.plan = self.missing_for_each(keyed.plan, which_set, empty_count)?;
+        }
+        Ok(keyed.into_pulled())
+    }
+
+    /// The rows, those without a set `count` times.
+    fn missing_for_each(
+        &self,
+        plan: LogicalPlan,
+        which_set: &Expr,
+        count: usize,
+    ) -> Result<LogicalPlan> {
+        let (numbers, number) = self.numbers(count)?;
+        let is_wanted = number.eq(lit(0_i64)).or(which_set.clone().is_null());
+        columns::join(plan, numbers, JoinType::Inner, vec![is_wanted])
     }
 
     pub(super) fn distinct(&self, distinct: &Distinct) -> Result<Pulled> {

@@ -53,15 +53,21 @@ impl Pull<'_> {
         })
     }
 
-    /// Each row has a number, and a column is the expression of that row.
-    pub(super) fn values(&self, values: &Values) -> Result<Pulled> {
-        let numbers = (0_i64..).take(values.values.len());
+    /// As many rows, and the column of their numbers, from 0.
+    pub(super) fn numbers(&self, count: usize) -> Result<(LogicalPlan, Expr)> {
+        let numbers = (0_i64..).take(count);
         let numbers =
             LogicalPlanBuilder::values(numbers.map(|number| vec![lit(number)]).collect())?;
         let name = self.names.next("__number");
         let number = columns_of(numbers.plan()).swap_remove(0);
         let plan = numbers.project([number.alias(&name)])?.build()?;
         let number = columns_of(&plan).swap_remove(0);
+        Ok((plan, number))
+    }
+
+    /// Each row has a number, and a column is the expression of that row.
+    pub(super) fn values(&self, values: &Values) -> Result<Pulled> {
+        let (plan, number) = self.numbers(values.values.len())?;
         let column = |position: usize| {
             let mut rows = values.values.iter().map(|row| row[position].clone());
             let (Some(first), Some(second)) = (rows.next(), rows.next()) else {
