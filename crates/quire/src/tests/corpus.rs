@@ -45,7 +45,7 @@ const LEFT_TO_BATCHES: [(&str, usize); 35] = [
     ("expression random()", 20),
     ("expression setval", 1),
     ("expression uuid()", 1),
-    ("grouping sets", 80),
+    ("grouping sets", 88),
     ("recursivequery", 33),
     ("scan of generate_series()", 12),
     // Queries of WITH that are asked once.
