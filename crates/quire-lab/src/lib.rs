@@ -5,9 +5,9 @@
 //! Nothing here reads or writes a file except for the name of the processor.
 //!
 //! ```
-//! use quire_lab::{Effort, Experiment, Lab, render};
+//! use quire_lab::{MeasureEffort, Experiment, Lab, render};
 //!
-//! let lab = Lab::new(Effort::Quick);
+//! let lab = Lab::new(MeasureEffort::Quick);
 //! let figure = quire_lab::codecs::figure_6_6(&lab)?;
 //! assert!(render::text(&figure).contains("exception rate"));
 //! # Ok::<(), quire_lab::LabError>(())

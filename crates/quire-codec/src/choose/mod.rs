@@ -69,7 +69,7 @@ impl CodecCandidate {
 /// Chooses a codec for `values`.
 ///
 /// ```
-/// use quire_codec::{CodecId, Values, choose};
+/// use quire_codec::{CodecId, RowGroupValues, choose};
 ///
 /// let mut state = 1_u32;
 /// let mut random = || {
@@ -79,7 +79,7 @@ impl CodecCandidate {
 ///     state
 /// };
 /// let days: Vec<i32> = (0..10_000).map(|_| 8000 + (random() % 2503) as i32).collect();
-/// let choice = choose::choose(&Values::Int32(&days), &choose::ChooseOptions::default());
+/// let choice = choose::choose(&RowGroupValues::Int32(&days), &choose::ChooseOptions::default());
 /// assert_eq!(choice.codec, CodecId::Pfor);
 /// assert!(choice.estimated_bytes * 5 < choice.raw_bytes * 2);
 /// ```

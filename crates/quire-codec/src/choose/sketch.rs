@@ -35,14 +35,14 @@ impl Sketch {
     /// Looks at a few vectors, or a few thousand bytes of text.
     ///
     /// ```
-    /// use quire_codec::{Values, choose::Sketch};
+    /// use quire_codec::{RowGroupValues, choose::Sketch};
     ///
     /// let days: Vec<i32> = (0..9000).map(|row| 8000 + row * 7919 % 2503).collect();
     /// let others: Vec<i32> = days.iter().map(|day| day + 365).collect();
     /// let sorted: Vec<i32> = (0..9000).map(|row| 8000 + row / 4).collect();
-    /// let sketch = Sketch::of(&Values::Int32(&days));
-    /// assert!(sketch.resembles(&Sketch::of(&Values::Int32(&others))));
-    /// assert!(!sketch.resembles(&Sketch::of(&Values::Int32(&sorted))));
+    /// let sketch = Sketch::of(&RowGroupValues::Int32(&days));
+    /// assert!(sketch.resembles(&Sketch::of(&RowGroupValues::Int32(&others))));
+    /// assert!(!sketch.resembles(&Sketch::of(&RowGroupValues::Int32(&sorted))));
     /// ```
     pub fn of(values: &RowGroupValues<'_>) -> Self {
         let figures = match values {

@@ -7,14 +7,14 @@
 //! (Paper 1 §3.2 leaves correlation to the designer of the schema; here it is found in a sample.)
 //!
 //! ```
-//! use quire_codec::Values;
+//! use quire_codec::RowGroupValues;
 //! use quire_codec::correlated::{Combination, Residuals, add, residuals, wide};
 //!
 //! let shipped = [9_000, 12_345, 8_100];
 //! let received = [9_007, 12_346, 8_130];
-//! let mut expected = wide(&Values::Int32(&shipped), None).unwrap_or_default();
+//! let mut expected = wide(&RowGroupValues::Int32(&shipped), None).unwrap_or_default();
 //! Combination::Same.apply(&mut expected, &[]);
-//! let mut decoded = match residuals(&Values::Int32(&received), &expected) {
+//! let mut decoded = match residuals(&RowGroupValues::Int32(&received), &expected) {
 //!     Some(Residuals::Int32(residuals)) => residuals,
 //!     _ => unreachable!(),
 //! };

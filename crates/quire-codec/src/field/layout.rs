@@ -24,11 +24,11 @@ pub(super) struct FieldSlot {
 /// are the highest ones, and 0. No code crosses a byte.
 ///
 /// ```
-/// use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue};
+/// use quire_codec::field::{TupleField, FieldLayout, FieldType, FieldValue};
 ///
 /// let layout = FieldLayout::new(&[
-///     Field { field_type: FieldType::Int32, nullable: true },
-///     Field { field_type: FieldType::Double, nullable: false },
+///     TupleField { field_type: FieldType::Int32, nullable: true },
+///     TupleField { field_type: FieldType::Double, nullable: false },
 /// ]);
 /// let row = [FieldValue::Integer(-3), FieldValue::Double(0.5)];
 /// let mut codes = vec![0; layout.code_bytes()];

@@ -18,9 +18,9 @@ impl TupleField {
     /// dates, 3 for integers of eight, 4 for those of sixteen. Nullable: one more.
     ///
     /// ```
-    /// use quire_codec::field::{Field, FieldType};
+    /// use quire_codec::field::{TupleField, FieldType};
     ///
-    /// let field = Field { field_type: FieldType::Int32, nullable: true };
+    /// let field = TupleField { field_type: FieldType::Int32, nullable: true };
     /// assert_eq!(field.code_bits(), 3);
     /// ```
     pub fn code_bits(self) -> u32 {

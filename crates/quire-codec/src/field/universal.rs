@@ -15,9 +15,9 @@ const CORRUPT: u8 = u8::MAX;
 /// One table for all length bytes of a layout: a field is found by one look-up, not by one for each byte.
 ///
 /// ```
-/// use quire_codec::field::{Field, FieldLayout, FieldType, FieldValue, UniversalTable};
+/// use quire_codec::field::{TupleField, FieldLayout, FieldType, FieldValue, UniversalTable};
 ///
-/// let layout = FieldLayout::new(&[Field { field_type: FieldType::Int32, nullable: false }; 5]);
+/// let layout = FieldLayout::new(&[TupleField { field_type: FieldType::Int32, nullable: false }; 5]);
 /// let table = UniversalTable::new(&layout).ok_or("more than 16 bits of length codes")?;
 /// // Four lengths of 1 byte, then one of 2.
 /// let place = table.place(&[0b00_00_00_00, 0b01], 4)?;

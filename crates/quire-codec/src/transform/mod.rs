@@ -27,10 +27,10 @@
 //! [`Column::Bytes`] (text), lengths and variable fields are never more than gathered (§IV-A2).
 //!
 //! ```
-//! use quire_codec::transform::{Column, PageShape, RowLayout, Transform, to_memory, to_storage};
+//! use quire_codec::transform::{LayoutColumn, TransformPageShape, TransformRowLayout, Transform, to_memory, to_storage};
 //!
-//! let layout = RowLayout::new(&[Column::Number(2), Column::Bytes(3)])?;
-//! let shape = PageShape { layout: &layout, lead_bytes: 1, row_count: 2 };
+//! let layout = TransformRowLayout::new(&[LayoutColumn::Number(2), LayoutColumn::Bytes(3)])?;
+//! let shape = TransformPageShape { layout: &layout, lead_bytes: 1, row_count: 2 };
 //! let page = *b"#\x01\x02abc\x03\x04def..";
 //! let (mut stored, mut restored) = (page, page);
 //! to_storage(Transform::Clt, shape, &page, &mut stored)?;

@@ -11,7 +11,7 @@
 //! gives.
 //!
 //! ```
-//! use quire_exec::plan::{Environment, Expression, IntegerOperation, IntegerWidth, Operator, Scalar, ValueKind};
+//! use quire_exec::plan::{Environment, Expression, IntegerOperation, IntegerWidth, Operator, PlanScalar, ValueKind};
 //! use quire_tables::row_table::{TupleValue, Value};
 //!
 //! // quantity * 2, where quantity is an INTEGER in the first place of a row
@@ -22,8 +22,8 @@
 //!
 //! let environment = Environment::new(&[]);
 //! let row = [TupleValue::Integer(21)];
-//! assert_eq!(doubled.evaluate(&row, &environment)?, Scalar::Integer(42));
-//! assert_eq!(doubled.evaluate(&[TupleValue::Null], &environment)?, Scalar::Null);
+//! assert_eq!(doubled.evaluate(&row, &environment)?, PlanScalar::Integer(42));
+//! assert_eq!(doubled.evaluate(&[TupleValue::Null], &environment)?, PlanScalar::Null);
 //! assert!(doubled.evaluate(&[TupleValue::Integer(i32::MAX.into())], &environment).is_err());
 //! # Ok::<(), quire_exec::plan::EvaluationError>(())
 //! ```

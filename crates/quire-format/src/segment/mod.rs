@@ -25,16 +25,16 @@
 //! NULLs disable no codec.
 //!
 //! ```
-//! use quire_codec::{CodecId, Scalar, Values};
+//! use quire_codec::{CodecId, CodecScalar, RowGroupValues};
 //! use quire_format::segment::{ChooseOptions, SegmentInput, SegmentReader, choose_and_encode};
 //!
 //! let values = [20_000, 0, 20_003];
-//! let input = SegmentInput { values: Values::Int32(&values), validity: Some(&[0b101]) };
+//! let input = SegmentInput { values: RowGroupValues::Int32(&values), validity: Some(&[0b101]) };
 //! let (choice, image) = choose_and_encode(&input, &ChooseOptions::default())?;
 //! let mut reader = SegmentReader::open(image.into())?;
 //! assert_eq!(reader.codec(), choice.codec);
 //! assert_eq!(reader.value(1)?, None);
-//! assert_eq!(reader.value(2)?, Some(Scalar::Int32(20_003)));
+//! assert_eq!(reader.value(2)?, Some(CodecScalar::Int32(20_003)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

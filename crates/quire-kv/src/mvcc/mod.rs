@@ -21,13 +21,13 @@
 //! use std::sync::Arc;
 //! use quire_kv::btree::{Direction, TreeOptions};
 //! use quire_kv::mvcc::{Mvcc, MvccOptions, TransactionOptions, TreeId, TreeSpec};
-//! use quire_store::log::{Log, LogOptions};
+//! use quire_store::log::{VolumeLog, LogOptions};
 //! use quire_store::pool::{PageCodec, Pool, PoolOptions};
 //! use quire_store::{MemDisk, Volume, VolumeOptions};
 //!
 //! let volume = Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default())?;
 //! let pool = Pool::new(&volume, PoolOptions::default());
-//! let log = Log::open(&volume, LogOptions::default())?;
+//! let log = VolumeLog::open(&volume, LogOptions::default())?;
 //! let accounts = TreeId::new(1);
 //! let spec = TreeSpec {
 //!     id: accounts,

@@ -9,11 +9,11 @@
 //! does; [`result_bandwidth`] is equation 6.1.
 //!
 //! ```
-//! use quire_lab::super_scalar::{Compression, Marking, Reference, Segment, Settings, encode};
+//! use quire_lab::super_scalar::{Compression, Marking, Reference, Segment, SegmentSettings, encode};
 //!
 //! // Figure 6.3: the digits of π in 3 bits. 8 and 9 do not fit and become exceptions.
 //! let digits = [3u8, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2];
-//! let settings = Settings {
+//! let settings = SegmentSettings {
 //!     reference: Reference::Pfor { base: 0 },
 //!     width: 3,
 //!     marking: Marking::Linked,

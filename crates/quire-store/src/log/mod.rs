@@ -9,18 +9,18 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use quire_store::log::{Log, LogOptions};
+//! use quire_store::log::{VolumeLog, LogOptions};
 //! use quire_store::{Durability, MemDisk, PageKind, Volume, VolumeOptions};
 //!
 //! let disk = Arc::new(MemDisk::new());
 //! let volume = Volume::create(disk.clone(), VolumeOptions::default())?;
-//! let log = Log::open(&volume, LogOptions::default())?;
+//! let log = VolumeLog::open(&volume, LogOptions::default())?;
 //! log.commit(b"put 1", Durability::Synced)?;
 //! let second = log.commit(b"put 2", Durability::Synced)?;
 //! drop((log, volume)); // The process ends, now or in a worse way.
 //!
 //! let volume = Volume::open(disk, quire_store::OpenMode::ReadWrite)?;
-//! let log = Log::open(&volume, LogOptions::default())?;
+//! let log = VolumeLog::open(&volume, LogOptions::default())?;
 //! let mut redone = Vec::new();
 //! log.replay(|sequence, records| {
 //!     redone.push((sequence, records.to_vec()));

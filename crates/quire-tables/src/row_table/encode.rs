@@ -62,7 +62,7 @@ impl RowLayout {
     /// ```
     /// use quire_tables::SqlType;
     /// use quire_tables::row_table::{
-    ///     EncodedRow, FieldStorage, KeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, StoredValue, TupleValue,
+    ///     EncodedRow, FieldStorage, PrimaryKeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, StoredValue, TupleValue,
     /// };
     ///
     /// let column = |sql_type| RowColumn {
@@ -76,7 +76,7 @@ impl RowLayout {
     ///         columns: vec![column(SqlType::Integer), column(SqlType::Text)],
     ///         missing: Vec::new(),
     ///     }],
-    ///     primary_key: vec![KeyPart { ordinal: 0, descending: false }],
+    ///     primary_key: vec![PrimaryKeyPart { ordinal: 0, descending: false }],
     ///     page_bytes: 16_384,
     /// })?;
     /// let mut row = EncodedRow::default();
