@@ -15,7 +15,7 @@ use crate::catalog::{Catalog, RowTableEntry};
 use crate::definition::{StorageFormat, TreeRecord, TreeRole};
 use crate::engine::EngineOptions;
 use crate::error::EngineError;
-use crate::rows::{PartsCache, RowParts, row_layout};
+use crate::rows::{AllRowParts, PartsCache, RowParts, row_layout};
 use crate::sequences::Sequences;
 
 /// Everything row tables need besides the catalog.
@@ -122,6 +122,12 @@ impl RowHalf {
         tree: &TreeRecord,
     ) -> Result<TreeSpec, EngineError> {
         tree_spec(&self.pool, catalog, tree)
+    }
+
+    /// What follows from the definitions of all row tables of a catalog, by name.
+    pub(crate) fn all_parts(&self, catalog: &Catalog) -> Result<AllRowParts, EngineError> {
+        let entries = catalog.row_tables.values();
+        entries.map(|entry| self.parts(entry)).collect()
     }
 
     /// What follows from the definition of a row table.

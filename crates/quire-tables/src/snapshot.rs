@@ -215,8 +215,11 @@ impl Snapshot {
         let Some(rows) = &self.rows else {
             return Ok(Vec::new());
         };
-        let parts = self.all_row_parts()?.into_iter();
-        Ok(parts.map(|parts| self.row_table_of(parts, rows)).collect())
+        let parts = rows.half.all_parts(&self.catalog)?;
+        let tables = parts.iter();
+        Ok(tables
+            .map(|parts| self.row_table_of(Arc::clone(parts), rows))
+            .collect())
     }
 
     fn row_table_of(&self, parts: Arc<RowParts>, rows: &RowsOfSnapshot) -> Arc<RowTable> {
@@ -250,14 +253,6 @@ impl Snapshot {
             (Some(entry), Some(rows)) => Ok(Some(rows.half.parts(entry)?)),
             _ => Ok(None),
         }
-    }
-
-    pub(crate) fn all_row_parts(&self) -> Result<Vec<Arc<RowParts>>, EngineError> {
-        let Some(rows) = &self.rows else {
-            return Ok(Vec::new());
-        };
-        let entries = self.catalog.row_tables.values();
-        entries.map(|entry| rows.half.parts(entry)).collect()
     }
 
     /// What `ANALYZE` has found of the table with that id: ordinals of columns, and samples.

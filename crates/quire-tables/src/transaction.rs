@@ -167,7 +167,7 @@ impl WriteTransaction {
     }
 
     /// The same, where `end` commits the last batch: with redo records of row tables, for example
-    /// ([`quire_store::log::Log::commit_batch`]). The batch has the changes to tables, if there are any.
+    /// ([`quire_store::log::VolumeLog::commit_batch`]). The batch has the changes to tables, if there are any.
     ///
     /// # Errors
     /// As [`WriteTransaction::commit`], and those of `end`.

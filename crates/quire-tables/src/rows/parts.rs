@@ -34,6 +34,9 @@ pub struct RowParts {
     pub(crate) trees: Vec<TreeRecord>,
 }
 
+/// The parts of all row tables, by name.
+pub(crate) type AllRowParts = Arc<[Arc<RowParts>]>;
+
 /// An index of a table.
 pub struct TableIndex {
     /// Name, columns, uniqueness.

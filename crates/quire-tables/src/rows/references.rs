@@ -11,7 +11,7 @@ use quire_format::tuple::TupleValue;
 use quire_kv::mvcc::{KvTransaction, LockWait, ReadView, RowLockMode, TableLockMode};
 
 use super::error::RowWriteError;
-use super::parts::RowParts;
+use super::parts::{AllRowParts, RowParts};
 use super::table::RowTable;
 use super::writer::{RowMemory, TableRowWriter};
 use crate::definition::{ForeignKeyDefinition, ReferentialAction, TableDefinition};
@@ -225,9 +225,6 @@ pub(crate) trait NewestTables {
     /// Whether the table is still as it was.
     fn is_current(&self, table: &RowParts) -> bool;
 }
-
-/// The parts of all row tables, by name.
-pub(crate) type AllRowParts = Arc<[Arc<RowParts>]>;
 
 /// The row tables as they were at one moment.
 pub(crate) struct NewestState {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quire_kv::mvcc;
 
+use super::whole::in_newest_catalog;
 use super::{Transaction, WriteTransaction};
 use crate::catalog::Catalog;
 use crate::engine::Engine;
@@ -47,13 +48,9 @@ impl NewestRowTables<'_> {
             return Ok(Arc::clone(tables));
         }
         let half = self.engine.row_half();
-        let parts = |catalog: &Catalog| -> Result<Arc<[_]>, _> {
-            let entries = catalog.row_tables.values();
-            entries.map(|entry| half.parts(entry)).collect()
-        };
         let tables = match self.own {
-            Some(own) => parts(&own.catalog_over(newest))?,
-            None => parts(newest)?,
+            Some(own) => half.all_parts(&own.catalog_over(newest))?,
+            None => half.all_parts(newest)?,
         };
         self.looked_at = Some((Arc::clone(newest), Arc::clone(&tables)));
         Ok(tables)
@@ -68,15 +65,6 @@ impl NewestTables for NewestRowTables<'_> {
     }
 
     fn is_current(&self, table: &RowParts) -> bool {
-        match self.own {
-            Some(own) => {
-                let newest = self.engine.newest();
-                own.catalog_over(newest.shared_catalog()).has_parts(table)
-            }
-            None => {
-                let has_parts = |newest: &Catalog| newest.has_parts(table);
-                self.engine.with_newest_catalog(has_parts)
-            }
-        }
+        in_newest_catalog(self.engine, self.own, |catalog| catalog.has_parts(table))
     }
 }

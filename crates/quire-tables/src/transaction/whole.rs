@@ -427,12 +427,12 @@ impl Transaction {
             Synchronous::Normal | Synchronous::Off => Durability::Unsynced,
         };
         tables.write_roots()?;
-        rows.commit_with(|redo| -> Result<_, TransactionCommitError> {
+        let committed = rows.commit_with(|redo| -> Result<_, TransactionCommitError> {
             let end = |batch: WriteBatch| redo.commit_batch(batch, durability);
             // Not before: who only reads does not wait for the sync.
             Ok(tables.commit_showing(end, || self.engine.joint_commit())?)
-        })?;
-        Ok(())
+        });
+        committed.map(drop)
     }
 
     /// What a serializable transaction that changes something has read of column tables must be as it was.
@@ -492,10 +492,7 @@ impl Transaction {
     }
 
     fn in_newest_catalog<R>(&self, look: impl FnOnce(&Catalog) -> R) -> R {
-        match &self.tables {
-            Some(tables) => look(&tables.catalog_over(self.engine.newest().shared_catalog())),
-            None => self.engine.with_newest_catalog(look),
-        }
+        in_newest_catalog(&self.engine, self.tables.as_ref(), look)
     }
 
     /// Makes sure that rows of a column table can be changed: gives it trees for that, in a transaction of its own where this one
@@ -544,6 +541,18 @@ impl Transaction {
             Some(tables) => tables.follows() && !tables.is_left_behind(),
             None => self.isolation() == Isolation::ReadCommitted,
         }
+    }
+}
+
+/// Shows the newest definitions there are, with those that a transaction has changed itself.
+pub(super) fn in_newest_catalog<R>(
+    engine: &Engine,
+    own: Option<&WriteTransaction>,
+    look: impl FnOnce(&Catalog) -> R,
+) -> R {
+    match own {
+        Some(own) => look(&own.catalog_over(engine.newest().shared_catalog())),
+        None => engine.with_newest_catalog(look),
     }
 }
 
