@@ -298,7 +298,7 @@ impl ColumnChunk {
     }
 }
 
-/// What [`Relation`] promises, so that following references ends.
+/// What [`ColumnRelation`] promises, so that following references ends.
 fn check_relations(columns: &[ColumnChunk]) -> Result<(), String> {
     for (index, column) in columns.iter().enumerate() {
         if let Some(relation) = column.relation

@@ -1,4 +1,4 @@
-//! From the text of one statement to a [`Command`].
+//! From the text of one statement to a [`ParsedCommand`].
 //!
 //! The grammar is PostgreSQL's as `sqlparser` knows it, with repairs ([`super::dialect`]). Six things it does not know are read
 //! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see

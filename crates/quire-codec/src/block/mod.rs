@@ -51,7 +51,7 @@ pub trait BlockCodec: Debug + Send {
     /// The number to store beside a block.
     fn id(&self) -> BlockCodecId;
 
-    /// The name of its dictionary ([`Dictionary::with_id`]); 0 if it has none, or one without a name.
+    /// The name of its dictionary ([`ZstdDictionary::with_id`]); 0 if it has none, or one without a name.
     fn dictionary_id(&self) -> u64 {
         0
     }

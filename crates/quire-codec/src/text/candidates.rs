@@ -14,7 +14,7 @@ use crate::{BytesSlice, BytesVector, CodecId, VECTOR_VALUES, vector_count};
 pub struct TextCodecCandidate {
     pub codec: CodecId,
     /// Size of the payload: exact for plain and constant, and for every codec when the effort is
-    /// [`Effort::Thorough`].
+    /// [`SearchEffort::Thorough`].
     pub estimated_bytes: usize,
     /// Time to decode one value as part of its vector, in nanoseconds on one core, roughly.
     pub decode_cost_ns_per_value: f32,

@@ -3,7 +3,7 @@
 //! A page in memory holds rows; on storage the same bytes lie in columns, possibly transformed further (Y. Qiao
 //! et al., *Improving Relational Database Upon the Arrival of Storage Hardware with Built-in Transparent
 //! Compression*, §III). Nothing is compressed here and no length changes: every transform maps the images of a
-//! [`PageShape`] one to one onto images of the same length.
+//! [`TransformPageShape`] one to one onto images of the same length.
 //!
 //! ```text
 //! page in memory   lead | row 0 | row 1 | … | row m−1 | tail
@@ -24,7 +24,7 @@
 //!
 //! A register is the `⌊16 / b⌋` next values of the column, and fewer at its end; registers are counted from the
 //! first row. A value of 9 bytes or more is a register by itself, which RLT and XOR leave as it is. Columns of
-//! [`Column::Bytes`] (text), lengths and variable fields are never more than gathered (§IV-A2).
+//! [`LayoutColumn::Bytes`] (text), lengths and variable fields are never more than gathered (§IV-A2).
 //!
 //! ```
 //! use quire_codec::transform::{LayoutColumn, TransformPageShape, TransformRowLayout, Transform, to_memory, to_storage};

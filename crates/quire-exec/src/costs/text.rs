@@ -21,7 +21,7 @@ const HEADING: &str = "quire costs 1";
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
 impl CostModel {
-    /// The text that [`Costs::from_text`] reads on a machine of this name.
+    /// The text that [`CostModel::from_text`] reads on a machine of this name.
     #[must_use]
     pub fn to_text(&self, machine: &str) -> String {
         let mut text = format!("{HEADING}\nmachine {machine}\n");

@@ -5,7 +5,7 @@
 //! node computes with values of the kinds it was built for ([`ValueKind`]), and never looks for a common one.
 //!
 //! A [`Plan`] computes rows: an algebra of relations that says what comes out, and neither how nor in which order of work. A
-//! [`Query`] is a plan with the plans of single values that it needs first. [`Plan::check`] proves that expressions and rows fit.
+//! [`PlanQuery`] is a plan with the plans of single values that it needs first. [`Plan::check`] proves that expressions and rows fit.
 //!
 //! Nothing here knows a planner. What only the planner's library can compute is a [`ScalarFunction`], which the room above
 //! gives.

@@ -202,7 +202,7 @@ impl<'a> PageImage<'a> {
         self.codec
     }
 
-    /// The name of the dictionary it needs ([`quire_codec::block::Dictionary::with_id`]); 0 if it needs none.
+    /// The name of the dictionary it needs ([`quire_codec::block::ZstdDictionary::with_id`]); 0 if it needs none.
     #[must_use]
     pub const fn dictionary(&self) -> u64 {
         self.dictionary

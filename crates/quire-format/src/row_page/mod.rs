@@ -15,8 +15,8 @@
 //! | [`PageOp`], [`apply`] | the language of changes: in memory, in the log, in an image |
 //! | [`LevelBuilder`] | pages from sorted entries |
 //! | [`PageImage`], [`encode_image`], [`append_op`] | the page on storage: compressed, with changes behind it |
-//! | [`StoredRows`] | single values of an image, without the page |
-//! | [`PageTransform`], [`PageShape`], [`encode_image_as`] | the page on storage by columns |
+//! | [`StoredPageRows`] | single values of an image, without the page |
+//! | [`PageTransform`], [`RowPageShape`], [`encode_image_as`] | the page on storage by columns |
 //! | [`space`] | what fits, and when to split, merge or compress again |
 //!
 //! ```

@@ -75,7 +75,7 @@ impl KvTransaction {
     /// Commits. One that has changed nothing does nothing, and returns the newest visible commit.
     ///
     /// # Errors
-    /// See [`CommitError`]. Unless the error says otherwise, the transaction is rolled back.
+    /// See [`KvCommitError`]. Unless the error says otherwise, the transaction is rolled back.
     pub fn commit(mut self) -> Result<LogSequence, KvCommitError> {
         self.commit_and_renew()
     }
@@ -112,7 +112,7 @@ impl KvTransaction {
     /// pool's `begin_change`, trees or transactions.
     ///
     /// # Errors
-    /// Those of `log`: the transaction is rolled back. See also [`CommitError`].
+    /// Those of `log`: the transaction is rolled back. See also [`KvCommitError`].
     pub fn commit_with<G, E: From<KvCommitError>>(
         mut self,
         log: impl FnOnce(Redo<'_>) -> Result<(LogSequence, G), E>,

@@ -81,7 +81,7 @@ impl Mvcc {
     /// were dropped. A read-only volume is redone in memory, and takes no commits.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// See [`TreesOpenError`].
     pub fn open(
         volume: &Volume,
         pool: &Pool,
@@ -148,7 +148,7 @@ impl Mvcc {
     /// closure runs under the latch of a page and must not use trees, views or transactions.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`TreeReadError`].
     pub fn get<R>(
         &self,
         tree: TreeId,
@@ -231,7 +231,7 @@ impl Mvcc {
     /// Checks the pages of a tree as [`BTree::check`] does.
     ///
     /// # Errors
-    /// [`ReadError::UnknownTree`].
+    /// [`TreeReadError::UnknownTree`].
     pub fn check_tree(&self, id: TreeId) -> Result<TreeReport, TreeReadError> {
         Ok(self.shared.tree(id)?.btree.check())
     }
@@ -239,7 +239,7 @@ impl Mvcc {
     /// Writes all changed pages, and shortens the log.
     ///
     /// # Errors
-    /// See [`CheckpointError`].
+    /// See [`TreeCheckpointError`].
     pub fn checkpoint(&self) -> Result<(), TreeCheckpointError> {
         self.shared.checkpoint()
     }

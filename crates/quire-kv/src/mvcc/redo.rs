@@ -71,7 +71,7 @@ impl<'l> Redo<'l> {
     /// Commits them, and `batch` with them.
     ///
     /// # Errors
-    /// As [`Log::commit_batch`].
+    /// As [`VolumeLog::commit_batch`].
     pub fn commit_batch(
         self,
         batch: WriteBatch,

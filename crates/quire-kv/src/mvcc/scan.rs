@@ -53,7 +53,7 @@ impl BTreeScan {
     /// mixed with [`next_entry`](Self::next_entry).
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`TreeReadError`].
     pub fn next_leaf(
         &mut self,
         visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
@@ -84,7 +84,7 @@ impl BTreeScan {
     /// The next entry.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`TreeReadError`].
     pub fn next_entry(&mut self) -> Result<Option<KeyAndValue<'_>>, TreeReadError> {
         while self.copied.is_at_end() {
             let mut copied = std::mem::take(&mut self.copied);

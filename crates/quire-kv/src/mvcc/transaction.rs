@@ -105,7 +105,7 @@ impl KvTransaction {
     /// Shows the value of a key to `visit`, if there is one: its own change, or what the current statement's snapshot has.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`TreeReadError`].
     pub fn get<R>(
         &mut self,
         tree: TreeId,
@@ -129,7 +129,7 @@ impl KvTransaction {
     /// committed.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`TreeReadError`].
     pub fn get_latest<R>(
         &self,
         tree: TreeId,
@@ -153,7 +153,7 @@ impl KvTransaction {
     /// Adds an entry or replaces its value. Takes the lock of the row, if the transaction does not have it.
     ///
     /// # Errors
-    /// See [`WriteError`]: a lock, or an entry that the tree cannot hold.
+    /// See [`KeyWriteError`]: a lock, or an entry that the tree cannot hold.
     pub fn put(&mut self, tree: TreeId, key: &[u8], value: &[u8]) -> Result<(), KeyWriteError> {
         let overflow = false;
         let op = PageOp::Put {
@@ -188,7 +188,7 @@ impl KvTransaction {
     /// Removes an entry, if there is one. Takes the lock of the row, if the transaction does not have it.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// See [`KeyWriteError`].
     pub fn remove(&mut self, tree: TreeId, key: &[u8]) -> Result<(), KeyWriteError> {
         self.change(tree, &PageOp::Remove { key }, None)
     }

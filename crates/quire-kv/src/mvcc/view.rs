@@ -64,7 +64,7 @@ impl ReadView {
     /// Shows the value of a key to `visit`, if there is one.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`TreeReadError`].
     pub fn get<R>(
         &self,
         tree: TreeId,
@@ -85,7 +85,7 @@ impl ReadView {
     /// The entries from `low` up to, without, `high`. A bound of no bytes is none.
     ///
     /// # Errors
-    /// [`ReadError::UnknownTree`].
+    /// [`TreeReadError::UnknownTree`].
     pub fn scan(
         &self,
         tree: TreeId,
@@ -100,7 +100,7 @@ impl ReadView {
     /// About how many entries are from `low` up to, without, `high`; a bound of no bytes is none.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`TreeReadError`].
     pub fn estimate_entries(
         &self,
         tree: TreeId,
@@ -113,7 +113,7 @@ impl ReadView {
     /// About how many entries and leaves a tree has, and where these are, by up to `page_count_max` pages of each level.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`TreeReadError`].
     pub fn estimate_leaves(
         &self,
         tree: TreeId,
@@ -127,7 +127,7 @@ impl ReadView {
     /// Keys that cut a range into up to `part_count` parts of about one size.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`TreeReadError`].
     pub fn separators(
         &self,
         tree: TreeId,

@@ -1,7 +1,7 @@
 //! Rows that are computed once, and read in several places.
 //!
 //! A plan that stands in two places is run twice. Where it calls a volatile function, the places would have other rows, and `nextval` would be
-//! called for each. [`Shared`] stands for such a plan, and looks to the rules like a table.
+//! called for each. [`SharedPlan`] stands for such a plan, and looks to the rules like a table.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -183,7 +183,7 @@ impl UserDefinedLogicalNodeCore for SharedPlan {
     }
 }
 
-/// Plans the places of [`Shared`] in one statement.
+/// Plans the places of [`SharedPlan`] in one statement.
 #[derive(Debug, Default)]
 pub(super) struct SharedRowsPlanner(Mutex<HashMap<usize, Arc<SharedRows>>>);
 

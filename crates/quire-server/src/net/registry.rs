@@ -32,7 +32,7 @@ pub(crate) struct Registry {
     peers: Mutex<HashMap<i32, Arc<Peer>>>,
     /// Connections, with those whose session has not begun.
     connections: AtomicUsize,
-    /// Those in a [`Place::Beyond`].
+    /// Those in a [`AdmissionSlot::Beyond`].
     beyond: AtomicUsize,
     /// Connections whose session has not begun, by where they come from.
     pub(crate) newcomers: Newcomers,

@@ -24,7 +24,7 @@ impl FileDisk {
     /// Opens an existing file.
     ///
     /// # Errors
-    /// [`OpenError::Locked`] when another process has it, [`OpenError::Io`] otherwise.
+    /// [`VolumeOpenError::Locked`] when another process has it, [`VolumeOpenError::Io`] otherwise.
     pub fn open(path: impl AsRef<Path>, mode: OpenMode) -> Result<Self, VolumeOpenError> {
         let mut options = OpenOptions::new();
         options.read(true).write(mode == OpenMode::ReadWrite);

@@ -69,7 +69,7 @@ impl LogInner {
         Ok(sequence)
     }
 
-    /// Joins the group that is filling, leads it when nobody does, and waits for what becomes of it. `makes_room`: see [`super::Log::commit_making_room`].
+    /// Joins the group that is filling, leads it when nobody does, and waits for what becomes of it. `makes_room`: see [`super::VolumeLog::commit_making_room`].
     pub(super) fn join(
         &self,
         records: &[u8],

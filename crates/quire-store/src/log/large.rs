@@ -37,7 +37,7 @@ impl VolumeLog {
 }
 
 impl LargeCommit {
-    /// From now on, whether the transaction only deletes, and what it puts: see [`Log::commit_making_room`].
+    /// From now on, whether the transaction only deletes, and what it puts: see [`VolumeLog::commit_making_room`].
     pub fn set_makes_room(&mut self, makes_room: bool, put_bytes: u64) {
         self.makes_room = makes_room;
         self.put_bytes = put_bytes;
@@ -46,7 +46,7 @@ impl LargeCommit {
     /// Writes some of the records, at most [`super::RECORDS_BYTES_MAX`] bytes. Not synced: that comes with the commit.
     ///
     /// # Errors
-    /// As [`Log::commit`]. After an error the transaction can only be dropped.
+    /// As [`VolumeLog::commit`]. After an error the transaction can only be dropped.
     pub fn append(&mut self, records: &[u8]) -> Result<(), CommitError> {
         check_length(records)?;
         let inner = &self.log.inner;
@@ -85,7 +85,7 @@ impl LargeCommit {
     /// Commits the parts, and `records` behind them, as one transaction.
     ///
     /// # Errors
-    /// As [`Log::commit`].
+    /// As [`VolumeLog::commit`].
     pub fn commit(
         self,
         records: &[u8],
@@ -96,10 +96,10 @@ impl LargeCommit {
         inner.join(records, self.ends(), durability, room)
     }
 
-    /// Commits the parts, `records` behind them, and `batch`, as one: see [`Log::commit_batch`].
+    /// Commits the parts, `records` behind them, and `batch`, as one: see [`VolumeLog::commit_batch`].
     ///
     /// # Errors
-    /// As [`Log::commit_batch`].
+    /// As [`VolumeLog::commit_batch`].
     pub fn commit_batch(
         self,
         batch: WriteBatch,

@@ -23,7 +23,7 @@ impl VolumeLog {
     /// While others wait for their commits it is written with these, unsynced.
     ///
     /// # Errors
-    /// As [`Log::commit`].
+    /// As [`VolumeLog::commit`].
     pub fn commit_later(&self, records: &[u8]) -> Result<LogSequence, CommitError> {
         check_length(records)?;
         self.inner.volume.check_writable()?;
@@ -37,7 +37,7 @@ impl VolumeLog {
     /// commits are written.
     ///
     /// # Errors
-    /// As [`Log::commit`]; on a full disk the commits stay where they are.
+    /// As [`VolumeLog::commit`]; on a full disk the commits stay where they are.
     pub fn write_later(&self) -> Result<(), CommitError> {
         self.inner.write_later()
     }

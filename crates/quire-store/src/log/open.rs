@@ -14,7 +14,7 @@ use crate::volume::{Pin, Volume};
 
 impl VolumeLog {
     /// Finds the log of a volume; one that never had any has an empty one. Reads the pages that count, writes nothing.
-    /// Then [`Log::replay`] is due, before the first commit.
+    /// Then [`VolumeLog::replay`] is due, before the first commit.
     ///
     /// # Errors
     /// See [`LogError`].

@@ -189,7 +189,7 @@ impl Pool {
     }
 
     /// `codec` for the tree with that number: images of its leaves have a fixed size. One that does not fit takes several slots, and
-    /// its leaf [should be split](Frame::wants_split). Without compression the codec stays as it is.
+    /// its leaf [should be split](PageFrame::wants_split). Without compression the codec stays as it is.
     #[must_use]
     pub fn with_target(&self, codec: PageCodec, tree: u64, target: PageTarget) -> PageCodec {
         if codec.compresses() {

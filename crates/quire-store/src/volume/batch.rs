@@ -98,8 +98,8 @@ impl WriteBatch {
     /// Writes a new page.
     ///
     /// # Errors
-    /// [`WriteError::TooLarge`] over [`MAX_PAYLOAD_BYTES`]; [`WriteError::Full`], after which the
-    /// batch can only be dropped; [`WriteError::Io`], which also poisons the volume.
+    /// [`BatchWriteError::TooLarge`] over [`MAX_PAYLOAD_BYTES`]; [`BatchWriteError::Full`], after which the
+    /// batch can only be dropped; [`BatchWriteError::Io`], which also poisons the volume.
     pub fn write(&self, kind: PageKind, payload: &[u8]) -> Result<PageId, BatchWriteError> {
         check_length(payload)?;
         let page = self
@@ -114,7 +114,7 @@ impl WriteBatch {
     /// not have been freed.
     ///
     /// # Errors
-    /// [`WriteError::NotFound`] for a page that was not allocated, or that this batch frees; otherwise as
+    /// [`BatchWriteError::NotFound`] for a page that was not allocated, or that this batch frees; otherwise as
     /// [`WriteBatch::write`].
     pub fn put(&self, page: PageId, kind: PageKind, payload: &[u8]) -> Result<(), BatchWriteError> {
         check_length(payload)?;
@@ -135,7 +135,7 @@ impl WriteBatch {
     /// is made this way.
     ///
     /// # Errors
-    /// [`WriteError::NotFound`]; otherwise as [`WriteBatch::write`].
+    /// [`BatchWriteError::NotFound`]; otherwise as [`WriteBatch::write`].
     pub fn replace(
         &self,
         page: PageId,
@@ -157,7 +157,7 @@ impl WriteBatch {
     /// Frees a page. Its name is not used again.
     ///
     /// # Errors
-    /// [`WriteError::NotFound`].
+    /// [`BatchWriteError::NotFound`].
     pub fn free(&self, page: PageId) -> Result<(), BatchWriteError> {
         let mut freed = self.lock_freed();
         if freed.pages.get(&page).copied().unwrap_or(false) || !self.exists(page) {
@@ -170,7 +170,7 @@ impl WriteBatch {
     /// The payload of a page as this batch has left it.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`PageReadError`].
     pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, PageReadError> {
         if self.lock_freed().pages.get(&page).copied().unwrap_or(false) {
             return Err(PageReadError::NotFound {

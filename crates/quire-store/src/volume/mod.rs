@@ -1,6 +1,6 @@
 //! The volume: one file of pages, written out of place.
 //!
-//! Reading needs no lock that a writer holds for long: a reader takes the current [`Version`]
+//! Reading needs no lock that a writer holds for long: a reader takes the current [`PinnedVersion`]
 //! (one pointer) and then only touches the disk and the cache. Writing is done by one batch at a
 //! time, whose turn is passed through a gate. See the crate's README for the protocols.
 
@@ -63,8 +63,8 @@ impl Volume {
     /// Makes an empty volume on a disk that holds nothing.
     ///
     /// # Errors
-    /// [`OpenError::NotEmpty`] when the disk holds something else than what a creation leaves
-    /// that was killed; [`OpenError::Io`].
+    /// [`VolumeOpenError::NotEmpty`] when the disk holds something else than what a creation leaves
+    /// that was killed; [`VolumeOpenError::Io`].
     pub fn create(disk: Arc<dyn Disk>, options: VolumeOptions) -> Result<Self, VolumeOpenError> {
         recovery::create(&*disk, &options)?;
         Self::open_with(disk, OpenMode::ReadWrite, options)
@@ -73,7 +73,7 @@ impl Volume {
     /// Opens a volume with the default options.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// See [`VolumeOpenError`].
     pub fn open(disk: Arc<dyn Disk>, mode: OpenMode) -> Result<Self, VolumeOpenError> {
         Self::open_with(disk, mode, VolumeOptions::default())
     }
@@ -82,7 +82,7 @@ impl Volume {
     /// batch, or closing, brings the file up to date.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// See [`VolumeOpenError`].
     pub fn open_with(
         disk: Arc<dyn Disk>,
         mode: OpenMode,
@@ -96,7 +96,7 @@ impl Volume {
     /// creation that was killed.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// See [`VolumeOpenError`].
     pub fn open_or_create(
         disk: Arc<dyn Disk>,
         options: VolumeOptions,
@@ -112,7 +112,7 @@ impl Volume {
     /// reads the whole file. Free space may be overwritten: keep a copy of the file.
     ///
     /// # Errors
-    /// [`OpenError::Io`] when the disk fails, [`OpenError::NotQuire`] when there is no image.
+    /// [`VolumeOpenError::Io`] when the disk fails, [`VolumeOpenError::NotQuire`] when there is no image.
     pub fn rebuild(
         disk: Arc<dyn Disk>,
         options: VolumeOptions,
@@ -189,7 +189,7 @@ impl Volume {
     /// The payload of the newest committed image of a page.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`PageReadError`].
     pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, PageReadError> {
         self.inner.read(&self.inner.version(), page)
     }
@@ -216,7 +216,7 @@ impl Volume {
     /// Would [`Volume::begin`] be of use? Does not wait for a turn.
     ///
     /// # Errors
-    /// [`WriteError::ReadOnly`], [`WriteError::Poisoned`].
+    /// [`BatchWriteError::ReadOnly`], [`BatchWriteError::Poisoned`].
     pub fn check_writable(&self) -> Result<(), BatchWriteError> {
         self.inner.may_write()
     }
@@ -225,7 +225,7 @@ impl Volume {
     /// committed or dropped, and so never returns when the caller itself holds one.
     ///
     /// # Errors
-    /// [`WriteError::ReadOnly`], [`WriteError::Poisoned`]; [`WriteError::Io`] when space that
+    /// [`BatchWriteError::ReadOnly`], [`BatchWriteError::Poisoned`]; [`BatchWriteError::Io`] when space that
     /// became free could not be taken back.
     pub fn begin(&self) -> Result<WriteBatch, BatchWriteError> {
         let turn = WriterTurn::wait(&self.inner);

@@ -37,7 +37,7 @@ impl Pin {
     /// The payload of a page as of this snapshot.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`PageReadError`].
     pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, PageReadError> {
         self.inner.read(&self.version, page)
     }
@@ -90,7 +90,7 @@ impl Pin {
     /// What the page was called when it was written. One read of 32 bytes.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// See [`PageReadError`].
     pub fn kind(&self, page: PageId) -> Result<PageKind, PageReadError> {
         self.inner.read_kind(&self.version, page)
     }

@@ -44,7 +44,7 @@ impl Volume {
     /// least, as soon as it has been cleaned. Waits for a batch in progress.
     ///
     /// # Errors
-    /// [`WriteError::ReadOnly`], [`WriteError::Poisoned`], [`WriteError::Io`].
+    /// [`BatchWriteError::ReadOnly`], [`BatchWriteError::Poisoned`], [`BatchWriteError::Io`].
     pub fn keep_flush_room(&self, bytes: u64) -> Result<(), BatchWriteError> {
         if self.inner.flush_room_bytes.load(Ordering::Relaxed) == bytes {
             return Ok(());

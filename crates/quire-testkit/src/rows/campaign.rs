@@ -51,7 +51,7 @@ pub struct RowReport {
     pub nested: u64,
     /// Crashes of what went on after a crash.
     pub second: u64,
-    /// Crashes by what was going on ([`Activity`]).
+    /// Crashes by what was going on ([`DiskActivity`]).
     pub activities: [u64; DiskActivity::COUNT],
     /// Commits that returned.
     pub commits: u64,

@@ -35,7 +35,7 @@ pub enum AggregateFunction {
     Count,
     /// The total.
     Sum(SumKind),
-    /// The least value, in the order of [`Scalar::compare`](crate::plan::Scalar::compare).
+    /// The least value, in the order of [`PlanScalar::compare`](crate::plan::PlanScalar::compare).
     Min,
     /// The greatest value.
     Max,

@@ -106,7 +106,7 @@ pub enum PlanNode {
 pub struct ScanNode {
     /// Name of the table.
     pub table: String,
-    /// Places of the columns that come out, among the columns of the table that are not dropped, or [`Scan::ROW_KEY`].
+    /// Places of the columns that come out, among the columns of the table that are not dropped, or [`ScanNode::ROW_KEY`].
     pub columns: Vec<usize>,
     /// Conditions on these columns, all of which are true of the rows that come out.
     pub conditions: Vec<Expression>,

@@ -86,7 +86,7 @@ impl ClientSession {
         }
     }
 
-    /// Takes rows out of a cursor; [`Session::give_back`] returns what is left.
+    /// Takes rows out of a cursor; [`ClientSession::give_back`] returns what is left.
     pub(super) fn fetch(&mut self, fetch: &Fetch) -> Result<Commanded, SessionStop> {
         let portal = self.cursor(&fetch.cursor)?;
         let formats = portal.formats.clone();
