@@ -152,9 +152,11 @@ impl Binder<'_> {
 /// Every value with the column it is for, row by row.
 pub(super) fn values_of(insert: &Sql, table: &RowTableSchema) -> Option<Vec<(usize, Expr)>> {
     let columns = columns_of(insert, table)?;
-    let mut values = Vec::new();
-    for row in rows_of(insert)? {
-        if row.is_empty() || row.len() != column_count(insert, table)? {
+    let rows = rows_of(insert)?;
+    let given = column_count(insert, table)?;
+    let mut values = Vec::with_capacity(rows.len() * given);
+    for row in rows {
+        if row.is_empty() || row.len() != given {
             return None;
         }
         values.extend(columns.iter().copied().zip(row.iter().cloned()));
