@@ -18,7 +18,6 @@ use quire_kv::progress::StatementWork;
 
 use crate::append::column_values::ColumnValues;
 use crate::append::statistics::statistics;
-use crate::row_table::KeyRange;
 use crate::rows::{RowScanError, RowScanOptions, RowTable, ScanRowSource};
 use crate::types::SqlType;
 
@@ -91,7 +90,7 @@ pub(crate) fn take(
         reading.begin_rows(row_count, reading.counted_bytes);
         sample.read_all(table, &mut reading)?;
     } else {
-        let parts = table.divided(&ScanRowSource::Range(KeyRange::all()), SAMPLE_LEAVES)?;
+        let parts = table.divided(&ScanRowSource::all(), SAMPLE_LEAVES)?;
         let part_count = parts.len() as u64;
         reading.begin_rows(part_count, part_count * leaves.page_bytes as u64);
         sample.read_parts(table, parts, &mut reading)?;
@@ -127,7 +126,7 @@ impl TableSample {
         table: &RowTable,
         reading: &mut Reading<'_>,
     ) -> Result<(), RowScanError> {
-        let all = ScanRowSource::Range(KeyRange::all());
+        let all = ScanRowSource::all();
         let mut scan = table.scan(&options(table, all, BATCH_ROWS))?;
         while let Some(batch) = scan.next_batch()? {
             self.add(&batch, 1);

@@ -8,7 +8,7 @@ use quire_kv::{btree::Direction, mvcc::TransactionOptions};
 use quire_store::{
     DICTIONARY_LIST_PAGE, MemDisk, OpenMode, PageKind, STAGING_PAGE, Volume, VolumeOptions,
 };
-use quire_tables::row_table::{KeyRange, TupleValue};
+use quire_tables::row_table::TupleValue;
 use quire_tables::{
     AppendOptions, BlockCodecId, ColumnDefinition, Engine, EngineOptions, RowScanOptions,
     ScanRowSource, SqlType, TableDefinition, Transaction,
@@ -78,7 +78,7 @@ fn remarks(engine: &Engine) -> Vec<String> {
     let options = RowScanOptions {
         projection: vec![1],
         with_row_key: false,
-        source: ScanRowSource::Range(KeyRange::all()),
+        source: ScanRowSource::all(),
         direction: Direction::Forward,
         batch_rows: 1_000,
     };

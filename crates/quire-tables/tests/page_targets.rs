@@ -8,7 +8,7 @@ use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use quire_kv::{btree::Direction, mvcc::TransactionOptions};
 use quire_store::{MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
-use quire_tables::row_table::{KeyRange, TupleValue};
+use quire_tables::row_table::TupleValue;
 use quire_tables::{
     BlockCodecId, ColumnDefinition, Engine, EngineOptions, PageTarget, RowScanOptions,
     ScanRowSource, SqlType, TableDefinition,
@@ -65,7 +65,7 @@ fn notes(engine: &Engine) -> BTreeMap<i64, String> {
     let options = RowScanOptions {
         projection: vec![0, 1],
         with_row_key: false,
-        source: ScanRowSource::Range(KeyRange::all()),
+        source: ScanRowSource::all(),
         direction: Direction::Forward,
         batch_rows: 1_000,
     };

@@ -7,7 +7,7 @@ use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode, mvcc::TransactionOptions};
 use quire_store::{MemDisk, OpenMode, Volume};
-use quire_tables::row_table::{KeyRange, TupleValue};
+use quire_tables::row_table::TupleValue;
 use quire_tables::{
     ColumnDefinition, Engine, Insertion, RowScanOptions, ScanRowSource, SqlType, TableDefinition,
     TableStorage, Transaction,
@@ -30,7 +30,7 @@ fn rows(transaction: &Transaction) -> Vec<(Vec<u8>, i64)> {
     let options = RowScanOptions {
         projection: vec![0],
         with_row_key: true,
-        source: ScanRowSource::Range(KeyRange::all()),
+        source: ScanRowSource::all(),
         direction: Direction::Forward,
         batch_rows: 100,
     };

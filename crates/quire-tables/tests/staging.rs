@@ -10,7 +10,7 @@ use quire_store::{
     BatchWriteError, CATALOG_PAGE, CommitError, Disk, LOG_ROOT_PAGE, MemDisk, OpenMode, PageKind,
     STAGING_PAGE, SimDisk, Volume, VolumeOptions,
 };
-use quire_tables::row_table::{KeyRange, TupleValue};
+use quire_tables::row_table::TupleValue;
 use quire_tables::{
     AppendOptions, ColumnDefinition, Engine, EngineError, EngineOptions, Insertion, RowScanOptions,
     ScanOptions, ScanRowSource, SequenceDefinition, Snapshot, SqlType, TableAppendError,
@@ -120,7 +120,7 @@ fn read_rows(engine: &Engine) -> Vec<i64> {
     let options = RowScanOptions {
         projection: vec![0],
         with_row_key: false,
-        source: ScanRowSource::Range(KeyRange::all()),
+        source: ScanRowSource::all(),
         direction: Direction::Forward,
         batch_rows: 100,
     };

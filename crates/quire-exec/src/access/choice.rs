@@ -15,12 +15,9 @@ use super::value_set::ValueSet;
 use crate::costs::CostModel;
 use crate::plan::{Environment, Expression};
 
-/// Of more ranges than that only some are looked up to say how many rows they have.
-const ESTIMATED_RANGES: usize = 8;
-
 /// How the rows of a table are found.
 #[derive(Clone, Debug)]
-pub(crate) struct AccessChoice {
+pub struct AccessChoice {
     /// The position of an index, if it is not the key of the rows.
     pub(crate) index: Option<usize>,
     pub(crate) ranges: Vec<KeyRange>,
@@ -40,8 +37,12 @@ pub(super) struct ColumnPredicates<'e> {
     tests: Vec<(usize, bool, ColumnTest<'e>)>,
 }
 
-/// The cheapest way to the rows of which all conditions are true, whose slots are the columns of these ordinals.
-pub(crate) fn choose(
+/// The cheapest way to the rows of which all conditions are true, whose slots are the columns of these ordinals. Both executors
+/// choose by it.
+///
+/// # Errors
+/// Pages that cannot be read or are damaged.
+pub fn choose(
     table: &RowTable,
     ordinals: &[usize],
     conditions: &[&Expression],
@@ -89,6 +90,11 @@ pub(crate) fn choose(
             is_said: vec![false; conditions.len()],
         },
     })
+}
+
+/// Whether a condition says anything of a single column, so that a key may lead to its rows.
+pub fn is_of_columns(table: &RowTable, ordinals: &[usize], condition: &Expression) -> bool {
+    !columns_of(table, ordinals, &[condition]).is_empty()
 }
 
 /// The cheapest of some ways, of those the one that uses most columns of its key.
@@ -178,7 +184,7 @@ impl AccessChoice {
         let rows = if is_single {
             range_count
         } else {
-            estimated(table, index, &found.ranges)?
+            table.estimate(&source_of(index, &found.ranges))? as f64
         };
         let choice = Self {
             index,
@@ -188,6 +194,16 @@ impl AccessChoice {
             is_said: vec![false; condition_count],
         };
         Ok((choice, found.column_count))
+    }
+
+    /// The rows that are read, for a scan.
+    pub fn source(&self) -> ScanRowSource {
+        source_of(self.index, &self.ranges)
+    }
+
+    /// About how many rows are read.
+    pub fn row_estimate(&self) -> u64 {
+        self.rows.round() as u64
     }
 
     /// What it costs.
@@ -229,21 +245,10 @@ impl AccessChoice {
     }
 }
 
-/// About how many rows the ranges have.
-fn estimated(
-    table: &RowTable,
-    index: Option<usize>,
-    ranges: &[KeyRange],
-) -> Result<f64, RowScanError> {
-    let step = ranges.len().div_ceil(ESTIMATED_RANGES).max(1);
-    let (mut rows, mut count) = (0, 0_usize);
-    for range in ranges.iter().step_by(step) {
-        let range = range.clone();
-        rows += table.estimate(&match index {
-            None => ScanRowSource::Range(range),
-            Some(index) => ScanRowSource::Index { index, range },
-        })?;
-        count += 1;
+fn source_of(index: Option<usize>, ranges: &[KeyRange]) -> ScanRowSource {
+    let ranges = ranges.into();
+    match index {
+        None => ScanRowSource::Ranges(ranges),
+        Some(index) => ScanRowSource::Index { index, ranges },
     }
-    Ok(rows as f64 * ranges.len() as f64 / count.max(1) as f64)
 }

@@ -14,9 +14,8 @@ mod share;
 mod tests;
 mod value_set;
 
-pub(crate) use choice::{AccessChoice, choose};
+pub use choice::{AccessChoice, choose, is_of_columns};
 pub(crate) use column_test::plain_column;
 pub(crate) use lookup::{IndexLookup, fits, lookup};
-pub use price::path_ns;
 pub(crate) use price::{Prices, decoding_ns};
 pub(crate) use share::{rule, share};

@@ -5,8 +5,7 @@
 //! are compressed, so less of them is read; that is how compression pays.
 
 use quire_kv::btree::LeafEstimate;
-use quire_tables::row_table::KeyRange;
-use quire_tables::{RowScanError, RowTable, ScanRowSource};
+use quire_tables::{RowScanError, RowTable};
 
 use crate::costs::{Cost, CostModel};
 
@@ -55,26 +54,6 @@ impl Prices {
         prices.range_ns += pages.any_ns - costs.of(Cost::PageHit);
         Ok(prices)
     }
-}
-
-/// What reading so many rows of a source costs, in nanoseconds: both executors choose their access path by it.
-///
-/// # Errors
-/// Pages that cannot be read or are damaged.
-pub fn path_ns(
-    table: &RowTable,
-    source: &ScanRowSource,
-    rows: u64,
-    costs: &CostModel,
-) -> Result<f64, RowScanError> {
-    let prices = Prices::of(table, costs, &[])?;
-    let rows = rows as f64;
-    Ok(match source {
-        ScanRowSource::Range(range) if *range == KeyRange::all() => rows * prices.row_ns,
-        ScanRowSource::Range(_) => prices.range_ns + rows * prices.row_ns,
-        ScanRowSource::Index { .. } => prices.range_ns + rows * prices.lookup_ns,
-        ScanRowSource::Keys(_) => rows * prices.lookup_ns,
-    })
 }
 
 /// What a page costs, on the average of where they are.

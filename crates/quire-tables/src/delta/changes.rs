@@ -11,7 +11,6 @@ use quire_kv::mvcc::TreeId;
 
 use super::deleted::DeletedRows;
 use crate::definition::{TreeRecord, TreeRole};
-use crate::row_table::KeyRange;
 use crate::rows::{RowScanError, RowTable, ScanRowSource};
 
 /// The trees that a column table with changes has.
@@ -116,9 +115,7 @@ impl ColumnChanges {
 
     /// About how many rows are in no row group, and how many of row groups are deleted, without reading them.
     pub(crate) fn estimate(&self) -> Result<(u64, u64), RowScanError> {
-        let rows = self
-            .delta
-            .estimate(&ScanRowSource::Range(KeyRange::all()))?;
+        let rows = self.delta.estimate(&ScanRowSource::all())?;
         let view = self.delta.view();
         let deleted = view.estimate_entries(self.deletions, &[], &[])?;
         Ok((rows, deleted))

@@ -14,7 +14,7 @@ use super::parts::RowParts;
 use super::scan::{RowScanOptions, ScanRowSource};
 use super::table::RowTable;
 use crate::definition::TreeRecord;
-use crate::row_table::{ColumnArray, KeyRange};
+use crate::row_table::ColumnArray;
 
 const BATCH_ROWS: usize = 8192;
 
@@ -43,7 +43,7 @@ pub(crate) fn build_index(
     let mut scan = table.scan(&RowScanOptions {
         projection: projection.collect(),
         with_row_key: true,
-        source: ScanRowSource::Range(KeyRange::all()),
+        source: ScanRowSource::all(),
         direction: Direction::Forward,
         batch_rows: BATCH_ROWS,
     })?;

@@ -6,7 +6,7 @@ use quire_kv::btree::Direction;
 use super::error::RowWriteError;
 use super::scan::{RowScanOptions, ScanRowSource};
 use super::table::RowTable;
-use crate::row_table::{ColumnRange, KeyRange, Value};
+use crate::row_table::{ColumnRange, Value};
 
 impl RowTable {
     /// Keys of the rows that have these values, none of which is NULL, in the columns with these ordinals: by the primary key or an
@@ -57,17 +57,17 @@ impl RowTable {
     ) -> Result<ScanRowSource, RowWriteError> {
         let layout = &self.parts.layout;
         if let Some(equal) = in_order(layout.key_ordinals(), columns, values) {
-            return Ok(ScanRowSource::Range(
+            return Ok(ScanRowSource::range(
                 layout.key_range(&equal, ColumnRange::All)?,
             ));
         }
         for (index, known) in self.parts.indexes.iter().enumerate() {
             if let Some(equal) = in_order(known.layout.ordinals(), columns, values) {
                 let range = known.layout.range(&equal, ColumnRange::All)?;
-                return Ok(ScanRowSource::Index { index, range });
+                return Ok(ScanRowSource::index(index, range));
             }
         }
-        Ok(ScanRowSource::Range(KeyRange::all()))
+        Ok(ScanRowSource::all())
     }
 }
 

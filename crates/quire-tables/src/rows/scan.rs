@@ -25,17 +25,35 @@ const LOOKUP_ROWS: usize = 64;
 /// Which rows to read.
 #[derive(Clone, Debug)]
 pub enum ScanRowSource {
-    /// Those with keys in a range, in the order of the keys.
-    Range(KeyRange),
-    /// Those that an index has in a range of its keys, in the order of the index.
+    /// Those with keys in these ranges, which ascend and do not overlap; in the order of the keys.
+    Ranges(Arc<[KeyRange]>),
+    /// Those that an index has in ranges of its keys, which ascend and do not overlap; in the order of the index.
     Index {
         /// Position among the table's indexes.
         index: usize,
         /// Keys of the index.
-        range: KeyRange,
+        ranges: Arc<[KeyRange]>,
     },
     /// Those with these keys, in this order. Keys without a row are left out.
     Keys(Arc<[Box<[u8]>]>),
+}
+
+impl ScanRowSource {
+    /// Every row.
+    pub fn all() -> Self {
+        Self::range(KeyRange::all())
+    }
+
+    /// The rows with keys in one range.
+    pub fn range(range: KeyRange) -> Self {
+        Self::Ranges(Arc::new([range]))
+    }
+
+    /// The rows that an index has in one range of its keys.
+    pub fn index(index: usize, range: KeyRange) -> Self {
+        let ranges = Arc::new([range]);
+        Self::Index { index, ranges }
+    }
 }
 
 /// What to read, and how.
@@ -64,10 +82,10 @@ pub struct RowScan {
 }
 
 enum RowScanState {
-    Range(BTreeScan),
+    Ranges(RangesScan),
     Index {
         index: usize,
-        scan: BTreeScan,
+        scan: RangesScan,
         keys: RowKeys,
     },
     Keys {
@@ -103,22 +121,19 @@ impl RowScan {
         let layout = Arc::clone(&parts.layout);
         let builder =
             BatchBuilder::new(layout, &ordinals, options.with_row_key, Arc::clone(&schema))?;
-        let range = |tree: TreeId, range: &KeyRange| {
-            if range.is_empty() {
-                view.scan(tree, &[0], &[0], options.direction)
-            } else {
-                let high = range.high.as_deref().unwrap_or_default();
-                view.scan(tree, &range.low, high, options.direction)
-            }
-        };
         let state = match &options.source {
-            ScanRowSource::Range(keys) => RowScanState::Range(range(parts.rows, keys)?),
-            ScanRowSource::Index { index, range: keys } => {
+            ScanRowSource::Ranges(ranges) => RowScanState::Ranges(RangesScan::new(
+                &view,
+                parts.rows,
+                ranges,
+                options.direction,
+            )?),
+            ScanRowSource::Index { index, ranges } => {
                 let found = parts.indexes.get(*index);
                 let found = found.ok_or(RowScanError::Index { index: *index })?;
                 RowScanState::Index {
                     index: *index,
-                    scan: range(found.tree, keys)?,
+                    scan: RangesScan::new(&view, found.tree, ranges, options.direction)?,
                     keys: RowKeys::default(),
                 }
             }
@@ -149,17 +164,21 @@ impl RowScan {
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, RowScanError> {
         while self.builder.row_count() < self.batch_rows && !self.builder.is_full() {
             let is_there = match &mut self.state {
-                RowScanState::Range(scan) => push_leaf(scan, &mut self.builder, self.batch_rows)?,
+                RowScanState::Ranges(ranges) => {
+                    push_leaf(&mut ranges.scan, &mut self.builder, self.batch_rows)?
+                        || ranges.advance(&self.view)?
+                }
                 RowScanState::Index { index, scan, keys } => {
                     let room = self.batch_rows - self.builder.row_count();
-                    let has_keys = keys.read(scan, *index, &self.parts, room.min(LOOKUP_ROWS))?;
+                    let (ranges, room) = (scan, room.min(LOOKUP_ROWS));
+                    let has_keys = keys.read(&mut ranges.scan, *index, &self.parts, room)?;
                     for row_key in keys.iter() {
                         if !push_row(&self.view, self.parts.rows, row_key, &mut self.builder)? {
                             let name = &self.parts.indexes[*index].definition.key.name;
                             return Err(RowScanError::index_without_row(&self.parts, name));
                         }
                     }
-                    has_keys
+                    has_keys || ranges.advance(&self.view)?
                 }
                 RowScanState::Keys { keys, next } => match keys.get(*next) {
                     None => false,
@@ -181,6 +200,61 @@ impl RowScan {
         let fetch = |key: &[u8], target: &mut Vec<u8>| fetch_long(view, overflow, key, target);
         Ok(Some(self.builder.finish(fetch)?))
     }
+}
+
+/// A scan of a tree between the bounds of one range after the other.
+struct RangesScan {
+    scan: BTreeScan,
+    tree: TreeId,
+    /// Those that are not begun, from the next one on.
+    left: std::vec::IntoIter<KeyRange>,
+    direction: Direction,
+}
+
+impl RangesScan {
+    fn new(
+        view: &ReadView,
+        tree: TreeId,
+        ranges: &[KeyRange],
+        direction: Direction,
+    ) -> Result<Self, RowScanError> {
+        let mut left = ranges.to_vec();
+        if direction == Direction::Backward {
+            left.reverse();
+        }
+        let mut left = left.into_iter();
+        let first = left.next().unwrap_or_else(KeyRange::none);
+        Ok(Self {
+            scan: begin(view, tree, &first, direction)?,
+            tree,
+            left,
+            direction,
+        })
+    }
+
+    /// Begins the next range; false behind the last one.
+    fn advance(&mut self, view: &ReadView) -> Result<bool, RowScanError> {
+        let Some(range) = self.left.next() else {
+            return Ok(false);
+        };
+        self.scan = begin(view, self.tree, &range, self.direction)?;
+        Ok(true)
+    }
+}
+
+fn begin(
+    view: &ReadView,
+    tree: TreeId,
+    range: &KeyRange,
+    direction: Direction,
+) -> Result<BTreeScan, RowScanError> {
+    // A high bound without bytes is none for the tree, so an empty range gets bounds of its own.
+    let (low, high): (&[u8], &[u8]) = if range.is_empty() {
+        (&[0], &[0])
+    } else {
+        (&range.low, range.high.as_deref().unwrap_or_default())
+    };
+    Ok(view.scan(tree, low, high, direction)?)
 }
 
 /// Adds rows of the next leaf, at most so many that the batch is full; false behind the last leaf.

@@ -19,6 +19,9 @@ use crate::scalar_array::scalar_array;
 /// An estimate by a few pages that is so far from the truth, as a share of it, is nothing unusual.
 const ESTIMATE_ERROR: f64 = 0.1;
 
+/// Of more ranges than that only some are looked up to say how many rows they have.
+const ESTIMATED_RANGES: usize = 8;
+
 /// A table, and the state of it that a statement reads.
 pub struct RowTable {
     pub(super) parts: Arc<RowParts>,
@@ -143,30 +146,30 @@ impl RowTable {
         Ok(view.estimate_leaves(rows, page_count_max, told)?)
     }
 
-    /// About how many rows a source has, without reading them.
+    /// About how many rows a source has, without reading them. Of many ranges only some are looked up.
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub fn estimate(&self, source: &ScanRowSource) -> Result<u64, RowScanError> {
-        let (tree, range) = match source {
-            ScanRowSource::Range(range) => (self.parts.rows, range),
-            ScanRowSource::Index { index, range } => {
-                let found = self.parts.indexes.get(*index);
-                (
-                    found.ok_or(RowScanError::Index { index: *index })?.tree,
-                    range,
-                )
-            }
+        let (tree, ranges) = match source {
+            ScanRowSource::Ranges(ranges) => (self.parts.rows, ranges),
+            ScanRowSource::Index { index, ranges } => (self.tree(Some(*index))?, ranges),
             ScanRowSource::Keys(keys) => return Ok(keys.len() as u64),
         };
-        if range.is_empty() {
-            return Ok(0);
+        let step = ranges.len().div_ceil(ESTIMATED_RANGES).max(1);
+        let (mut rows, mut looked_up) = (0, 0_u64);
+        for range in ranges.iter().step_by(step) {
+            if !range.is_empty() {
+                let high = range.high.as_deref().unwrap_or_default();
+                rows += self.view.estimate_entries(tree, &range.low, high)?;
+            }
+            looked_up += 1;
         }
-        let high = range.high.as_deref().unwrap_or_default();
-        Ok(self.view.estimate_entries(tree, &range.low, high)?)
+        let row_share = rows as f64 / looked_up.max(1) as f64;
+        Ok((row_share * ranges.len() as f64).round() as u64)
     }
 
-    /// A range of rows as up to `part_count` ranges of about one size.
+    /// Rows with keys in ranges as up to `part_count` sources of about one size, in the order of the keys. Other sources are one part.
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
@@ -175,8 +178,15 @@ impl RowTable {
         source: &ScanRowSource,
         part_count: usize,
     ) -> Result<Vec<ScanRowSource>, RowScanError> {
-        let ScanRowSource::Range(range) = source else {
+        let ScanRowSource::Ranges(ranges) = source else {
             return Ok(vec![source.clone()]);
+        };
+        let [range] = ranges.as_ref() else {
+            let part_ranges = ranges.len().div_ceil(part_count.max(1)).max(1);
+            let parts = ranges.chunks(part_ranges);
+            return Ok(parts
+                .map(|part| ScanRowSource::Ranges(part.into()))
+                .collect());
         };
         if range.is_empty() {
             return Ok(vec![source.clone()]);
@@ -189,11 +199,11 @@ impl RowTable {
         let mut parts = Vec::with_capacity(borders.len() + 1);
         for border in borders {
             let high = Some(border.clone());
-            parts.push(ScanRowSource::Range(KeyRange { low, high }));
+            parts.push(ScanRowSource::range(KeyRange { low, high }));
             low = border;
         }
         let high = range.high.clone();
-        parts.push(ScanRowSource::Range(KeyRange { low, high }));
+        parts.push(ScanRowSource::range(KeyRange { low, high }));
         Ok(parts)
     }
 

@@ -10,7 +10,6 @@ use quire_kv::btree::Direction;
 use super::SharedTableScan;
 use super::piece::ScanPiece;
 use crate::error::ScanError;
-use crate::row_table::KeyRange;
 use crate::rows::{RowScan, RowScanOptions, RowTable, ScanRowSource};
 
 /// Fewer rows than this are read by one reader.
@@ -18,7 +17,7 @@ const PART_ROWS: u64 = 16 * 1024;
 
 /// Ranges of the delta for up to that many readers.
 pub(super) fn parts(delta: &RowTable, readers: usize) -> Result<Vec<ScanRowSource>, ScanError> {
-    let all = ScanRowSource::Range(KeyRange::all());
+    let all = ScanRowSource::all();
     if readers == 1 {
         return Ok(vec![all]);
     }

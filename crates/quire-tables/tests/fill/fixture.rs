@@ -183,20 +183,16 @@ pub fn scan(snapshot: &Snapshot, source: ScanRowSource, with_row_key: bool) -> R
 }
 
 pub fn all(snapshot: &Snapshot) -> Vec<RecordBatch> {
-    let range = KeyRange::all();
-    let by_index = |index| ScanRowSource::Index {
-        index,
-        range: KeyRange::all(),
-    };
+    let by_index = |index| ScanRowSource::index(index, KeyRange::all());
     vec![
-        scan(snapshot, ScanRowSource::Range(range), true),
+        scan(snapshot, ScanRowSource::all(), true),
         scan(snapshot, by_index(0), true),
         scan(snapshot, by_index(1), true),
     ]
 }
 
 pub fn row_count(snapshot: &Snapshot) -> usize {
-    scan(snapshot, ScanRowSource::Range(KeyRange::all()), false).num_rows()
+    scan(snapshot, ScanRowSource::all(), false).num_rows()
 }
 
 pub fn no_findings(engine: &Engine) {

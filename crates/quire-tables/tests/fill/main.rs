@@ -8,7 +8,7 @@ use std::sync::Arc;
 use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
 use quire_store::disk::CrashImages;
 use quire_store::{MemDisk, STAGING_PAGE, SimDisk};
-use quire_tables::row_table::{KeyRange, Value};
+use quire_tables::row_table::Value;
 use quire_tables::{RowWriteError, ScanRowSource, Transaction, TransactionError};
 
 use fixture::*;
@@ -222,11 +222,7 @@ fn frequent_values_have_codes_from_the_first_row_on() {
     ];
     insert(&mut transaction, &[more]).unwrap();
     transaction.commit().unwrap();
-    let found = scan(
-        &engine.snapshot(),
-        ScanRowSource::Range(KeyRange::all()),
-        false,
-    );
+    let found = scan(&engine.snapshot(), ScanRowSource::all(), false);
     assert_eq!(found.num_rows(), rows.len() + 1);
     no_findings(&engine);
 }

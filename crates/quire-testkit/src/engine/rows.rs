@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, AsArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::Int64Type;
 use quire_kv::btree::Direction;
-use quire_tables::row_table::{KeyRange, TupleValue};
+use quire_tables::row_table::TupleValue;
 use quire_tables::{
     ColumnDefinition, Insertion, RowScanOptions, ScanOptions, ScanRowSource, Snapshot, SqlType,
     TableDefinition, Transaction,
@@ -135,7 +135,7 @@ pub(super) fn count_rows(snapshot: &Snapshot) -> Result<u64, String> {
     let options = RowScanOptions {
         projection: vec![0, 1],
         with_row_key: false,
-        source: ScanRowSource::Range(KeyRange::all()),
+        source: ScanRowSource::all(),
         direction: Direction::Forward,
         batch_rows: 1_000,
     };

@@ -6,7 +6,7 @@ use arrow::array::{
     ArrayRef, BinaryViewArray, Int32Array, Int64Array, RecordBatch, StringViewArray,
 };
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::TableLockMode};
-use quire_tables::row_table::{KeyRange, Value};
+use quire_tables::row_table::Value;
 use quire_tables::{
     ReferenceChecks, RowTable, RowWriteError, ScanRowSource, SqlType, TableDefinition, Transaction,
     TransactionError,
@@ -95,7 +95,7 @@ impl RowWorkload {
         transaction.begin_statement();
         let table = transaction.snapshot().row_table(&name).map_err(text)?;
         let table = table.ok_or("a table is missing")?;
-        let all = ScanRowSource::Range(KeyRange::all());
+        let all = ScanRowSource::all();
         let rows = read_rows(&table, all, Direction::Forward)?;
         let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
         let old = TableDefinition::clone(table.definition());

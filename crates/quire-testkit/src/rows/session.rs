@@ -3,7 +3,7 @@
 use arrow::array::AsArray;
 use quire_kv::mvcc::{KeyWriteError, LockError};
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};
-use quire_tables::row_table::{KeyRange, TupleValue, Value};
+use quire_tables::row_table::{TupleValue, Value};
 use quire_tables::{
     ColumnDefinition, Engine, Insertion, ReferenceChecks, RowScanOptions, RowTable, RowWriteError,
     ScanRowSource, Snapshot, Transaction,
@@ -76,7 +76,7 @@ pub(super) fn read_state(snapshot: &Snapshot) -> Result<ModelState, String> {
     state.loads.values_mut().for_each(|rows| rows.sort());
     for table in snapshot.row_tables().map_err(|error| error.to_string())? {
         let mut found = ModelTableState::default();
-        let all = ScanRowSource::Range(KeyRange::all());
+        let all = ScanRowSource::all();
         for (_, row) in read_rows(&table, all, Direction::Forward)? {
             found.add(row);
         }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::TableLockMode, mvcc::TransactionOptions};
-use quire_tables::row_table::KeyRange;
 use quire_tables::{Engine, ScanRowSource};
 
 use super::model::{ModelState, RowChange};
@@ -59,7 +58,7 @@ impl RowWorkload {
     ) -> Result<Option<KeyedChange>, String> {
         let table = open.transaction.snapshot().row_table(name).map_err(text)?;
         let table = table.ok_or("a table is missing")?;
-        let all = ScanRowSource::Range(KeyRange::all());
+        let all = ScanRowSource::all();
         let mut rows = read_rows(&table, all, Direction::Forward)?;
         if rows.is_empty() {
             return Ok(None);

@@ -7,12 +7,12 @@ use quire_store::{
     DICTIONARY_LIST_PAGE, MemDisk, OpenMode, PageKind, STAGING_PAGE, SimDisk, Volume,
 };
 use quire_tables::row_table::{KeyRange, Value};
-use quire_tables::{Engine, ScanRowSource};
+use quire_tables::{Engine, RowTable, ScanRowSource};
 
 use super::model::{ModelState, RowChange};
 use super::options::{engine_options, volume_options};
 use super::schema::{Row, Variant, definition, first_columns};
-use super::session::{WorkloadOutcome, next_value, perform, read_rows, read_state, text};
+use super::session::{KeyedRow, WorkloadOutcome, next_value, perform, read_rows, read_state, text};
 use crate::random::TestRandom;
 use crate::recovery::{Recovered, open_volume};
 
@@ -89,17 +89,16 @@ pub fn verify_engine(engine: &Engine) -> Result<(), String> {
     }
     let snapshot = engine.snapshot();
     for table in snapshot.row_tables().map_err(text)? {
-        let range = KeyRange::all;
-        let mut rows = read_rows(&table, ScanRowSource::Range(range()), Direction::Forward)?;
-        let mut backward = read_rows(&table, ScanRowSource::Range(range()), Direction::Backward)?;
+        let mut rows = read_rows(&table, ScanRowSource::all(), Direction::Forward)?;
+        let mut backward = read_rows(&table, ScanRowSource::all(), Direction::Backward)?;
         backward.reverse();
         if rows != backward {
             return Err("a table has other rows backwards".to_owned());
         }
+        several_ranges_have_their_rows(&table, &rows)?;
         rows.sort();
         for index in 0..table.indexes().len() {
-            let range = range();
-            let source = ScanRowSource::Index { index, range };
+            let source = ScanRowSource::index(index, KeyRange::all());
             let mut forward = read_rows(&table, source.clone(), Direction::Forward)?;
             let mut backward = read_rows(&table, source, Direction::Backward)?;
             backward.reverse();
@@ -112,6 +111,33 @@ pub fn verify_engine(engine: &Engine) -> Result<(), String> {
                 return Err(format!("index {index} of {name} has other rows"));
             }
         }
+    }
+    Ok(())
+}
+
+/// A scan of the first third and of the last third of the keys leaves out the rows between them, in both directions.
+fn several_ranges_have_their_rows(table: &RowTable, rows: &[KeyedRow]) -> Result<(), String> {
+    let (first, second) = (rows.len() / 3, rows.len() * 2 / 3);
+    let (Some((high, _)), Some((low, _))) = (rows.get(first), rows.get(second)) else {
+        return Ok(());
+    };
+    let ranges = [
+        KeyRange {
+            low: Vec::new(),
+            high: Some(high.to_vec()),
+        },
+        KeyRange::none(),
+        KeyRange {
+            low: low.to_vec(),
+            high: None,
+        },
+    ];
+    let source = ScanRowSource::Ranges(ranges.into());
+    let expected = [&rows[..first], &rows[second..]].concat();
+    let mut backward = read_rows(table, source.clone(), Direction::Backward)?;
+    backward.reverse();
+    if read_rows(table, source, Direction::Forward)? != expected || backward != expected {
+        return Err("two ranges of a table have other rows than the whole of it".to_owned());
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use quire_kv::{
     mvcc::TransactionOptions,
 };
 use quire_store::{Disk, Volume};
-use quire_tables::row_table::{KeyRange, TupleValue, Value};
+use quire_tables::row_table::{TupleValue, Value};
 use quire_tables::{
     AppendOptions, BlockCodecId, CatalogKeyPart, ColumnDefinition, Engine, IndexDefinition,
     Insertion, KeyDefinition, ScanRowSource, SqlType, TableDefinition, TableStorage, Transaction,
@@ -144,7 +144,7 @@ fn insert(transaction: &mut Transaction, numbers: Range<u64>) -> Result<(), Stri
 
 fn delete(transaction: &mut Transaction, numbers: &Range<u64>) -> Result<(), String> {
     let table = transaction.snapshot().row_table(TABLE).unwrap().unwrap();
-    let all = ScanRowSource::Range(KeyRange::all());
+    let all = ScanRowSource::all();
     for (row_key, row) in read_rows(&table, all, Direction::Forward)? {
         if numbers.contains(&number_of(&row)) {
             let mut writer = transaction.row_writer(table.parts());
@@ -183,7 +183,7 @@ fn number_of(row: &Row) -> u64 {
 /// The numbers that are there; each has its text.
 pub fn numbers(engine: &Engine) -> Vec<u64> {
     let table = engine.snapshot().row_table(TABLE).unwrap().unwrap();
-    let all = ScanRowSource::Range(KeyRange::all());
+    let all = ScanRowSource::all();
     let rows = read_rows(&table, all, Direction::Forward).unwrap();
     let number = |(_, row): &KeyedRow| {
         let number = number_of(row);

@@ -1,15 +1,21 @@
 //! The way to the rows that filters leave: the primary key, an index, or all rows.
+//!
+//! The row executor's reader of conditions and its prices decide ([`quire_exec::access`]), so both executors read the same rows: lists,
+//! `OR` and patterns that begin with text are ranges of keys here, too.
 
-use std::ops::Bound;
+use std::sync::Arc;
 
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::{DFSchema, DataFusionError, Result};
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr_rewriter::unnormalize_col;
 use quire_error::Error;
-use quire_exec::access::path_ns;
+use quire_exec::access::{choose, is_of_columns};
 use quire_exec::costs::CostModel;
-use quire_tables::row_table::{ColumnRange, KeyRange, RowError, TupleValue};
+use quire_exec::plan::{Environment, Expression};
 use quire_tables::{RowScanError, RowTable, ScanRowSource};
 
-use super::conditions::{ColumnCondition, as_tuple_bound};
+use crate::expression::{ExpressionTranslator, Slots};
 
 /// How to find rows, and how many are expected.
 #[derive(Debug, Clone)]
@@ -18,87 +24,61 @@ pub(super) struct RowAccess {
     pub(super) rows: u64,
 }
 
-/// Chooses the cheapest way, by the prices of the tuple engine's.
-pub(super) fn choose(
-    table: &RowTable,
-    conditions: &[Option<ColumnCondition>],
-    costs: &CostModel,
-) -> Result<RowAccess> {
-    let cost_ns = |source: &ScanRowSource, rows: u64| {
-        let cost_ns = path_ns(table, source, rows, costs);
-        cost_ns.map_err(external)
-    };
-    let all = KeyRange::all();
-    let table_rows = table
-        .estimate(&ScanRowSource::Range(all.clone()))
-        .map_err(external)?;
-    let mut best = RowAccess {
-        source: ScanRowSource::Range(all),
-        rows: table_rows,
-    };
-    let mut best_ns = cost_ns(&best.source, table_rows)?;
-    let layout = table.layout();
-    if let Some((equal, next)) = prefix(layout.key_ordinals(), conditions) {
-        let range = layout.key_range(&equal, next).map_err(unfit)?;
-        let source = ScanRowSource::Range(range);
-        let rows = if equal.len() == layout.key_ordinals().len() {
-            1
-        } else {
-            table.estimate(&source).map_err(external)?
-        };
-        let way_ns = cost_ns(&source, rows)?;
-        if rows < table_rows || way_ns <= best_ns {
-            best_ns = way_ns;
-            best = RowAccess { source, rows };
-        }
-    }
-    for (index, known) in table.indexes().iter().enumerate() {
-        let ordinals = known.layout.ordinals();
-        let Some((equal, next)) = prefix(ordinals, conditions) else {
-            continue;
-        };
-        let is_one = known.layout.is_unique() && equal.len() == ordinals.len();
-        let range = known.layout.range(&equal, next).map_err(unfit)?;
-        let source = ScanRowSource::Index { index, range };
-        let rows = if is_one {
-            1
-        } else {
-            table.estimate(&source).map_err(external)?
-        };
-        let way_ns = cost_ns(&source, rows)?;
-        if way_ns < best_ns {
-            best_ns = way_ns;
-            best = RowAccess { source, rows };
-        }
-    }
-    Ok(best)
+/// Filters of one table, in the words of the row executor.
+pub(super) struct FilterReader<'t> {
+    table: &'t RowTable,
+    schema: DFSchema,
+    options: Arc<ConfigOptions>,
 }
 
-/// Values for the first columns of a key, and a range for the one behind them; nothing when the filters say nothing of the
-/// first.
-fn prefix<'c>(
-    ordinals: &[usize],
-    conditions: &'c [Option<ColumnCondition>],
-) -> Option<(Vec<TupleValue<'c>>, ColumnRange<'c>)> {
-    let mut equal = Vec::new();
-    for ordinal in ordinals {
-        match conditions.get(*ordinal)? {
-            Some(ColumnCondition::Equal(value)) => equal.push(value.as_tuple_value()),
-            Some(ColumnCondition::Between(low, high)) => {
-                let range = ColumnRange::Between(as_tuple_bound(low), as_tuple_bound(high));
-                let is_bounded = !matches!((low, high), (Bound::Unbounded, Bound::Unbounded));
-                return is_bounded.then_some((equal, range));
-            }
-            None => break,
-        }
+impl<'t> FilterReader<'t> {
+    pub(super) fn new(table: &'t RowTable, options: Arc<ConfigOptions>) -> Result<Self> {
+        Ok(Self {
+            table,
+            schema: DFSchema::try_from(table.arrow_schema().as_ref().clone())?,
+            options,
+        })
     }
-    (!equal.is_empty()).then_some((equal, ColumnRange::All))
+
+    /// A filter whose slots are the positions of the table's Arrow schema; `None` for what the row executor leaves to the planner's library.
+    fn condition(&self, filter: &Expr) -> Option<Expression> {
+        let mut translator = ExpressionTranslator {
+            schema: &self.schema,
+            slots: &mut Slots::All,
+            options: &self.options,
+            columns: None,
+            aggregates: None,
+            beyond: None,
+        };
+        translator.node(&unnormalize_col(filter.clone()))
+    }
+
+    /// Whether a scan can use the filter to read less.
+    pub(super) fn is_useful(&self, filter: &Expr) -> bool {
+        let ordinals = self.table.layout().live_ordinals();
+        let condition = self.condition(filter);
+        condition.is_some_and(|condition| is_of_columns(self.table, ordinals, &condition))
+    }
+
+    /// The cheapest way to the rows that pass all filters.
+    pub(super) fn access(&self, filters: &[Expr], costs: &CostModel) -> Result<RowAccess> {
+        let conditions: Vec<Expression> = filters
+            .iter()
+            .filter_map(|filter| self.condition(filter))
+            .collect();
+        let conditions: Vec<&Expression> = conditions.iter().collect();
+        let ordinals = self.table.layout().live_ordinals();
+        // Literals only: a scan is planned anew for the values of each execution.
+        let environment = Environment::new(&[]);
+        let choice = choose(self.table, ordinals, &conditions, &environment, costs);
+        let choice = choice.map_err(external)?;
+        Ok(RowAccess {
+            source: choice.source(),
+            rows: choice.row_estimate(),
+        })
+    }
 }
 
 pub(super) fn external(error: RowScanError) -> DataFusionError {
     DataFusionError::External(Box::new(Error::from(error)))
-}
-
-fn unfit(error: RowError) -> DataFusionError {
-    external(RowScanError::from(error))
 }

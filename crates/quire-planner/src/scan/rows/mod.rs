@@ -1,7 +1,6 @@
 //! Scans of row tables: which rows a statement needs, found by the primary key or an index, as Arrow batches.
 
 mod access;
-mod conditions;
 mod provider;
 mod source;
 mod stream;

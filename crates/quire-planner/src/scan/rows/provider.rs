@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, Statistics};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -12,8 +13,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use quire_exec::costs::CostModel;
 use quire_tables::{RowTable, ScanRowSource};
 
-use super::access::{self, RowAccess, external};
-use super::conditions::{conditions, is_useful};
+use super::access::{FilterReader, RowAccess, external};
 use super::source::RowScanSource;
 use crate::statistics::TableProfile;
 
@@ -104,9 +104,9 @@ impl TableProvider for RowTableProvider {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        let definition = self.table.definition();
+        let reader = FilterReader::new(&self.table, Arc::new(ConfigOptions::default()))?;
         let support = |filter: &&Expr| {
-            if is_useful(filter, definition) {
+            if reader.is_useful(filter) {
                 TableProviderFilterPushDown::Inexact
             } else {
                 TableProviderFilterPushDown::Unsupported
@@ -128,9 +128,10 @@ impl TableProvider for RowTableProvider {
                 rows: keys.len() as u64,
             },
             None => {
-                let conditions = conditions(filters, self.table.definition());
+                let options = Arc::clone(state.config().options());
                 let costs = state.config().get_extension::<CostModel>();
-                access::choose(&self.table, &conditions, &costs.unwrap_or_default())?
+                let reader = FilterReader::new(&self.table, options)?;
+                reader.access(filters, &costs.unwrap_or_default())?
             }
         };
         let all = || (0..self.schema.fields().len()).collect();

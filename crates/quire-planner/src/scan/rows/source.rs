@@ -23,6 +23,7 @@ use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use quire_kv::{btree::Direction, progress::StatementWork};
+use quire_tables::row_table::KeyRange;
 use quire_tables::{RowScanError, RowScanOptions, RowTable, ScanRowSource};
 
 use super::access::RowAccess;
@@ -91,8 +92,7 @@ impl RowScanSource {
     pub(super) fn spread_over(mut self, target: usize) -> std::result::Result<Self, RowScanError> {
         let useful = usize::try_from(self.access.rows.div_ceil(ROWS_PER_PARTITION));
         let count = useful.unwrap_or(target).min(target).max(1);
-        let is_range = matches!(self.access.source, ScanRowSource::Range(_));
-        if is_range && count > 1 && self.limit.is_none() {
+        if count > 1 && self.limit.is_none() {
             self.parts = self.table.divided(&self.access.source, count)?;
         }
         Ok(self)
@@ -132,7 +132,7 @@ impl RowScanSource {
     fn ordering(&self) -> Option<LexOrdering> {
         let definition = self.table.definition();
         let parts = match &self.access.source {
-            ScanRowSource::Range(_) => &definition.primary_key.as_ref()?.columns,
+            ScanRowSource::Ranges(_) => &definition.primary_key.as_ref()?.columns,
             ScanRowSource::Index { index, .. } => &definition.indexes.get(*index)?.key.columns,
             ScanRowSource::Keys(_) => return None,
         };
@@ -148,6 +148,14 @@ impl RowScanSource {
             Some(PhysicalSortExpr::new(Arc::new(column), options))
         };
         LexOrdering::new(parts.iter().map_while(sort))
+    }
+}
+
+/// The number of ranges of a key, if there are several.
+fn write_count(f: &mut Formatter<'_>, range_count: usize) -> fmt::Result {
+    match range_count {
+        1 => Ok(()),
+        count => write!(f, " ({count} ranges)"),
     }
 }
 
@@ -192,12 +200,16 @@ impl DataSource for RowScanSource {
             names.join(", ")
         )?;
         match &self.access.source {
-            ScanRowSource::Range(range) if range.low.is_empty() && range.high.is_none() => {
+            ScanRowSource::Ranges(ranges) if **ranges == [KeyRange::all()] => {
                 write!(f, ", all rows")?
             }
-            ScanRowSource::Range(_) => write!(f, ", primary key")?,
-            ScanRowSource::Index { index, .. } => {
+            ScanRowSource::Ranges(ranges) => {
+                write!(f, ", primary key")?;
+                write_count(f, ranges.len())?;
+            }
+            ScanRowSource::Index { index, ranges } => {
                 write!(f, ", index={}", definition.indexes[*index].key.name)?;
+                write_count(f, ranges.len())?;
             }
             ScanRowSource::Keys(keys) => write!(f, ", keys={}", keys.len())?,
         }
