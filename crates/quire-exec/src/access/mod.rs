@@ -6,6 +6,7 @@
 
 mod choice;
 mod column_test;
+pub mod default_share;
 mod lookup;
 mod price;
 mod ranges;

@@ -11,18 +11,9 @@ use quire_tables::row_table::Value;
 use quire_tables::{RowColumnStatistics, RowStatistics, RowTable};
 
 use super::choice::{ColumnPredicates, columns_of};
+use super::default_share::{EQUALITY, INEQUALITY, LEAST, LIST_MAX, PATTERN, UNKNOWN};
 use super::value_set::{ValueInterval, ValueSet};
 use crate::plan::{ComparisonExpression, Environment, Expression};
-
-/// Of conditions of which nothing is known.
-const EQUALITY: f64 = 0.1;
-const MEMBER: f64 = 0.05;
-const PATTERN: f64 = 0.1;
-const IS_NULL: f64 = 0.05;
-const OTHER: f64 = 1.0 / 3.0;
-
-/// No condition is believed to be true of nothing.
-const LEAST: f64 = 1e-9;
 
 /// The share of a table's rows of which all conditions are true, 0 to 1. Their slots are the columns of these ordinals.
 pub(crate) fn share(
@@ -66,6 +57,7 @@ pub(crate) fn rule(condition: &Expression) -> f64 {
         Expression::Compare(ComparisonExpression::NotEqual | ComparisonExpression::Distinct, _) => {
             1.0 - EQUALITY
         }
+        Expression::Compare(..) => INEQUALITY,
         Expression::And(sides) => sides.iter().map(rule).product(),
         Expression::Or(sides) => {
             let [left, right] = sides.each_ref().map(rule);
@@ -73,11 +65,11 @@ pub(crate) fn rule(condition: &Expression) -> f64 {
         }
         Expression::Not(inner) => 1.0 - rule(inner),
         Expression::In(_, list, is_negated) => {
-            negated_if(*is_negated, (list.len() as f64 * MEMBER).min(0.5))
+            negated_if(*is_negated, (list.len() as f64 * EQUALITY).min(LIST_MAX))
         }
         Expression::Like(_, _, is_negated) => negated_if(*is_negated, PATTERN),
-        Expression::IsNull(_, is_wanted) => negated_if(!is_wanted, IS_NULL),
-        _ => OTHER,
+        Expression::IsNull(_, is_wanted) => negated_if(!is_wanted, EQUALITY),
+        _ => UNKNOWN,
     }
 }
 

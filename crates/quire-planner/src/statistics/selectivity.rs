@@ -2,7 +2,8 @@
 //!
 //! The rules of Selinger et al. (System R, 1979), with counted distinct values and bounds: equality
 //! keeps 1/distinct, a range its share of [min, max], conjuncts multiply, ranges on one column are
-//! intersected first. What cannot be known gets the constants below.
+//! intersected first. What cannot be known gets the shares that the row executor takes
+//! ([`quire_exec::access::default_share`]).
 
 use std::collections::HashMap;
 
@@ -10,20 +11,10 @@ use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{InList, Like};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, Operator};
+use quire_exec::access::default_share::{EQUALITY, INEQUALITY, LEAST, PATTERN, UNKNOWN};
 use quire_functions::FloatKey;
 
 use super::column_profile::ColumnProfile;
-
-/// Share kept by a filter of which nothing is known.
-const UNKNOWN: f64 = 0.25;
-/// Share kept by a comparison of two columns, or of a column with a value of unknown place.
-const INEQUALITY: f64 = 0.4;
-/// Share kept by equality with something of unknown spread.
-const EQUALITY: f64 = 0.05;
-/// Share kept by a pattern that must occur somewhere in the text.
-const PATTERN: f64 = 0.08;
-/// No estimate claims that nothing passes.
-const SMALLEST: f64 = 1e-9;
 
 /// Finds what is known of a column.
 pub(crate) type Lookup<'a> = dyn Fn(&Column) -> Option<&'a ColumnProfile> + 'a;
@@ -45,7 +36,7 @@ pub fn selectivity<'a>(filters: &[Expr], lookup: &Lookup<'a>) -> f64 {
         let null_fraction = lookup(column).map_or(0.0, |profile| profile.null_fraction);
         kept *= range.share() * (1.0 - null_fraction);
     }
-    kept.clamp(SMALLEST, 1.0)
+    kept.clamp(LEAST, 1.0)
 }
 
 /// Distinct values of the column `name` that can remain when `filters` hold.
