@@ -10,11 +10,11 @@ use std::sync::Arc;
 use quire_format::tuple::TupleValue;
 use quire_kv::mvcc::{KvTransaction, LockWait, ReadView, RowLockMode, TableLockMode};
 
-use super::error::RowWriteError;
 use super::parts::{AllRowParts, RowParts};
 use super::table::RowTable;
 use super::writer::{RowMemory, TableRowWriter};
 use crate::definition::{ForeignKeyDefinition, ReferentialAction, TableDefinition};
+use crate::error::RowWriteError;
 use crate::row_table::Value;
 
 /// Rows of a batch when rows that refer are looked for.
