@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use quire_tables::row_table::{
-    BatchBuilder, ColumnArray, EncodedRow, RowBuffer, RowColumn, RowError, RowLayout,
-    RowLayoutSpec, StoredValue, TupleValue, Value,
+    BatchBuilder, ColumnArray, EncodedRow, RowBuffer, RowColumn, RowLayout, RowLayoutSpec,
+    StoredValue, TupleValue, Value,
 };
 
 use crate::fixture::{Random, add_section, batch, borrowed, is_same, nothing, row, schema, spec};
