@@ -294,6 +294,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "postings",
             "render",
             "transforms",
+            "universal_table",
         ],
     ),
     ("quire-experiments", &["tpcd"]),
