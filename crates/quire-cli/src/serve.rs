@@ -9,9 +9,8 @@ use std::time::Duration;
 use quire::{Database, DatabaseOptions};
 use quire_server::{Authentication, Server, ServerOptions, TlsFiles};
 
-use crate::allocator;
 use crate::arguments::{AuthenticationMode, LogTarget, Security, TlsMode};
-use crate::exit_code;
+use crate::{allocator, exit_code};
 
 /// Options that let in whom they should.
 pub fn secured(security: &Security) -> ServerOptions {

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Bytes of a statement's text that are kept to be shown.
 const QUERY_BYTES_MAX: usize = 1024;
 
-/// See the module.
+/// Written by the connection itself, read by others that list connections.
 #[derive(Debug, Clone, Default)]
 pub struct Activity {
     /// The beginning of the statement's text.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// What deadlines are counted from, in microseconds.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// See the module. Changed by the thread that calls the statement, read by all that work for it.
+/// Changed by the thread that calls the statement, read by all that work for it.
 #[derive(Debug, Default)]
 pub struct TimeLimit {
     /// All the time that there is; 0: no limit.

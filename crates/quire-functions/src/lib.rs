@@ -63,13 +63,12 @@ pub use lossy_cast::LossyCast;
 pub use nested_text::NestedText;
 pub use ordered_doubles::{OrderedDoubles, in_order};
 pub use outer_aggregate::OuterAggregate;
-pub use own_name::OwnName;
+pub use own_name::{OwnName, SUFFIX_MARK};
 pub use planner_options::{ExecutorChoice, QuireOptions};
 pub use rounding::RoundToInteger;
 pub use sequences::{NEXT_BY_ID, SequenceValues};
 pub use single_value::{PackedValue, SingleValue};
-pub use storage::table_of;
-pub use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction};
+pub use storage::{EngineFunction, PoolFunction, StorageFunction, TablesFunction, table_of};
 pub use sum::CheckedSum;
 pub use text::{Concatenation, TextIsLike};
 pub use time::{

@@ -12,6 +12,10 @@ use datafusion::logical_expr::{
     Volatility,
 };
 
+/// Separates a name from the number that makes it unique inside a plan. A control character, so that no name that a person writes
+/// contains it.
+pub const SUFFIX_MARK: char = '\u{1f}';
+
 /// The function: its value is its argument. A second one tells subqueries apart, whose text is in no name.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct OwnName {

@@ -28,11 +28,13 @@ mod sample_text;
 mod stored;
 pub mod super_scalar;
 pub mod transforms;
+mod universal_table;
 
 pub use clock::{Lab, MeasureEffort};
 pub use codecs::equation::{Bandwidths, decompression_needed, equation_6_1};
 pub use figure::{Axis, AxisScale, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
 pub use sample_text::made_up_text;
+pub use universal_table::UniversalTable;
 
 use crate::postings::codecs::GapsError;
 use crate::super_scalar::SegmentError;

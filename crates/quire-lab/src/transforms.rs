@@ -1,15 +1,17 @@
 //! Paper 3, §III and §IV-A: the order of a page's bytes, and what block codecs make of it.
 
+pub mod scenario;
+
 use crate::sample_text::made_up_text;
 use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, open};
-use quire_codec::transform::scenario::{
-    IntegerTable, Magnitude, PAGE_BYTES, SECTOR_BYTES, ScenarioStrings, StringTable,
-    constant_byte_block, repeated_vector_block,
-};
 use quire_codec::transform::{
     LayoutColumn, Transform, TransformError, TransformPageShape, TransformRowLayout, to_memory,
     to_storage,
+};
+use scenario::{
+    IntegerTable, Magnitude, PAGE_BYTES, SECTOR_BYTES, ScenarioStrings, StringTable,
+    constant_byte_block, repeated_vector_block,
 };
 use std::hint::black_box;
 

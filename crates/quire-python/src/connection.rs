@@ -9,10 +9,9 @@ use quire::{DatabaseOptions, TransactionStatus};
 
 use crate::cursor::Cursor;
 use crate::errors;
-use crate::frames::PythonFrame;
 use crate::opened::{PythonOpenError, Share};
 use crate::relation::Relation;
-use crate::statement::{SharedConnection, StatementDone, finished};
+use crate::statement::{OwningConnection, SharedConnection, StatementDone, finished};
 use crate::waiting::without_lock;
 
 /// Opens the database file at `path`, or creates it; `":memory:"` is a database of its own that ends with its connections.
@@ -96,13 +95,18 @@ impl Connection {
         let connection = share.connect();
         let connection =
             connection.ok_or_else(|| errors::interface(py, "the connection is closed"))?;
-        Ok(Self(Arc::new(SharedConnection::new(
-            connection, share, autocommit,
-        ))))
+        let is_result = |object: &Bound<'_, PyAny>| {
+            object.is_instance_of::<Relation>() || object.is_instance_of::<Cursor>()
+        };
+        let shared = SharedConnection::new(connection, share, autocommit, is_result);
+        Ok(Self(Arc::new(shared)))
     }
 
-    pub fn conversation(&self) -> &Arc<SharedConnection> {
-        &self.0
+    fn owning(slf: &Bound<'_, Self>) -> OwningConnection {
+        OwningConnection {
+            shared: Arc::clone(&slf.get().0),
+            object: slf.clone().into_any().unbind(),
+        }
     }
 
     fn end(&self, py: Python<'_>, statement: &'static str) -> PyResult<()> {
@@ -133,7 +137,7 @@ impl Connection {
     /// [(1, 'a')]
     fn cursor(slf: &Bound<'_, Self>) -> PyResult<Cursor> {
         drop(slf.get().0.lock(slf.py())?);
-        Ok(Cursor::new(slf.clone().unbind()))
+        Ok(Cursor::new(Self::owning(slf)))
     }
 
     /// Runs a statement on a new cursor, which is given back.
@@ -146,7 +150,7 @@ impl Connection {
         operation: &str,
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Cursor> {
-        let cursor = Cursor::new(slf.clone().unbind());
+        let cursor = Cursor::new(Self::owning(slf));
         cursor.run(slf.py(), operation, parameters)?;
         Ok(cursor)
     }
@@ -163,7 +167,7 @@ impl Connection {
         operation: &str,
         seq_of_parameters: &Bound<'_, PyAny>,
     ) -> PyResult<Cursor> {
-        let cursor = Cursor::new(slf.clone().unbind());
+        let cursor = Cursor::new(Self::owning(slf));
         cursor.run_many(slf.py(), operation, seq_of_parameters)?;
         Ok(cursor)
     }
@@ -209,7 +213,7 @@ impl Connection {
         operation: &str,
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Relation>> {
-        Relation::run(slf, operation, parameters)
+        Relation::run(slf.py(), Self::owning(slf), operation, parameters)
     }
 
     /// Makes a table of an object with Arrow data, such as a data frame, known by a name to the statements of this connection.
@@ -223,7 +227,7 @@ impl Connection {
     /// >>> connection.unregister("numbers")
     #[pyo3(signature = (name, frame, /))]
     fn register(&self, py: Python<'_>, name: &str, frame: &Bound<'_, PyAny>) -> PyResult<()> {
-        if PythonFrame::of(frame)?.is_none() {
+        if self.0.frames.frame_of(frame)?.is_none() {
             let class = frame.get_type().name()?.to_string();
             let text = format!(
                 "a {class} has no Arrow data: neither __arrow_c_stream__ nor __arrow_c_array__"
@@ -372,8 +376,6 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         // Cursors and relations keep the connection: nobody is left.
-        if Arc::strong_count(&self.0) == 1 {
-            Python::attach(|py| self.0.close(py));
-        }
+        Python::attach(|py| self.0.close(py));
     }
 }

@@ -7,12 +7,10 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 
-use crate::connection::Connection;
-use crate::errors;
 use crate::reader::{ReaderCell, RowReader};
 use crate::result::{arrow_table, capsule_of, pandas_frame, polars_frame};
-use crate::statement::StatementDone;
-use crate::type_name;
+use crate::statement::{OwningConnection, StatementDone};
+use crate::{errors, type_name};
 
 /// Runs statements, and hands out the rows of the last one.
 ///
@@ -25,7 +23,7 @@ use crate::type_name;
 /// ['n', 'letter']
 #[pyclass(frozen, module = "quire")]
 pub struct Cursor {
-    connection: Py<Connection>,
+    connection: OwningConnection,
     state: Mutex<CursorState>,
 }
 
@@ -85,7 +83,7 @@ pub fn description<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'
 }
 
 impl Cursor {
-    pub fn new(connection: Py<Connection>) -> Self {
+    pub fn new(connection: OwningConnection) -> Self {
         Self {
             connection,
             state: Mutex::new(CursorState {
@@ -113,7 +111,7 @@ impl Cursor {
     ) -> PyResult<()> {
         self.check(py)?;
         self.set(py, None, None, -1);
-        let conversation = self.connection.get().conversation();
+        let conversation = &self.connection.shared;
         match conversation.execute(py, operation, parameters, &[])? {
             StatementDone::Rows(cell, _) => {
                 let schema = with_reader(py, &cell, |reader| Ok(reader.schema().clone()))?;
@@ -137,7 +135,7 @@ impl Cursor {
     ) -> PyResult<()> {
         self.check(py)?;
         self.set(py, None, None, -1);
-        let conversation = self.connection.get().conversation();
+        let conversation = &self.connection.shared;
         let count = conversation.execute_many(py, operation, sequences)?;
         self.set(py, None, None, i64::try_from(count).unwrap_or(-1));
         Ok(())
@@ -285,8 +283,8 @@ impl Cursor {
 
     /// The connection it came from.
     #[getter]
-    fn connection(&self, py: Python<'_>) -> Py<Connection> {
-        self.connection.clone_ref(py)
+    fn connection(&self, py: Python<'_>) -> Py<PyAny> {
+        self.connection.object.clone_ref(py)
     }
 
     fn __iter__(slf: Py<Self>) -> Py<Self> {

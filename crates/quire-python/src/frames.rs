@@ -11,12 +11,16 @@ use pyo3::types::PyDict;
 use quire::{ExternalRows, ExternalTable, ExternalTables};
 
 use crate::capsule::{Batches, batches_of};
-use crate::cursor::Cursor;
-use crate::relation::Relation;
 
 /// The frames that statements of one connection can name.
-#[derive(Default)]
-pub struct Frames(Mutex<RegisteredFrames>);
+pub struct Frames {
+    known: Mutex<RegisteredFrames>,
+    /// Whether an object is a result of this database, which is no table: its connection runs the statement that would read it.
+    is_result: IsResult,
+}
+
+/// Tells results of this database from other objects.
+pub(crate) type IsResult = fn(&Bound<'_, PyAny>) -> bool;
 
 #[derive(Default)]
 struct RegisteredFrames {
@@ -32,8 +36,15 @@ struct RegisteredFrames {
 }
 
 impl Frames {
+    pub fn new(is_result: IsResult) -> Self {
+        Self {
+            known: Mutex::default(),
+            is_result,
+        }
+    }
+
     fn known(&self) -> MutexGuard<'_, RegisteredFrames> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn register(&self, name: &str, object: Py<PyAny>) -> Option<Py<PyAny>> {
@@ -59,7 +70,7 @@ impl Frames {
             .extract()?;
         let mut found = HashMap::new();
         for (name, object) in objects {
-            if let Some(frame) = PythonFrame::of(object.bind(py))? {
+            if let Some(frame) = self.frame_of(object.bind(py))? {
                 found.insert(name.clone(), Arc::new(frame));
             }
         }
@@ -114,7 +125,7 @@ impl Frames {
             (None, None) => None,
         };
         let Some(frame) = object
-            .map(|object| PythonFrame::of(&object))
+            .map(|object| self.frame_of(&object))
             .transpose()?
             .flatten()
         else {
@@ -125,6 +136,16 @@ impl Frames {
             .found
             .insert(name.to_owned(), Arc::clone(&frame));
         Ok(Some(frame))
+    }
+
+    /// A frame for an object that has Arrow data.
+    pub(crate) fn frame_of(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<PythonFrame>> {
+        if (self.is_result)(object) {
+            let text =
+                "it is a result of this database; take a table of it first, as result.arrow()";
+            return Err(pyo3::exceptions::PyTypeError::new_err(text));
+        }
+        PythonFrame::of(object)
     }
 
     /// Keeps an exception for the one of the statement to name as its cause.
@@ -182,7 +203,7 @@ fn is_lazy(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// An object with Arrow data, as a table of a statement.
-pub struct PythonFrame {
+pub(crate) struct PythonFrame {
     object: Py<PyAny>,
     schema: SchemaRef,
     row_count: Option<usize>,
@@ -191,13 +212,7 @@ pub struct PythonFrame {
 }
 
 impl PythonFrame {
-    /// A frame for an object that has Arrow data.
-    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        if object.is_instance_of::<Relation>() || object.is_instance_of::<Cursor>() {
-            let text =
-                "it is a result of this database; take a table of it first, as result.arrow()";
-            return Err(pyo3::exceptions::PyTypeError::new_err(text));
-        }
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let object = if is_lazy(object)? {
             object.call_method0("collect")?
         } else {

@@ -9,12 +9,11 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 
 use crate::capsule::schema_capsule;
-use crate::connection::Connection;
 use crate::cursor::{description, with_reader};
 use crate::reader::{ReaderCell, RowReader};
 use crate::result::{arrow_table, capsule_of, exported_schema, pandas_frame, polars_frame};
 use crate::show;
-use crate::statement::{Named, StatementDone};
+use crate::statement::{Named, OwningConnection, StatementDone};
 
 /// Rows that are shown.
 const SHOWN_ROWS: usize = 20;
@@ -33,7 +32,7 @@ const SHOWN_ROWS: usize = 20;
 /// 2
 #[pyclass(frozen, module = "quire")]
 pub struct Relation {
-    connection: Py<Connection>,
+    connection: OwningConnection,
     operation: String,
     parameters: Option<Py<PyAny>>,
     /// What names in the statement stood for when it ran first.
@@ -52,12 +51,12 @@ struct RelationState {
 
 impl Relation {
     pub fn run(
-        connection: &Bound<'_, Connection>,
+        py: Python<'_>,
+        connection: OwningConnection,
         operation: &str,
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Self>> {
-        let py = connection.py();
-        let conversation = connection.get().conversation();
+        let conversation = &connection.shared;
         let StatementDone::Rows(cell, named) =
             conversation.execute(py, operation, parameters, &[])?
         else {
@@ -84,7 +83,7 @@ impl Relation {
             None => None,
         };
         Ok(Some(Self {
-            connection: connection.clone().unbind(),
+            connection,
             operation: operation.to_owned(),
             parameters: parameters.map(|parameters| parameters.into_any().unbind()),
             named,
@@ -115,7 +114,7 @@ impl Relation {
     }
 
     fn again(&self, py: Python<'_>) -> PyResult<ReaderCell> {
-        let conversation = self.connection.get().conversation();
+        let conversation = &self.connection.shared;
         if let Some(kept) = &self.kept {
             return Ok(conversation.keep(RowReader::of_batches(self.schema.clone(), kept.clone())));
         }

@@ -11,7 +11,7 @@ use pyo3::sync::MutexExt;
 use quire::{CancelHandle, Completion, Error, Outcome, Prepared, TransactionStatus};
 
 use crate::errors;
-use crate::frames::Frames;
+use crate::frames::{Frames, IsResult};
 use crate::from_python::{Parameters, parameters};
 use crate::opened::Share;
 use crate::reader::{ReaderCell, RowReader};
@@ -34,6 +34,12 @@ pub struct SharedConnection {
     owner: Mutex<Option<ThreadId>>,
     /// What is closed with the connection.
     readers: Mutex<Vec<Weak<Mutex<Option<RowReader>>>>>,
+}
+
+/// A connection for what it has made: cursors and relations keep its Python object, with which it is closed.
+pub struct OwningConnection {
+    pub shared: Arc<SharedConnection>,
+    pub object: Py<PyAny>,
 }
 
 /// An open connection. The file is closed behind what uses it.
@@ -73,8 +79,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl SharedConnection {
-    pub fn new(mut connection: quire::Connection, share: Share, autocommit: bool) -> Self {
-        let frames = Arc::new(Frames::default());
+    pub fn new(
+        mut connection: quire::Connection,
+        share: Share,
+        autocommit: bool,
+        is_result: IsResult,
+    ) -> Self {
+        let frames = Arc::new(Frames::new(is_result));
         connection.set_external_tables(Some(frames.resolver()));
         Self {
             cancel: connection.cancel_handle(),

@@ -8,7 +8,6 @@ use crate::auth::{Authentication, Decoys, Login, Tls};
 use crate::net::{Penalties, Registry, ServerLog};
 use crate::options::ServerOptions;
 
-/// See the module.
 pub(crate) struct ServerState {
     pub(crate) database: Database,
     pub(crate) options: ServerOptions,

@@ -4,10 +4,7 @@ use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, DataType, Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
     SetExpr, TimezoneInfo,
 };
-
-/// Separates a name from the number that makes it unique inside a plan. A control character, so
-/// that no name that a person writes contains it.
-const SUFFIX_MARK: char = '\u{1f}';
+use quire_functions::SUFFIX_MARK;
 
 /// PostgreSQL's name of a column that has none.
 pub const UNNAMED: &str = "?column?";

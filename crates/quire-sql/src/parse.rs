@@ -11,16 +11,14 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use quire_error::{Error, RECURSION_LIMIT};
 
-use super::chains;
 use super::copy_statement::{self, CopyStatement};
-use super::depth;
 use super::dialect::QuireDialect;
 use super::maintenance_statement::{self, Maintenance};
 use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
-use super::set_members;
 use super::table_clauses::{self, TableClauses};
 use super::tokens::{position, word};
+use super::{chains, depth, set_members};
 
 /// One statement, parsed.
 #[derive(Debug)]

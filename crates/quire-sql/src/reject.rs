@@ -12,12 +12,8 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 
-use super::grouping_sets;
-use super::named_windows;
-use super::positions;
-use super::row_comparison;
-use super::rows_in_subqueries;
 use super::walk::{for_each_expression, walk};
+use super::{grouping_sets, named_windows, positions, row_comparison, rows_in_subqueries};
 
 /// Checks every query inside `statement`.
 pub fn check(statement: &Statement) -> Result<(), Error> {

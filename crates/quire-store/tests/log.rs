@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use quire_store::disk::{DiskCall, HookedDisk};
 use quire_store::log::{
     LogError, LogOptions, LogSequence, RECORDS_BYTES_MAX, ReplayError, VolumeLog,
 };
@@ -223,46 +224,24 @@ fn threads_commit_in_groups() {
     commit_from_threads(200);
 }
 
-/// A file that counts syncs, and waits in each until the other threads have had time to come.
-struct SlowSync {
-    disk: FileDisk,
-    sync_count: AtomicU64,
-}
-
-impl Disk for SlowSync {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
-        self.disk.read_at(buffer, offset)
-    }
-    fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
-        self.disk.write_at(bytes, offset)
-    }
-    fn sync(&self) -> std::io::Result<()> {
-        self.sync_count.fetch_add(1, Ordering::Relaxed);
-        std::thread::sleep(std::time::Duration::from_millis(3));
-        self.disk.sync()
-    }
-    fn len(&self) -> std::io::Result<u64> {
-        self.disk.len()
-    }
-    fn set_len(&self, bytes: u64) -> std::io::Result<()> {
-        self.disk.set_len(bytes)
-    }
-    fn name(&self) -> String {
-        self.disk.name()
-    }
-}
-
 /// Whoever commits while a group is being synced shares the next sync: less than one for each commit.
 #[test]
 fn a_group_is_synced_once() {
     let path = std::env::temp_dir().join(format!("quire-store-{}-log", std::process::id()));
-    let disk = Arc::new(SlowSync {
-        disk: FileDisk::open_or_create(&path).unwrap(),
-        sync_count: AtomicU64::new(0),
-    });
+    let sync_count = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&sync_count);
+    // Each sync waits until the other threads have had time to come.
+    let wait = move |call| {
+        if call == DiskCall::Sync {
+            counted.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(std::time::Duration::from_millis(3));
+        }
+    };
+    let file = FileDisk::open_or_create(&path).unwrap();
+    let disk = Arc::new(HookedDisk::new(file, wait));
     // The name is gone with the process, whatever happens.
     std::fs::remove_file(&path).unwrap();
-    let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
+    let volume = Volume::create(disk, VolumeOptions::default()).unwrap();
     let log = VolumeLog::open(&volume, LogOptions::default()).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..8 {
@@ -273,7 +252,7 @@ fn a_group_is_synced_once() {
             });
         }
     });
-    let syncs = disk.sync_count.load(Ordering::Relaxed);
+    let syncs = sync_count.load(Ordering::Relaxed);
     assert_eq!(log.last_sequence().get(), 200);
     assert!(syncs < 120, "{syncs} syncs for 200 commits of 8 threads");
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use quire_store::disk::{DeviceClock, DeviceProfile, Fault, FaultKind, RealClock, ThrottledDisk};
+use quire_store::disk::{
+    DeviceClock, DeviceProfile, Fault, FaultKind, HookedDisk, RealClock, ThrottledDisk,
+};
 use quire_store::{Disk, MemDisk, OpenMode, PageKind, SimDisk, Volume, VolumeOptions};
 
 /// Time passes when somebody waits, and when the test says so.
@@ -29,40 +31,6 @@ impl DeviceClock for TestClock {
     fn wait_until(&self, moment: Duration) {
         self.ns
             .fetch_max(moment.as_nanos() as u64, Ordering::SeqCst);
-    }
-}
-
-/// Takes its time, by the same clock.
-struct SlowDisk {
-    disk: MemDisk,
-    clock: Arc<TestClock>,
-    takes: Duration,
-}
-
-impl Disk for SlowDisk {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
-        self.clock.pass(self.takes);
-        self.disk.read_at(buffer, offset)
-    }
-
-    fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
-        self.disk.write_at(bytes, offset)
-    }
-
-    fn sync(&self) -> std::io::Result<()> {
-        self.disk.sync()
-    }
-
-    fn len(&self) -> std::io::Result<u64> {
-        self.disk.len()
-    }
-
-    fn set_len(&self, bytes: u64) -> std::io::Result<()> {
-        self.disk.set_len(bytes)
-    }
-
-    fn name(&self) -> String {
-        self.disk.name()
     }
 }
 
@@ -115,11 +83,8 @@ fn every_access_takes_what_it_takes_on_the_device() {
 fn what_the_disk_below_takes_is_part_of_it() {
     for (takes, passes, late) in [(30, 91, 0), (91, 91, 0), (400, 400, 309)] {
         let clock = Arc::new(TestClock::default());
-        let disk = SlowDisk {
-            disk: MemDisk::from_bytes(vec![1; 5_000]),
-            clock: clock.clone(),
-            takes: takes * US,
-        };
+        let (below, slow) = (MemDisk::from_bytes(vec![1; 5_000]), clock.clone());
+        let disk = HookedDisk::new(below, move |_| slow.pass(takes * US));
         let profile = DeviceProfile {
             read_bytes_per_second: 1_000_000_000,
             ..DeviceProfile::SATA_SSD

@@ -11,8 +11,8 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use quire_codec::Corrupt;
 use quire_tables::SqlType;
 use quire_tables::row_table::{
-    BatchBuilder, EncodedRow, FieldStorage, PrimaryKeyPart, RowBuffer, RowColumn, RowError,
-    RowLayout, RowLayoutSpec, RowSection,
+    BatchBuilder, ColumnArray, EncodedRow, FieldStorage, PrimaryKeyPart, RowBuffer, RowColumn,
+    RowError, RowLayout, RowLayoutSpec, RowSection, TupleValue,
 };
 use tpchgen::generators::LineItemGenerator;
 use tpchgen_arrow::LineItemArrow;
@@ -100,10 +100,19 @@ impl Lineitem {
     fn encode(&self, mut visit: impl FnMut(&EncodedRow)) -> Result<(), RowError> {
         let mut row = EncodedRow::default();
         for batch in &self.batches {
-            self.layout.encode_batch(batch, 0, &mut row, |_, row| {
-                visit(row);
-                Ok::<(), RowError>(())
-            })?;
+            let columns = batch.columns().iter().enumerate();
+            let columns = columns.filter_map(|(ordinal, array)| {
+                ColumnArray::new(self.layout.sql_type(ordinal)?, array.as_ref())
+            });
+            let columns: Vec<ColumnArray<'_>> = columns.collect();
+            let mut values = vec![TupleValue::Null; columns.len()];
+            for index in 0..batch.num_rows() {
+                for (value, column) in values.iter_mut().zip(&columns) {
+                    *value = column.value(index);
+                }
+                self.layout.encode_row(&values, 0, &mut row)?;
+                visit(&row);
+            }
         }
         Ok(())
     }

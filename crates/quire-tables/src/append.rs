@@ -15,6 +15,7 @@ pub(crate) mod column_values;
 mod cutter;
 mod encode;
 mod follow;
+mod options;
 mod pipeline;
 mod precedent;
 mod relations;
@@ -24,58 +25,31 @@ mod validate;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
-use quire_format::segment::Beneath;
+use quire_format::row_group::RowGroup;
 use quire_format::table_root::{ROW_GROUP_NUMBERS, RowGroupPointer, TableRoot};
 use quire_format::zone::ZoneBounds;
 
 use crate::catalog::{RowGroupEntry, TableEntry, TableState};
 use crate::error::TableAppendError;
+use crate::pages::{PageSource, TransactionPages};
 use crate::scan::{ScanOptions, SharedTableScan};
 use crate::table::ColumnTable;
-use crate::transaction::WriteTransaction;
 use crate::types::SqlType;
 use column_values::ColumnValues;
 use cutter::{Cutter, RowGroupRows};
 use encode::{EncodedRowGroup, Encoder};
+pub use options::AppendOptions;
 use pipeline::AppendPipeline;
-
-/// Raw bytes at which a row group is closed before it has all its rows.
-pub(crate) const ROW_GROUP_BYTES: usize = 128 << 20;
 
 /// Raw bytes up to which a row group is encoded on the caller's thread.
 const INLINE_BYTES: usize = 256 << 10;
 
-/// How an append uses the machine and cuts its rows.
-#[derive(Debug, Clone)]
-pub struct AppendOptions {
-    /// Threads that encode row groups; `None`: as many as the machine runs at a time.
-    pub workers: Option<usize>,
-    /// Rows at which a row group is full, 1 to [`ROW_GROUP_ROWS`].
-    pub row_group_rows: usize,
-    /// Raw bytes at which a row group is full.
-    pub row_group_bytes: usize,
-    /// What the volume's file lies on: codecs are ranked by what it leaves of them. A volume keeps segments as they are.
-    pub beneath: Beneath,
-}
-
-impl Default for AppendOptions {
-    fn default() -> Self {
-        AppendOptions {
-            workers: None,
-            row_group_rows: ROW_GROUP_ROWS,
-            row_group_bytes: ROW_GROUP_BYTES,
-            beneath: Beneath::Nothing,
-        }
-    }
-}
-
-/// Appends batches to one table. The rows are part of the transaction once [`Appender::finish`] has returned;
-/// an appender that fails or is dropped before leaves a transaction that can only be aborted.
-pub struct Appender<'txn> {
-    transaction: &'txn mut WriteTransaction,
+/// Rows for one table, and what the table has when they are in it.
+pub(crate) struct TableAppend {
     entry: Arc<TableEntry>,
     state: Arc<TableState>,
+    pages: Arc<TransactionPages>,
+    source: Arc<PageSource>,
     workers: usize,
     /// The first rows, until it is known whether there is a full row group of them.
     held: Option<Vec<RecordBatch>>,
@@ -91,17 +65,17 @@ pub struct Appender<'txn> {
     failed: bool,
 }
 
-impl<'txn> Appender<'txn> {
+impl TableAppend {
+    /// Writes to `pages`; what the table has already is read from `source`.
     pub(crate) fn new(
-        transaction: &'txn mut WriteTransaction,
+        pages: &Arc<TransactionPages>,
+        source: &Arc<PageSource>,
         entry: Arc<TableEntry>,
         state: Arc<TableState>,
         options: AppendOptions,
     ) -> Self {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let pages = Arc::clone(transaction.pages());
-        Appender {
-            transaction,
+        TableAppend {
             workers: options.workers.unwrap_or_else(cores).max(1),
             held: Some(Vec::new()),
             held_rows: 0,
@@ -109,11 +83,13 @@ impl<'txn> Appender<'txn> {
             cutter: Cutter::new(&options),
             encoder: Arc::new(Encoder::new(
                 Arc::clone(&entry.definition),
-                pages,
+                Arc::clone(pages),
                 options.beneath,
             )),
             entry,
             state,
+            pages: Arc::clone(pages),
+            source: Arc::clone(source),
             pipeline: None,
             row_groups_cut: 0,
             row_count: 0,
@@ -122,14 +98,8 @@ impl<'txn> Appender<'txn> {
         }
     }
 
-    /// Appends the rows of a batch whose columns have the table's Arrow types, in the table's order.
-    /// Blocks while all workers are busy.
-    ///
-    /// CHAR(n) values lose their trailing blanks, VARCHAR(n) values those beyond n characters.
-    ///
-    /// # Errors
-    /// A value that the table cannot hold, with its row and column; or the volume fails.
-    pub fn append(&mut self, batch: &RecordBatch) -> Result<(), TableAppendError> {
+    /// See [`Appender::append`](crate::Appender::append).
+    pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<(), TableAppendError> {
         if self.failed {
             return Err(TableAppendError::Failed);
         }
@@ -153,18 +123,21 @@ impl<'txn> Appender<'txn> {
         Ok(())
     }
 
-    /// Encodes what is left and adds all row groups to the table, as the transaction sees it.
-    /// Returns the number of rows appended.
+    /// How many rows have been appended.
+    pub(crate) fn row_count(&self) -> u64 {
+        self.row_count
+    }
+
+    /// Encodes what is left. Returns what the table has then; nothing if there were no rows.
     ///
     /// # Errors
     /// The volume fails, or a worker did.
-    pub fn finish(mut self) -> Result<u64, TableAppendError> {
+    pub(crate) fn finish(mut self) -> Result<Option<TableState>, TableAppendError> {
         if self.failed {
             return Err(TableAppendError::Failed);
         }
         if self.row_count == 0 {
-            self.transaction.append_was_empty();
-            return Ok(0);
+            return Ok(None);
         }
         self.release_held()?;
         let mut encoded = Vec::new();
@@ -178,9 +151,7 @@ impl<'txn> Appender<'txn> {
         if let Some(pipeline) = self.pipeline.take() {
             encoded = pipeline.finish()?;
         }
-        let state = self.new_state(encoded);
-        self.transaction.append_finished(&self.entry, state);
-        Ok(self.row_count)
+        Ok(Some(self.new_state(encoded)))
     }
 
     /// Hands the first rows on, behind those of small row groups at the end of the table.
@@ -195,7 +166,7 @@ impl<'txn> Appender<'txn> {
     }
 
     fn absorb_small_row_groups(&mut self) -> Result<Vec<RecordBatch>, TableAppendError> {
-        let source = Arc::clone(self.transaction.source());
+        let source = Arc::clone(&self.source);
         let (entry, state) = (Arc::clone(&self.entry), Arc::clone(&self.state));
         // Rows of row groups may be deleted at any time if there is a tree for that.
         if !entry.trees.is_empty() {
@@ -234,11 +205,11 @@ impl<'txn> Appender<'txn> {
         }
         for row_group in &self.absorbed {
             for column in &row_group.columns {
-                self.transaction.pages().free(&column.pages)?;
+                self.pages.free(&column.pages)?;
             }
         }
         for entry in &self.state.row_groups[first..] {
-            self.transaction.pages().free(&entry.pointer.pages)?;
+            self.pages.free(&entry.pointer.pages)?;
         }
         Ok(batches)
     }

@@ -1,19 +1,20 @@
 //! The open database: its newest state for readers, write transactions beside one another for writers.
 
+mod newest_row;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use quire_kv::mvcc::{
-    self, DefinitionLocks, LockError, LockReport, LockWait, Mvcc, MvccOptions, ReadView,
-    RowLockMode, TransactionOptions, TreeId,
+    self, LockError, LockReport, LockWait, Mvcc, MvccOptions, ReadView, RowLockMode,
+    TransactionOptions, TreeId,
 };
 use quire_kv::progress::{Phase, StatementWork};
-use quire_store::log::LogOptions;
-use quire_store::pool::PoolOptions;
 use quire_store::{CleanReport, Volume};
 
 use crate::catalog::Catalog;
 use crate::check::{self, TableFinding};
 use crate::definition::TreeRecord;
+use crate::engine_options::EngineOptions;
 use crate::error::{EngineError, MaintenanceError, TransactionError};
 use crate::published::Published;
 use crate::row_half::RowHalf;
@@ -21,32 +22,6 @@ use crate::snapshot::Snapshot;
 use crate::staging::Staging;
 use crate::stagings::Stagings;
 use crate::sweep::{sweep, sweep_leftovers};
-use crate::transaction::{Transaction, WriteTransaction};
-
-/// How an engine uses its volume.
-#[derive(Debug, Clone)]
-pub struct EngineOptions {
-    /// A write transaction keeps about this much of its pages, and as much that is being written, in memory; more goes into
-    /// the volume ahead of the commit.
-    pub staging_bytes: usize,
-    /// The pool of row pages, which takes charge of the volume's cache.
-    pub pool: PoolOptions,
-    /// How commits of rows are grouped.
-    pub log: LogOptions,
-    /// How transactions on rows run.
-    pub mvcc: MvccOptions,
-}
-
-impl Default for EngineOptions {
-    fn default() -> Self {
-        EngineOptions {
-            staging_bytes: 4 << 20,
-            pool: PoolOptions::default(),
-            log: LogOptions::default(),
-            mvcc: MvccOptions::default(),
-        }
-    }
-}
 
 /// The tables of one volume. Clones are the same engine.
 #[derive(Clone)]
@@ -67,12 +42,6 @@ struct SharedEngine {
     /// committed, with its sync: which row groups one writes is known to the other's comparison only when they are published. Others do not
     /// wait for it, nor do serializable transactions that have neither read nor written column tables.
     serial_commits: Mutex<()>,
-}
-
-/// What a write transaction has of the engine: its locks are given back when it is dropped.
-pub(crate) struct WriterTicket {
-    engine: Engine,
-    locks: DefinitionLocks,
 }
 
 impl Engine {
@@ -202,20 +171,6 @@ impl Engine {
         self.shared.published.newest()
     }
 
-    /// Begins a transaction over rows and tables.
-    pub fn transaction(&self, options: TransactionOptions) -> Transaction {
-        let mut transaction = Transaction::new(self, options);
-        transaction.begin_statement();
-        transaction
-    }
-
-    /// The same for a statement that reads newest rows only: see [`Transaction::begin_newest`].
-    pub fn transaction_of_newest(&self, options: TransactionOptions) -> Transaction {
-        let mut transaction = Transaction::new(self, options);
-        transaction.begin_newest();
-        transaction
-    }
-
     pub(crate) fn mvcc(&self) -> &Mvcc {
         &self.shared.rows.mvcc
     }
@@ -238,18 +193,6 @@ impl Engine {
         Ok(self.shared.volume.checkpoint()?)
     }
 
-    /// Starts a write transaction that has all definitions for itself; waits until those before have ended. Who only changes rows of row
-    /// tables does not wait for it.
-    ///
-    /// # Errors
-    /// The volume takes no writes.
-    pub fn begin(&self) -> Result<WriteTransaction, TransactionError> {
-        let mut transaction = self.mvcc().begin(TransactionOptions::default());
-        let mut locks = transaction.definition_locks();
-        locks.take_all(RowLockMode::Exclusive, LockWait::Wait)?;
-        self.begin_in(locks, None)
-    }
-
     /// Waits until nobody changes the definition of that name.
     ///
     /// # Errors
@@ -268,32 +211,28 @@ impl Engine {
         Ok(())
     }
 
-    /// Starts a write transaction that has these locks. It sees the newest state and follows it, or the one given until it is committed.
-    pub(crate) fn begin_in(
-        &self,
-        locks: DefinitionLocks,
-        fixed: Option<&Snapshot>,
-    ) -> Result<WriteTransaction, TransactionError> {
-        let ticket = WriterTicket {
-            engine: self.clone(),
-            locks,
-        };
+    /// Where a write transaction that begins now writes pages ahead of its commit.
+    pub(crate) fn new_staging(&self) -> Result<Staging, TransactionError> {
         let shared = &self.shared;
         self.sweep_leftovers();
         // Each of its batches has to find its place by itself.
         shared.rows.mvcc.make_room_if_full();
         let staging_bytes = shared.options.staging_bytes;
         let staging = Staging::new(&shared.volume, staging_bytes, &shared.stagings);
-        let staging = staging.map_err(EngineError::from)?;
-        let newest = self.newest();
-        let base = fixed.unwrap_or(&newest);
-        let mut transaction = WriteTransaction::new(ticket, staging, base, fixed.is_none());
-        let mvcc = &shared.rows.mvcc;
-        let is_here = |tree: &TreeRecord| {
-            mvcc.has_tree(TreeId::new(tree.id)) || self.has_pages_of(std::slice::from_ref(tree))
-        };
-        transaction.forget_trees_without_pages(is_here);
-        Ok(transaction)
+        Ok(staging.map_err(EngineError::from)?)
+    }
+
+    /// Makes a state that has just been committed the newest one.
+    pub(crate) fn publish(&self, catalog: Catalog) {
+        self.shared.published.publish(catalog);
+    }
+
+    /// Makes space that a transaction has freed usable.
+    pub(crate) fn clean_up(&self) {
+        // As in `Engine::clean`: the space must not be pinned.
+        drop(self.newest());
+        // A failure leaves the space for a later checkpoint.
+        let _ = self.volume().checkpoint();
     }
 
     /// Frees what a transaction has left whose abort failed or left trees, or a sweep that failed, if no write transaction is in progress. Others
@@ -423,37 +362,5 @@ impl Engine {
     /// meanwhile.
     pub fn check_rows(&self) -> Vec<TableFinding> {
         check::check_rows(&self.snapshot(), self.mvcc())
-    }
-}
-
-impl WriterTicket {
-    /// Makes a state that has just been committed the newest one.
-    pub(crate) fn publish(&self, catalog: Catalog) {
-        self.engine.shared.published.publish(catalog);
-    }
-
-    /// Makes space that a transaction has freed usable.
-    pub(crate) fn clean_up(&self) {
-        // As in `Engine::clean`: the space must not be pinned.
-        drop(self.engine.newest());
-        // A failure leaves the space for a later checkpoint.
-        let _ = self.volume().checkpoint();
-    }
-
-    /// Others may have the definitions from now on.
-    pub(crate) fn release_locks(&mut self) {
-        self.locks.release();
-    }
-
-    pub(crate) fn locks(&mut self) -> &mut DefinitionLocks {
-        &mut self.locks
-    }
-
-    pub(crate) fn volume(&self) -> &Volume {
-        &self.engine.shared.volume
-    }
-
-    pub(crate) fn engine(&self) -> &Engine {
-        &self.engine
     }
 }

@@ -4,9 +4,11 @@
 mod append;
 mod catalog;
 mod check;
+mod column_reads;
 mod definition;
 mod delta;
 mod engine;
+mod engine_options;
 mod error;
 mod pages;
 mod predicate;
@@ -28,7 +30,7 @@ mod transaction;
 mod types;
 mod zone_table;
 
-pub use append::{AppendOptions, Appender};
+pub use append::AppendOptions;
 pub use catalog::RowTableEntry;
 pub use check::TableFinding;
 pub use definition::{
@@ -38,11 +40,11 @@ pub use definition::{
     StorageFormat, TableDefinition, TableOptions, TableStorage, TreeRecord, TreeRole,
     ViewDefinition, default_name,
 };
-pub use delta::{MergeOptions, MergeReport};
-pub use engine::{Engine, EngineOptions};
+pub use engine::Engine;
+pub use engine_options::EngineOptions;
 pub use error::{
-    DefinitionError, EngineError, MaintenanceError, ScanError, SequenceError, TableAppendError,
-    TransactionCommitError, TransactionError,
+    DefinitionError, EngineError, MaintenanceError, RowScanError, RowWriteError, ScanError,
+    SequenceError, TableAppendError, TransactionCommitError, TransactionError,
 };
 pub use predicate::Predicate;
 pub use quire_codec::block::BlockCodecId;
@@ -54,12 +56,14 @@ pub use quire_format::{
 };
 pub use rows::{
     Insertion, KeyConflict, ReferenceChecks, RowColumnStatistics, RowFill, RowKeys, RowParts,
-    RowScan, RowScanError, RowScanOptions, RowStatistics, RowTable, RowWriteError, ScanRowSource,
-    TableIndex, TableRowWriter, TreeSize, choose_dictionaries, distinct_drawn,
+    RowScan, RowScanOptions, RowStatistics, RowTable, ScanRowSource, TableIndex, TableRowWriter,
+    TreeSize, choose_dictionaries, distinct_drawn,
 };
 pub use scan::{ScanOptions, ScanReader, ScanStatistics, SharedTableScan};
 pub use snapshot::Snapshot;
 pub use table::{ColumnStatistics, ColumnTable};
-pub use transaction::{Savepoint, Transaction, WriteTransaction};
+pub use transaction::{
+    Appender, MergeOptions, MergeReport, Savepoint, Transaction, WriteTransaction,
+};
 pub use types::SqlType;
 pub use zone_table::ZoneTable;

@@ -1,5 +1,7 @@
 //! The half of the engine that has rows: pool, log, transactions, and what follows from the definitions of row tables.
 
+mod parts_cache;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,10 +15,11 @@ use quire_store::pool::Pool;
 
 use crate::catalog::{Catalog, RowTableEntry};
 use crate::definition::{StorageFormat, TreeRecord, TreeRole};
-use crate::engine::EngineOptions;
+use crate::engine_options::EngineOptions;
 use crate::error::EngineError;
-use crate::rows::{AllRowParts, PartsCache, RowParts, row_layout};
+use crate::rows::{AllRowParts, RowParts, row_layout};
 use crate::sequences::Sequences;
+use parts_cache::PartsCache;
 
 /// Everything row tables need besides the catalog.
 pub(crate) struct RowHalf {

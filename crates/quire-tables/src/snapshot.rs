@@ -8,17 +8,16 @@ use quire_store::pool::PoolStats;
 use quire_store::{CATALOG_PAGE, Pin};
 
 use crate::catalog::{Catalog, RowTableEntry, TableEntry};
+use crate::column_reads::ColumnReads;
 use crate::definition::{
     RoleDefinition, SequenceDefinition, TableDefinition, TreeRecord, TreeRole, ViewDefinition,
 };
 use crate::delta::ColumnChanges;
-use crate::error::{EngineError, SequenceError};
+use crate::error::{EngineError, RowScanError, SequenceError};
 use crate::pages::PageSource;
 use crate::row_half::RowHalf;
-use crate::rows::{RowParts, RowScanError, RowTable, TreeSize};
-use crate::samples;
+use crate::rows::{RowParts, RowTable, TreeSize, column_samples};
 use crate::table::ColumnTable;
-use crate::transaction::ColumnReads;
 
 /// One state of all tables. It stays readable while it, a clone or one of its tables lives.
 #[derive(Clone)]
@@ -261,7 +260,9 @@ impl Snapshot {
     /// The samples cannot be read or understood.
     pub fn column_samples(&self, table: u64) -> Result<Vec<(usize, ColumnSample)>, RowScanError> {
         match (self.samples_tree(), &self.rows) {
-            (Some(tree), Some(rows)) => samples::of_table(&rows.view, TreeId::new(tree.id), table),
+            (Some(tree), Some(rows)) => {
+                column_samples::of_table(&rows.view, TreeId::new(tree.id), table)
+            }
             _ => Ok(Vec::new()),
         }
     }

@@ -2,20 +2,26 @@
 
 mod alter;
 mod analyze;
+mod appender;
+mod begin;
 mod changes;
-mod column_reads;
 mod fill;
 mod indexes;
+mod merge;
 mod names;
 mod references;
 mod replace;
 mod roles;
 mod tables;
+mod ticket;
 mod views;
 mod whole;
 
-pub(crate) use column_reads::ColumnReads;
-pub use whole::{Savepoint, Transaction};
+pub use self::{
+    appender::Appender,
+    merge::{MergeOptions, MergeReport},
+    whole::{Savepoint, Transaction},
+};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,14 +29,13 @@ use std::sync::Arc;
 use quire_format::volume::MAX_PAYLOAD_BYTES;
 use quire_store::{CommitError, PageKind, WriteBatch};
 
-use crate::append::{AppendOptions, Appender};
-use crate::catalog::{Catalog, TableEntry, TableState};
+use crate::catalog::Catalog;
 use crate::definition::TreeRecord;
-use crate::engine::WriterTicket;
 use crate::error::{EngineError, TransactionError};
 use crate::pages::{PageSource, TransactionPages};
 use crate::snapshot::Snapshot;
 use crate::staging::{Staging, StagingPoint};
+use ticket::WriterTicket;
 
 /// Changes to the tables. It sees its own; nobody else does before [`WriteTransaction::commit`].
 /// Dropping it aborts and leaves nothing behind. Between two calls it has nothing of the volume that others wait for.
@@ -76,12 +81,7 @@ pub(crate) struct TablesPoint {
 
 impl WriteTransaction {
     /// `follows`: it sees what others commit meanwhile.
-    pub(crate) fn new(
-        ticket: WriterTicket,
-        staging: Staging,
-        base: &Snapshot,
-        follows: bool,
-    ) -> Self {
+    fn new(ticket: WriterTicket, staging: Staging, base: &Snapshot, follows: bool) -> Self {
         let pages = Arc::new(TransactionPages::new(staging));
         let mut catalog = base.catalog().clone();
         ticket.engine().row_half().numbers.raise(&mut catalog);
@@ -109,33 +109,6 @@ impl WriteTransaction {
     /// read until the transaction ends.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::of(self.catalog.clone(), &self.source)
-    }
-
-    /// Starts appending rows to a table.
-    ///
-    /// # Errors
-    /// No such table, or its metadata cannot be read.
-    pub fn appender(&mut self, name: &str) -> Result<Appender<'_>, TransactionError> {
-        self.appender_with(name, AppendOptions::default())
-    }
-
-    /// Starts appending rows to a table.
-    ///
-    /// # Errors
-    /// No such table, or its metadata cannot be read.
-    pub fn appender_with(
-        &mut self,
-        name: &str,
-        options: AppendOptions,
-    ) -> Result<Appender<'_>, TransactionError> {
-        self.check_appends_finished()?;
-        self.lock_name(name)?;
-        let Some(entry) = self.catalog.tables.get(name).cloned() else {
-            return Err(TransactionError::TableNotFound(name.to_owned()));
-        };
-        let state = entry.state(&self.source)?;
-        self.unfinished_append = Some(name.to_owned());
-        Ok(Appender::new(self, entry, state, options))
     }
 
     /// Says in the file that pages are written for this transaction before it commits: pages that nobody refers to
@@ -217,7 +190,7 @@ impl WriteTransaction {
         match staging.commit(catalog.as_deref(), end) {
             Ok(committed) => {
                 let held = hold();
-                self.ticket.publish(self.catalog.clone());
+                self.ticket.engine().publish(self.catalog.clone());
                 self.committed = Some(staging);
                 Ok((committed, held))
             }
@@ -351,24 +324,6 @@ impl WriteTransaction {
     pub(crate) fn pages(&self) -> &Arc<TransactionPages> {
         &self.pages
     }
-
-    pub(crate) fn source(&self) -> &Arc<PageSource> {
-        &self.source
-    }
-
-    /// An append has finished: the table has this state now.
-    pub(crate) fn append_finished(&mut self, entry: &TableEntry, state: TableState) {
-        let name = &entry.definition.name;
-        let entry = entry.with_state(entry.root_pages.clone(), Arc::new(state));
-        self.catalog.tables.insert(name.clone(), Arc::new(entry));
-        self.changed_tables.insert(name.clone());
-        self.unfinished_append = None;
-    }
-
-    /// An append has finished without rows.
-    pub(crate) fn append_was_empty(&mut self) {
-        self.unfinished_append = None;
-    }
 }
 
 impl Drop for WriteTransaction {
@@ -381,7 +336,7 @@ impl Drop for WriteTransaction {
             staging.tidy_up();
         }
         if self.has_freed {
-            self.ticket.clean_up();
+            self.ticket.engine().clean_up();
         }
     }
 }

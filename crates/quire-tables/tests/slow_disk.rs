@@ -1,7 +1,6 @@
 //! Who waits for whom while the disk takes its time.
 #![allow(clippy::unwrap_used)]
 
-use std::io;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -9,7 +8,8 @@ use std::time::Duration;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use quire_format::staging_mark::StagingMark;
 use quire_kv::mvcc::TransactionOptions;
-use quire_store::{Disk, MemDisk, PageKind, STAGING_PAGE, Volume, VolumeOptions};
+use quire_store::disk::{DiskCall, HookedDisk};
+use quire_store::{MemDisk, PageKind, STAGING_PAGE, Volume, VolumeOptions};
 use quire_tables::row_table::TupleValue;
 use quire_tables::{
     AppendOptions, ColumnDefinition, Engine, EngineOptions, Insertion, SqlType, TableDefinition,
@@ -19,10 +19,9 @@ use quire_tables::{
 /// Long enough for who need not wait, on a busy machine.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
 
-/// A disk whose syncs last until they are let through.
+/// Where syncs wait until they are let through.
 #[derive(Default)]
-struct SlowDisk {
-    disk: MemDisk,
+struct SyncGate {
     gate: Mutex<Gate>,
     changed: Condvar,
 }
@@ -33,7 +32,7 @@ struct Gate {
     waiting: usize,
 }
 
-impl SlowDisk {
+impl SyncGate {
     fn close(&self) {
         self.gate.lock().unwrap().is_closed = true;
     }
@@ -50,18 +49,9 @@ impl SlowDisk {
         let waited = self.changed.wait_timeout_while(gate, ANSWER_WAIT, wait);
         !waited.unwrap().1.timed_out()
     }
-}
 
-impl Disk for SlowDisk {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        self.disk.read_at(buffer, offset)
-    }
-
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.disk.write_at(bytes, offset)
-    }
-
-    fn sync(&self) -> io::Result<()> {
+    /// Waits while it is closed.
+    fn pass(&self) {
         let mut gate = self.gate.lock().unwrap();
         gate.waiting += 1;
         self.changed.notify_all();
@@ -70,25 +60,19 @@ impl Disk for SlowDisk {
             .wait_while(gate, |gate| gate.is_closed)
             .unwrap();
         gate.waiting -= 1;
-        drop(gate);
-        self.disk.sync()
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.disk.len()
-    }
-
-    fn set_len(&self, bytes: u64) -> io::Result<()> {
-        self.disk.set_len(bytes)
-    }
-
-    fn name(&self) -> String {
-        self.disk.name()
     }
 }
 
-fn engine_on(disk: &Arc<SlowDisk>, options: VolumeOptions) -> Engine {
-    let volume = Volume::open_or_create(disk.clone() as Arc<dyn Disk>, options).unwrap();
+/// An engine on a disk in memory whose syncs go through the gate.
+fn engine_behind(gate: &Arc<SyncGate>, options: VolumeOptions) -> Engine {
+    let gate = Arc::clone(gate);
+    let wait = move |call| {
+        if call == DiskCall::Sync {
+            gate.pass();
+        }
+    };
+    let disk = Arc::new(HookedDisk::new(MemDisk::new(), wait));
+    let volume = Volume::open_or_create(disk, options).unwrap();
     let options = EngineOptions {
         staging_bytes: 10_000,
         ..EngineOptions::default()
@@ -152,20 +136,20 @@ fn is_marked(engine: &Engine) -> bool {
 /// Rows and tables that are committed together are seen together, but nobody waits for their sync to see what was there before.
 #[test]
 fn who_reads_does_not_wait_for_the_sync_of_rows_with_tables() {
-    let disk = Arc::new(SlowDisk::default());
-    let engine = engine_on(&disk, VolumeOptions::default());
+    let gate = Arc::new(SyncGate::default());
+    let engine = engine_behind(&gate, VolumeOptions::default());
     create_tables(&engine);
     let mut transaction = engine.transaction(TransactionOptions::default());
     insert(&mut transaction, 1);
     append(&mut transaction, "one", 3_000);
-    disk.close();
+    gate.close();
     let (told, seen) = channel();
     let answer = std::thread::scope(|scope| {
         let committed = scope.spawn(|| transaction.commit().unwrap());
-        assert!(disk.is_reached());
+        assert!(gate.is_reached());
         scope.spawn(|| told.send(row_count(&engine, "one")));
         let answer = seen.recv_timeout(ANSWER_WAIT);
-        disk.open();
+        gate.open();
         committed.join().unwrap();
         answer
     });
@@ -176,8 +160,8 @@ fn who_reads_does_not_wait_for_the_sync_of_rows_with_tables() {
 /// What one sweeps keeps nobody from beginning, and is not what the others have.
 #[test]
 fn others_begin_while_one_sweeps() {
-    let disk = Arc::new(SlowDisk::default());
-    let engine = engine_on(&disk, VolumeOptions::default());
+    let gate = Arc::new(SyncGate::default());
+    let engine = engine_behind(&gate, VolumeOptions::default());
     create_tables(&engine);
     let volume = engine.volume();
     let first_page = volume.next_page().unwrap();
@@ -191,7 +175,7 @@ fn others_begin_while_one_sweeps() {
     let mut transaction = engine.transaction(TransactionOptions::default());
     insert(&mut transaction, 1);
     transaction.commit().unwrap();
-    disk.close();
+    gate.close();
     let (told, begun) = channel();
     let begun = std::thread::scope(|scope| {
         let sweeps = scope.spawn(|| {
@@ -199,7 +183,7 @@ fn others_begin_while_one_sweeps() {
             append(&mut transaction, "one", 3_000);
             transaction.commit().unwrap();
         });
-        assert!(disk.is_reached(), "a sweep is preceded by a checkpoint");
+        assert!(gate.is_reached(), "a sweep is preceded by a checkpoint");
         let begins = scope.spawn(|| {
             let mut transaction = engine.transaction(TransactionOptions::default());
             transaction.tables().unwrap();
@@ -208,7 +192,7 @@ fn others_begin_while_one_sweeps() {
             transaction.commit().unwrap();
         });
         let begun = begun.recv_timeout(ANSWER_WAIT);
-        disk.open();
+        gate.open();
         sweeps.join().unwrap();
         begins.join().unwrap();
         begun
@@ -224,13 +208,13 @@ fn others_begin_while_one_sweeps() {
 #[test]
 fn ends_of_loads_and_cleaning_do_not_wait_for_each_other() {
     const ROUNDS: usize = 60;
-    let disk = Arc::new(SlowDisk::default());
+    let gate = Arc::new(SyncGate::default());
     let options = VolumeOptions {
         checkpoint_log_bytes: 1,
         clean_dead_percent: 1,
         ..VolumeOptions::default()
     };
-    let engine = engine_on(&disk, options);
+    let engine = engine_behind(&gate, options);
     create_tables(&engine);
     let (told, ended) = channel();
     let loads = |table: &'static str, is_kept: fn(usize) -> bool| {

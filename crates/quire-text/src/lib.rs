@@ -12,5 +12,6 @@ mod gregorian;
 pub mod number_in;
 pub mod number_out;
 pub mod temporal;
+pub mod time_limit;
 pub mod type_name;
 mod zone;

@@ -59,7 +59,6 @@ fn environment(options: &DatabaseOptions) -> Result<Arc<RuntimeEnv>, Error> {
         .build_arc()?)
 }
 
-/// See the module.
 pub(crate) struct Opened {
     pub(crate) engine: Engine,
     /// Taken when the last owner goes, which may be a thread that must not wait.

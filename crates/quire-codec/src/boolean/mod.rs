@@ -25,8 +25,10 @@ pub(crate) use bits::VECTOR_WORDS;
 pub use bits::to_words;
 use bits::{clear_beyond, vectors};
 
-use crate::{CodecId, Corrupt, EncodeError, ImageCursor, PhysicalType, ROWS_MAX, VECTOR_VALUES};
-use crate::{vector_count, vector_rows};
+use crate::{
+    CodecId, Corrupt, EncodeError, ImageCursor, PhysicalType, ROWS_MAX, VECTOR_VALUES,
+    vector_count, vector_rows,
+};
 use std::ops::Range;
 use std::sync::Arc;
 pub(crate) use stored::{RowSet, append_rows, rows_bytes};

@@ -1,12 +1,10 @@
 //! Candidates for integers and floating point numbers.
 
 use super::{ChooseOptions, CodecCandidate, cost};
-use crate::distinct;
 use crate::effort::SearchEffort;
-use crate::fixed;
 use crate::float::{self, Floating, as_bits};
 use crate::int::element::{Element, Packed};
-use crate::{CodecId, PhysicalType, VECTOR_VALUES, vector_count};
+use crate::{CodecId, PhysicalType, VECTOR_VALUES, distinct, fixed, vector_count};
 use std::borrow::Cow;
 
 /// RLE is sized when there are at most this many runs per hundred rows, and if everything is to be looked at.

@@ -28,39 +28,41 @@ fn read_wide(values: &[u8], place: FieldSpan) -> i128 {
     sign_extend_wide(word, place.length)
 }
 
-/// The value at `place`, which lies within `values`.
-#[inline]
-pub(super) fn read(field_type: FieldType, values: &[u8], place: FieldSpan) -> FieldValue {
-    let length = place.length;
-    if length == 0 {
-        return FieldValue::Null;
-    }
-    let word = load(values, place.offset);
-    match field_type {
-        FieldType::Int128 => FieldValue::Wide(read_wide(values, place)),
-        FieldType::Int16 | FieldType::Int32 | FieldType::Int64 => {
-            FieldValue::Integer(sign_extend(word, length))
+impl FieldType {
+    /// The value at `place`, which lies within `values`.
+    #[inline]
+    pub fn read(self, values: &[u8], place: FieldSpan) -> FieldValue {
+        let length = place.length;
+        if length == 0 {
+            return FieldValue::Null;
         }
-        FieldType::UInt32 => FieldValue::Integer(zero_extend(word, length) as i64),
-        FieldType::Date { base_days } => {
-            let days = (sign_extend(word, length) as i32).wrapping_add(base_days);
-            FieldValue::Integer(i64::from(days))
-        }
-        FieldType::Double => {
-            let narrow = widen_double(word as u32);
-            FieldValue::Double(f64::from_bits(if length == 4 { narrow } else { word }))
+        let word = load(values, place.offset);
+        match self {
+            FieldType::Int128 => FieldValue::Wide(read_wide(values, place)),
+            FieldType::Int16 | FieldType::Int32 | FieldType::Int64 => {
+                FieldValue::Integer(sign_extend(word, length))
+            }
+            FieldType::UInt32 => FieldValue::Integer(zero_extend(word, length) as i64),
+            FieldType::Date { base_days } => {
+                let days = (sign_extend(word, length) as i32).wrapping_add(base_days);
+                FieldValue::Integer(i64::from(days))
+            }
+            FieldType::Double => {
+                let narrow = widen_double(word as u32);
+                FieldValue::Double(f64::from_bits(if length == 4 { narrow } else { word }))
+            }
         }
     }
 }
 
 #[cold]
-pub(super) fn values_cut_short(needed: usize, given: usize) -> Corrupt {
+fn values_cut_short(needed: usize, given: usize) -> Corrupt {
     let what = format!("values of {needed} bytes are cut short at {given}");
     Corrupt::new(what, given)
 }
 
 #[cold]
-pub(super) fn wrong_row(given: usize, expected: usize) -> Corrupt {
+fn wrong_row(given: usize, expected: usize) -> Corrupt {
     let what = format!("tuple has {expected} compressed fields, and room was given for {given}");
     Corrupt::new(what, 0)
 }
@@ -79,7 +81,7 @@ impl FieldLayout {
         if end > values.len() {
             return Err(values_cut_short(end, values.len()));
         }
-        Ok(read(slot.field.field_type, values, place))
+        Ok(slot.field.field_type.read(values, place))
     }
 
     /// Writes the values of all fields to `row` and returns how many bytes they take of `values`.
@@ -128,7 +130,7 @@ impl FieldLayout {
             for (index, slot) in slots.clone().zip(&self.slots[slots.clone()]) {
                 let mut place = ends.place(slot.within);
                 place.offset += start;
-                sink(index, read(slot.field.field_type, values, place));
+                sink(index, slot.field.field_type.read(values, place));
             }
             start += ends.total();
         }

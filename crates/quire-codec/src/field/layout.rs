@@ -88,13 +88,6 @@ impl FieldLayout {
         self.tables.len()
     }
 
-    /// Bits used of length byte `byte`.
-    pub(super) fn used_bits(&self, byte: usize) -> u32 {
-        let slots = self.slots_of_byte.get(byte).cloned().unwrap_or_default();
-        let first = self.slots.get(slots.start);
-        first.map_or(0, |slot| slot.shift + slot.field.code_bits())
-    }
-
     #[inline]
     pub(super) fn slot(&self, field: usize) -> Result<&FieldSlot, Corrupt> {
         match self.slots.get(field) {
@@ -174,12 +167,12 @@ impl FieldLayout {
 }
 
 #[cold]
-pub(super) fn no_field(field: usize) -> Corrupt {
+fn no_field(field: usize) -> Corrupt {
     Corrupt::new(format!("tuple has no compressed field {field}"), 0)
 }
 
 #[cold]
-pub(super) fn wrong_code_bytes(given: usize, expected: usize) -> Corrupt {
+fn wrong_code_bytes(given: usize, expected: usize) -> Corrupt {
     let what = format!("{given} bytes of length codes, not {expected}");
     Corrupt::new(what, given.min(expected))
 }

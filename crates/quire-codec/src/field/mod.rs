@@ -7,12 +7,10 @@ mod length_code;
 mod steps;
 mod suppress;
 mod tables;
-mod universal;
 
 pub use layout::{FieldLayout, order_of_fewest_bytes};
 pub use steps::FieldSteps;
 pub use tables::FieldSpan;
-pub use universal::{UNIVERSAL_BITS_MAX, UniversalTable};
 
 /// What a compressed field holds, and so how its value is shortened and how its length is coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

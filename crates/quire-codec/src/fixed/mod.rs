@@ -11,8 +11,7 @@ mod rle;
 mod sparse;
 
 use crate::int::element::{Element, Packed};
-use crate::vector_rows;
-use crate::{CodecId, Corrupt, EncodeError, ImageCursor, ROWS_MAX, VECTOR_VALUES};
+use crate::{CodecId, Corrupt, EncodeError, ImageCursor, ROWS_MAX, VECTOR_VALUES, vector_rows};
 use dictionary::FixedDictionaryDecoder;
 pub(crate) use dictionary::{Interned, intern};
 pub(crate) use fused::clear_beyond;

@@ -21,10 +21,9 @@
 
 use super::bitstream::{self, stream_bytes};
 use super::element::{Packed, PackedLane};
-use super::exceptions;
 use super::frame::{IntFrame, POSITION_BITS};
 use super::line::LinearVector;
-use super::references;
+use super::{exceptions, references};
 use crate::kernel::exceptions::Lists;
 use crate::kernel::packed_select;
 use crate::{

@@ -17,8 +17,10 @@ mod zstd_blocks;
 pub(crate) use candidates::sample;
 pub use candidates::{TextCodecCandidate, candidates, pick};
 
-use crate::{BytesSlice, BytesVector, CodecId, Corrupt, EncodeError, ImageCursor, PhysicalType};
-use crate::{ROWS_MAX, RowMask, VECTOR_VALUES};
+use crate::{
+    BytesSlice, BytesVector, CodecId, Corrupt, EncodeError, ImageCursor, PhysicalType, ROWS_MAX,
+    RowMask, VECTOR_VALUES,
+};
 use std::ops::{Bound, Range};
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Whole pages: from memory to storage and back, run by run.
 
-use super::{Transform, TransformError, TransformPageShape};
-use super::{ragged, scalar};
+use super::{Transform, TransformError, TransformPageShape, ragged, scalar};
 use crate::kernel::transpose::{self, RegisterStep};
 
 /// Writes to `image` what `transform` makes of `page`. Both have the same length.

@@ -45,7 +45,6 @@ mod image;
 mod layout;
 mod ragged;
 mod scalar;
-pub mod scenario;
 
 pub use choose::{CodecFamily, TransformChoice, choose};
 pub use image::{to_memory, to_storage};

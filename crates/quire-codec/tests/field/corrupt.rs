@@ -3,7 +3,7 @@
 use crate::naive;
 use crate::rows::{bits, encode, field, fields, rows};
 use proptest::prelude::*;
-use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField, UniversalTable};
+use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField};
 
 /// The lengths that a byte means, read bit by bit.
 fn lengths(fields: &[TupleField], byte: u8) -> Option<Vec<usize>> {
@@ -41,16 +41,13 @@ fn every_byte_of_codes_means_what_the_tables_say_or_is_corrupt() {
             for count in 1..=8 / field(field_type, nullable).code_bits() as usize {
                 let fields = vec![field(field_type, nullable); count];
                 let layout = FieldLayout::new(&fields);
-                let universal = UniversalTable::new(&layout).unwrap();
                 for byte in 0..=u8::MAX {
                     let expected = lengths(&fields, byte).map(|lengths| lengths.iter().sum());
                     assert_eq!(layout.value_bytes(&[byte]).ok(), expected);
                     let values = [0; 64];
                     let mut row = vec![FieldValue::Null; count];
                     assert_eq!(layout.decode(&[byte], &values, &mut row).ok(), expected);
-                    assert_eq!(universal.decode(&[byte], &values, &mut row).ok(), expected);
                     assert_eq!(layout.place(&[byte], 0).is_ok(), expected.is_some());
-                    assert_eq!(universal.place(&[byte], 0).is_ok(), expected.is_some());
                 }
             }
         }
@@ -73,7 +70,6 @@ proptest! {
     #[test]
     fn values_that_are_cut_short_are_corrupt((fields, row) in rows(12)) {
         let layout = FieldLayout::new(&fields);
-        let universal = UniversalTable::new(&layout);
         let (codes, values) = encode(&layout, &row);
         for length in 0..values.len() {
             let mut decoded = row.clone();
@@ -83,12 +79,6 @@ proptest! {
                 let place = layout.place(&codes, index).unwrap();
                 let whole = place.offset + usize::from(place.length) <= length;
                 prop_assert_eq!(layout.value(&codes, &values[..length], index).is_ok(), whole);
-                if let Some(table) = &universal {
-                    prop_assert_eq!(table.value(&codes, &values[..length], index).is_ok(), whole);
-                }
-            }
-            if let Some(table) = &universal {
-                prop_assert!(table.decode(&codes, &values[..length], &mut decoded).is_err());
             }
         }
         let mut short = vec![FieldValue::Null; row.len() + 1];
@@ -98,7 +88,6 @@ proptest! {
     #[test]
     fn codes_of_another_length_are_corrupt(fields in prop::collection::vec(fields(), 0..12), extra in 1usize..3) {
         let layout = FieldLayout::new(&fields);
-        let universal = UniversalTable::new(&layout);
         for count in [layout.code_bytes() + extra, layout.code_bytes().wrapping_sub(extra)] {
             if count > 100 {
                 continue;
@@ -106,14 +95,11 @@ proptest! {
             let codes = vec![0; count];
             prop_assert!(layout.value_bytes(&codes).is_err());
             prop_assert!(layout.place(&codes, 0).is_err());
-            if let Some(table) = &universal {
-                prop_assert!(table.place(&codes, 0).is_err());
-            }
         }
     }
 
     #[test]
-    fn any_bytes_decode_alike_by_every_way(
+    fn any_bytes_decode_alike_one_by_one_and_together(
         fields in prop::collection::vec(fields(), 1..8),
         noise in prop::collection::vec(any::<u8>(), 80),
     ) {
@@ -121,11 +107,6 @@ proptest! {
         let (codes, values) = noise.split_at(layout.code_bytes());
         let mut row = vec![FieldValue::Null; fields.len()];
         let decoded = layout.decode(codes, values, &mut row);
-        if let Some(table) = UniversalTable::new(&layout) {
-            let mut other = vec![FieldValue::Null; fields.len()];
-            prop_assert_eq!(table.decode(codes, values, &mut other).ok(), decoded.clone().ok());
-            prop_assert_eq!(bits(&other), bits(&row));
-        }
         if decoded.is_ok() {
             let each: Vec<_> = (0..fields.len()).map(|index| layout.value(codes, values, index).unwrap()).collect();
             prop_assert_eq!(bits(&each), bits(&row));

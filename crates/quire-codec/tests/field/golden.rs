@@ -2,9 +2,7 @@
 #![allow(clippy::unusual_byte_groupings)]
 
 use crate::rows::{bits, encode, field};
-use quire_codec::field::{
-    FieldLayout, FieldSpan, FieldType, FieldValue, UniversalTable, order_of_fewest_bytes,
-};
+use quire_codec::field::{FieldLayout, FieldSpan, FieldType, FieldValue, order_of_fewest_bytes};
 
 const INT: FieldType = FieldType::Int32;
 
@@ -50,17 +48,13 @@ fn the_tuple_of_the_paper_has_the_bytes_of_the_paper() {
 #[test]
 fn the_offsets_of_the_paper_are_found() {
     let layout = relation();
-    let universal = UniversalTable::new(&layout).unwrap();
     // "Attributes a, b and c combined consume 10 bytes"; e is "another 3 bytes" further, and is NULL.
     let expected = [(0, 2), (2, 0), (2, 8), (10, 3), (13, 0), (13, 4)];
     for (field, (offset, length)) in expected.into_iter().enumerate() {
         let place = FieldSpan { offset, length };
         assert_eq!(layout.place(&CODES, field), Ok(place));
-        assert_eq!(universal.place(&CODES, field), Ok(place));
     }
     assert_eq!(layout.value_bytes(&CODES), Ok(17));
-    // 2^15 combinations of codes, as the paper says, each with 0 and the six ends.
-    assert_eq!(universal.table_bytes(), (1 << 15) * 7);
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Page transforms: the bytes of each, derived by hand; the laws, against the definition written out; the choice
-//! and the paper's findings about it.
+//! Page transforms: the bytes of each, derived by hand; the laws, against the definition written out; the choice.
 #![allow(clippy::unwrap_used)] // A test may panic: that is how it fails.
 
 mod choice;
@@ -7,4 +6,3 @@ mod golden;
 mod laws;
 mod naive;
 mod refusals;
-mod scenario;

@@ -106,7 +106,7 @@ fn rows_of_prefix(
             Some(index) => index.layout.prefix_of(key, column_count),
             None => table.layout().prefix_of(key, column_count),
         };
-        prefix.map_err(RowScanError::corrupt(table.parts()))
+        prefix.map_err(table.parts().corrupt_row())
     };
     let borders = table.view().separators(tree, &[], &[], SAMPLED_PREFIXES)?;
     let (mut rows, mut prefixes) = (0_usize, 0_usize);

@@ -81,7 +81,7 @@ impl Trap {
 
     #[cold]
     pub(super) fn corrupt(table: &RowTable, error: Corrupt) -> Self {
-        RowScanError::corrupt(table.parts())(error).into()
+        table.parts().corrupt_row()(error).into()
     }
 
     #[cold]

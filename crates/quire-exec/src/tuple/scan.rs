@@ -288,7 +288,7 @@ impl TableScan {
             found.map(drop).ok_or_else(|| {
                 let index = self.table.indexes().get(index);
                 let name = index.map_or("", |index| &index.definition.key.name);
-                RowScanError::index_without_row(parts, name)
+                parts.index_without_row(name)
             })
         });
         rows.finish(bytes, registers);

@@ -11,16 +11,15 @@ use quire_codec::Corrupt;
 use quire_codec::block::{BlockCodec, BlockCodecId};
 use thiserror::Error;
 
-use super::columnar;
 use super::layout::is_page_bytes;
 use super::op::{PageOp, apply};
 use super::page_transform::PageTransform;
 use super::raw_base::{array_at, gather, restore, u16_at, u32_at};
 use super::read::RowPage;
 use super::shape::RowPageShape;
-use super::space;
 use super::stored::StoredPageRows;
 use super::write::RowPageMut;
+use super::{columnar, space};
 use crate::document::{DiskStructure, StructureField};
 
 /// Version of the layout that this program writes, and the only one it reads.

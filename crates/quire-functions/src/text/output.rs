@@ -17,7 +17,6 @@ const BATCH_BYTES_MAX: usize = i32::MAX as usize;
 /// Bytes between two looks at whether the statement is cancelled.
 const LOOK_BYTES: usize = 1 << 20;
 
-/// See the module.
 pub(super) struct TextOutput<'i> {
     bytes: Vec<u8>,
     /// Where each text ends.

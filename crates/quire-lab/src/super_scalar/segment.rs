@@ -2,11 +2,10 @@
 
 use super::decompress::{self, DecompressRows};
 use super::dictionary::SuperScalarDictionary;
-use super::fine_grained;
 use super::layout::{DictionaryKind, SuperScalarHeader};
 use super::parts::SegmentSections;
 use super::word::{Integer, UnsignedWord};
-use super::{GROUP_VALUES, SuperScalarScheme};
+use super::{GROUP_VALUES, SuperScalarScheme, fine_grained};
 use quire_codec::{Corrupt, VECTOR_VALUES, vector_rows};
 use std::sync::Arc;
 

@@ -113,8 +113,8 @@ fn as_groups(expr: Expr, groups: &[Group]) -> Result<Expr> {
     Ok(replaced.data)
 }
 
-/// An expression as the query around would have it.
-fn of_rows(expr: Expr) -> Result<Expr> {
+/// An expression of a subquery as the query around it would have it.
+pub(super) fn of_rows(expr: Expr) -> Result<Expr> {
     let own = expr.transform_up(|part| {
         Ok(match part {
             Expr::OuterReferenceColumn(_, column) => Transformed::yes(Expr::Column(column)),

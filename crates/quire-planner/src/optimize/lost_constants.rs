@@ -6,12 +6,10 @@
 
 use std::sync::Arc;
 
-use datafusion::common::JoinType;
 use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::joins::{
-    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
-};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+
+use super::physical_joins::PhysicalJoin;
 
 /// Of which inputs an operator needs an order that may be asked of a join's side with constants.
 pub(super) fn sorted_by_lost(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
@@ -28,7 +26,7 @@ fn has_lost(node: &Arc<dyn ExecutionPlan>) -> bool {
     if is_join_with_constants(node) {
         return true;
     }
-    let passes_constants = join_type(node).is_some() || node.is::<AggregateExec>();
+    let passes_constants = is_join(node) || node.is::<AggregateExec>();
     let inputs = node
         .children()
         .into_iter()
@@ -37,25 +35,14 @@ fn has_lost(node: &Arc<dyn ExecutionPlan>) -> bool {
     sorted.any(|(input, _)| has_lost(input))
 }
 
+fn is_join(node: &Arc<dyn ExecutionPlan>) -> bool {
+    PhysicalJoin::of(node.as_ref()).is_some()
+}
+
 fn is_join_with_constants(node: &Arc<dyn ExecutionPlan>) -> bool {
-    join_type(node).is_some()
+    is_join(node)
         && node.children().into_iter().any(|side| {
             let constants = side.equivalence_properties().constants();
             !constants.is_empty()
         })
-}
-
-/// The kind of a join; nothing if the operator is none.
-pub(super) fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
-    if let Some(join) = node.downcast_ref::<HashJoinExec>() {
-        return Some(*join.join_type());
-    }
-    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
-        return Some(*join.join_type());
-    }
-    if node.is::<CrossJoinExec>() {
-        return Some(JoinType::Inner);
-    }
-    let join = node.downcast_ref::<SortMergeJoinExec>()?;
-    Some(join.join_type())
 }

@@ -1,13 +1,12 @@
 //! Planning steps of our own, beside DataFusion's.
 
 mod aggregate_orders;
-mod boolean_tests;
+mod before_physical_planning;
 mod bounded;
 mod cancellation;
 mod checked_operators;
 mod collected_aggregates;
 mod common_expressions;
-mod computed_lists;
 mod decimals_beside_floats;
 mod excepted_plans;
 mod exclusive_or;
@@ -23,11 +22,11 @@ mod known_aggregates;
 mod late_values;
 mod lost_constants;
 mod many_wildcards;
-mod nullable_cases;
 mod open_literals;
 mod outer_aggregates;
 mod outer_types;
 mod own_names;
+mod physical_joins;
 mod promises;
 mod repeated_keys;
 mod settled_nodes;

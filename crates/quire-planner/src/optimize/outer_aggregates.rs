@@ -11,6 +11,7 @@ use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, Subquery, W
 use quire_error::Error;
 use quire_functions::OuterAggregate;
 
+use super::grouped_rows::of_rows;
 use super::integer_sums::narrow_sum;
 use super::own_names::keeping_names;
 
@@ -147,9 +148,8 @@ fn is_about(part: &Expr, rows: &DFSchema) -> bool {
 
 /// The aggregate that a call stands for, over the rows themselves.
 fn aggregate_of(call: &Expr, rows: &DFSchema) -> Result<Expr> {
-    let own = call.clone().transform_up(|part| {
+    let own = of_rows(call.clone())?.transform_up(|part| {
         Ok(match part {
-            Expr::OuterReferenceColumn(_, column) => Transformed::yes(Expr::Column(column)),
             Expr::ScalarFunction(call) => {
                 match call.func.inner().downcast_ref::<OuterAggregate>() {
                     Some(outer) => Transformed::yes(outer.call(call.args)),

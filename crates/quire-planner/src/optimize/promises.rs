@@ -50,7 +50,8 @@ use datafusion::physical_plan::{
 };
 
 use super::bounded::WindowRows;
-use super::lost_constants::{join_type, sorted_by_lost};
+use super::lost_constants::sorted_by_lost;
+use super::physical_joins::PhysicalJoin;
 
 /// The rule. It comes before all that rely on promises.
 #[derive(Debug)]
@@ -130,10 +131,10 @@ fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
         };
         return inputs.map(is_broken).collect();
     }
-    let Some(kind) = join_type(node) else {
+    let Some(join) = PhysicalJoin::of(node.as_ref()) else {
         return Vec::new();
     };
-    let is_filled_up = match kind {
+    let is_filled_up = match join.kind() {
         JoinType::Left => [false, true],
         JoinType::Right => [true, false],
         JoinType::Full => [true, true],

@@ -19,7 +19,7 @@ use datafusion::logical_expr::{
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 
-use super::boolean_tests;
+use super::before_physical_planning;
 use super::key_columns::with_key_columns;
 use super::shared_rows::SharedRowsPlanner;
 
@@ -34,7 +34,7 @@ impl QueryPlanner for UniqueNamesPlanner {
         plan: &LogicalPlan,
         state: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = boolean_tests::spelled_out(with_unique_names(plan.clone())?)?;
+        let plan = before_physical_planning::spelled_out(with_unique_names(plan.clone())?)?;
         let plan = with_key_columns(plan)?;
         let shared = Arc::new(SharedRowsPlanner::default());
         DefaultPhysicalPlanner::with_extension_planners(vec![shared])

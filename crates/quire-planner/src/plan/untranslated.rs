@@ -2,7 +2,7 @@
 
 use quire_exec::plan::PlanError;
 
-/// See the module.
+/// The first part of a plan that was found to have none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Untranslated {
     /// A node of the plan.

@@ -7,8 +7,7 @@ use quire_text::temporal::TimeZoneRules;
 use super::line_map::LineMap;
 use super::outgoing::SIGNATURE;
 use crate::failure::ServerFailure;
-use crate::types::WireFormat;
-use crate::types::{Parameter, PgType, WireCell, write_text};
+use crate::types::{Parameter, PgType, WireCell, WireFormat, write_text};
 
 /// Bytes of a row that has not come in full.
 const ROW_BYTES_MAX: usize = 64 << 20;

@@ -20,7 +20,6 @@ const RECORD_BYTES: usize = 16 << 10;
 /// How long a client that does not listen is waited for when the connection ends.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// See the module.
 pub(crate) struct Channel {
     stream: TcpStream,
     tls: OnceLock<Mutex<Encryption>>,

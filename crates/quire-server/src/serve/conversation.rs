@@ -36,7 +36,6 @@ pub(super) enum After {
     End,
 }
 
-/// See the module.
 pub(super) struct ClientConversation {
     channel: Arc<Channel>,
     shared: Arc<ServerState>,

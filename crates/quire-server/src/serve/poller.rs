@@ -67,7 +67,6 @@ impl Doorbell {
     }
 }
 
-/// See the module.
 pub(crate) struct Poller {
     poll: Poll,
     listener: TcpListener,

@@ -13,8 +13,7 @@ use super::statement::{PreparedStatement, SharedStatement, unknown_statement};
 use super::{ClientSession, SessionStop};
 use crate::failure::ServerFailure;
 use crate::net::Sender;
-use crate::types::Parameter;
-use crate::types::WireFormat;
+use crate::types::{Parameter, WireFormat};
 use crate::wire::{Bind, DescribeTarget};
 
 /// Statements and portals that one session may keep under names.

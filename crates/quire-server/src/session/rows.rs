@@ -9,8 +9,7 @@ use quire::{Reply, Rows};
 use super::stop::SessionStop;
 use crate::failure::ServerFailure;
 use crate::net::Sender;
-use crate::types::WireFormat;
-use crate::types::{PgType, WireCell, WireColumn, write_binary, write_text};
+use crate::types::{PgType, WireCell, WireColumn, WireFormat, write_binary, write_text};
 use crate::wire::{Described, MessageBuffer};
 
 /// Bytes of the longest row of an answer, as in PostgreSQL.

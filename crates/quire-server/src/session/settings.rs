@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use quire::Connection;
 use quire_text::temporal::TimeZoneRules;
+use quire_text::time_limit::time_limit_of;
 
 use crate::net::Sender;
 
@@ -74,23 +75,9 @@ impl SessionSettings {
     }
 }
 
-/// A number of milliseconds, or one with a unit; nothing for 0, which is no limit.
+/// Nothing for 0, which is no limit.
 fn limit_of(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let number: u64 = text.get(..digits)?.parse().ok()?;
-    let milliseconds = match text.get(digits..)?.trim() {
-        "" | "ms" => 1,
-        "s" => 1000,
-        "min" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    let limit = Duration::from_millis(number.checked_mul(milliseconds)?);
-    (!limit.is_zero()).then_some(limit)
+    time_limit_of(text).filter(|limit| !limit.is_zero())
 }
 
 #[cfg(test)]
@@ -98,11 +85,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_have_units() {
+    fn no_time_is_no_limit() {
         assert_eq!(limit_of("250"), Some(Duration::from_millis(250)));
-        assert_eq!(limit_of("2 s"), Some(Duration::from_secs(2)));
-        assert_eq!(limit_of("1min"), Some(Duration::from_secs(60)));
-        for none in ["0", "0s", "", "x", "5 weeks"] {
+        for none in ["0", "0s", "", "x"] {
             assert_eq!(limit_of(none), None, "{none}");
         }
     }

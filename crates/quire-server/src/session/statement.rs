@@ -9,8 +9,7 @@ use super::commands::SessionCommand;
 use super::rows::ResultColumns;
 use super::words::{TransactionCommand, first_word};
 use crate::failure::ServerFailure;
-use crate::types::Parameter;
-use crate::types::WireFormat;
+use crate::types::{Parameter, WireFormat};
 use crate::wire::MessageBuffer;
 
 /// The types of parameters, shared between a statement and its portals.

@@ -6,7 +6,6 @@ use crate::copy::CopyFailure;
 use crate::failure::ServerFailure;
 use crate::malformed::Malformed;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) enum SessionStop {
     /// The client is told.

@@ -2,7 +2,6 @@
 
 use thiserror::Error;
 
-/// See the module.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum ParameterError {
     #[error("invalid input syntax for type {type_name}: \"{text}\"")]

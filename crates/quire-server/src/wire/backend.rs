@@ -5,8 +5,7 @@ use std::sync::Arc;
 use quire_text::temporal::TimeZoneRules;
 
 use crate::failure::{ServerFailure, Severity};
-use crate::types::PgType;
-use crate::types::WireFormat;
+use crate::types::{PgType, WireFormat};
 
 /// A column, as `RowDescription` tells it.
 #[derive(Debug, Clone)]

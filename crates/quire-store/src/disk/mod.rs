@@ -5,14 +5,18 @@ use std::io;
 use crate::error::VolumeOpenError;
 
 mod file;
+mod hooked;
 mod memory;
 mod simulated;
 mod throttled;
 
-pub use file::FileDisk;
-pub use memory::MemDisk;
-pub use simulated::{CrashImages, Fault, FaultKind, SimDisk, operation::DiskOperation};
-pub use throttled::{DeviceClock, DeviceProfile, RealClock, ThrottleStatistics, ThrottledDisk};
+pub use self::{
+    file::FileDisk,
+    hooked::{DiskCall, HookedDisk},
+    memory::MemDisk,
+    simulated::{CrashImages, Fault, FaultKind, SimDisk, operation::DiskOperation},
+    throttled::{DeviceClock, DeviceProfile, RealClock, ThrottleStatistics, ThrottledDisk},
+};
 
 /// May what is on a disk be changed?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -130,11 +130,6 @@ impl DirtyFrames {
         self.dirty_bytes() >= self.limit_bytes
     }
 
-    /// Waits until the limit is reached; false when it is not after `timeout`.
-    pub(super) fn wait_until_over_limit(&self, timeout: Duration) -> bool {
-        self.wait(timeout, || self.is_over_limit())
-    }
-
     /// Waits until less than twice the limit is changed; false when it is not after `timeout`.
     pub(super) fn wait_for_room(&self, timeout: Duration) -> bool {
         let has_room = || self.dirty_bytes() < self.limit_bytes.saturating_mul(2);

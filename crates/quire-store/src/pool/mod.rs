@@ -315,12 +315,6 @@ impl Pool {
         upkeep.volume.image_bytes_of(page_bytes)
     }
 
-    /// Waits until [`needs_flush`](Self::needs_flush), at most so long; tells whether it does.
-    #[must_use]
-    pub fn wait_until_flush_is_needed(&self, timeout: Duration) -> bool {
-        self.inner.upkeep.changes.wait_until_over_limit(timeout)
-    }
-
     /// Waits while more than twice as much has changed as [`needs_flush`](Self::needs_flush) permits, at most so long; tells
     /// whether there is room. For writers, between two transactions. Nothing else waits for a flush: without this, the
     /// pool exceeds its budget by what is changed.

@@ -60,16 +60,6 @@ impl PoolStats {
         self.rate(self.warm_hits)
     }
 
-    /// Expected time of an access in nanoseconds, by equation 2 of paper 4.
-    #[must_use]
-    pub fn access_ns(&self) -> f64 {
-        let (hot, warm) = (self.hot_hit_rate(), self.warm_hit_rate());
-        if self.accesses() == 0 {
-            return 0.0;
-        }
-        self.read_ns as f64 * (1.0 - hot - warm) + self.decode_ns as f64 * (1.0 - hot)
-    }
-
     fn accesses(&self) -> u64 {
         self.hot_hits + self.warm_hits + self.misses
     }

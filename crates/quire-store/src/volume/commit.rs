@@ -7,16 +7,15 @@ use quire_format::volume::{
     PageRange, checksum,
 };
 
-use super::Volume;
 use super::batch::WriteBatch;
 use super::batch_runs::{BatchRuns, FlushedImage};
 use super::checkpoint::Ending;
-use super::clean;
 use super::contents::BatchEffect;
 use super::inner::VolumeInner;
 use super::options::Durability;
 use super::version::PinnedVersion;
 use super::writer::VolumeWriterState;
+use super::{Volume, clean};
 use crate::error::{BatchWriteError, CommitError};
 
 /// A commit record is no longer than this.

@@ -1,13 +1,13 @@
 //! Volumes, pools and pages for tests.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
 use quire_format::row_page::{PageImage, PageOp, PageSetup, RowPage, RowPageMut};
+use quire_store::disk::{DiskCall, HookedDisk};
 use quire_store::pool::{Flush, PageCodec, PageFrame, Pool, PoolOptions};
 use quire_store::{Disk, Durability, MemDisk, PageId, Pin, Volume, VolumeOptions};
 
@@ -126,49 +126,12 @@ pub fn random_pages(volume: &Volume, pool: &Pool, count: usize) -> Vec<PageId> {
 }
 
 /// A disk whose reads take a while once it is told so.
-pub struct SlowDisk {
-    memory: MemDisk,
-    is_slow: AtomicBool,
-}
-
-impl SlowDisk {
-    pub fn new() -> Self {
-        Self {
-            memory: MemDisk::new(),
-            is_slow: AtomicBool::new(false),
-        }
-    }
-
-    pub fn slow_down(&self) {
-        self.is_slow.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Disk for SlowDisk {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        if self.is_slow.load(Ordering::Relaxed) {
+pub fn slow_reads(is_slow: &Arc<AtomicBool>) -> Arc<dyn Disk> {
+    let is_slow = Arc::clone(is_slow);
+    let wait = move |call| {
+        if call == DiskCall::Read && is_slow.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_micros(500));
         }
-        self.memory.read_at(buffer, offset)
-    }
-
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.memory.write_at(bytes, offset)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.memory.sync()
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.memory.len()
-    }
-
-    fn set_len(&self, bytes: u64) -> io::Result<()> {
-        self.memory.set_len(bytes)
-    }
-
-    fn name(&self) -> String {
-        self.memory.name()
-    }
+    };
+    Arc::new(HookedDisk::new(MemDisk::new(), wait))
 }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use arrow_array::RecordBatch;
 use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
 
-use super::AppendOptions;
 use super::batch_bytes::{batch_bytes, rows_within};
+use super::options::AppendOptions;
 use super::precedent::{PrecedentChain, Precedents};
 use super::relations::ColumnRelations;
 

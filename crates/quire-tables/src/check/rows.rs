@@ -6,9 +6,9 @@ use quire_kv::btree::Direction;
 use quire_kv::mvcc::{Mvcc, TreeId};
 
 use super::TableFinding;
-use crate::error::EngineError;
+use crate::error::{EngineError, RowScanError};
 use crate::row_table::Value;
-use crate::rows::{RowParts, RowScanError, RowTable};
+use crate::rows::{RowParts, RowTable};
 use crate::snapshot::Snapshot;
 use crate::table::ColumnTable;
 

@@ -11,7 +11,8 @@ use quire_kv::mvcc::TreeId;
 
 use super::deleted::DeletedRows;
 use crate::definition::{TreeRecord, TreeRole};
-use crate::rows::{RowScanError, RowTable, ScanRowSource};
+use crate::error::RowScanError;
+use crate::rows::{RowTable, ScanRowSource};
 
 /// The trees that a column table with changes has.
 pub(crate) fn change_trees() -> [TreeRole; 3] {

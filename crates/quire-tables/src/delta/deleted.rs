@@ -8,7 +8,7 @@ use quire_format::row_position::RowPosition;
 use quire_kv::btree::Direction;
 use quire_kv::mvcc::{ReadView, TreeId};
 
-use crate::rows::RowScanError;
+use crate::error::RowScanError;
 
 /// Which rows of a row group are deleted: at least one.
 pub(crate) struct DeletedRows {

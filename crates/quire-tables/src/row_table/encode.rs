@@ -1,15 +1,12 @@
-//! Rows become entries: one row, or all of a batch.
+//! Rows become entries.
 
 use std::mem::take;
 
-use arrow_array::RecordBatch;
 use quire_format::tuple::TupleValue;
 
-use super::arrays::ColumnArray;
 use super::error::RowError;
 use super::layout::{RowLayout, RowLayoutColumn};
 use super::recycle::recycled;
-use super::value::Value;
 
 /// What is stored of one row. The buffers are used again for the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -144,67 +141,6 @@ impl RowLayout {
         row_id.to_be_bytes()
     }
 
-    /// Encodes all rows of `batch`, which has the columns that were not dropped, in their Arrow types, and hands the number
-    /// and the encoded form of each to `visit`. Rows are numbered from `first_row_id`, where they are.
-    ///
-    /// # Errors
-    /// As [`Self::encode_row`], a batch of other columns, and those of `visit`.
-    pub fn encode_batch<E: From<RowError>>(
-        &self,
-        batch: &RecordBatch,
-        first_row_id: u64,
-        row: &mut EncodedRow,
-        mut visit: impl FnMut(usize, &mut EncodedRow) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let arrays = self.sources(batch)?;
-        let source = |&ordinal: &usize| arrays.get(ordinal).copied().unwrap_or_default();
-        let key_sources: Vec<_> = self.key_ordinals.iter().map(source).collect();
-        let tuple_sources: Vec<_> = self.tuple_ordinals.iter().map(source).collect();
-        let mut key = vec![TupleValue::Null; key_sources.len()];
-        let mut tuple = vec![TupleValue::Null; tuple_sources.len()];
-        for index in 0..batch.num_rows() {
-            for (target, source) in key.iter_mut().zip(&key_sources) {
-                *target = source.value(index);
-            }
-            for (target, source) in tuple.iter_mut().zip(&tuple_sources) {
-                *target = source.value(index);
-            }
-            let row_id = first_row_id.wrapping_add(index as u64);
-            self.encode_parts(&key, &tuple, row_id, row)?;
-            visit(index, row)?;
-        }
-        Ok(())
-    }
-
-    /// Where the values of each ordinal come from.
-    fn sources<'a>(&'a self, batch: &'a RecordBatch) -> Result<Vec<ValueSource<'a>>, RowError> {
-        if batch.num_columns() != self.live.len() {
-            return Err(RowError::BatchColumns {
-                given: batch.num_columns(),
-                expected: self.live.len(),
-            });
-        }
-        let mut arrays = batch.columns().iter().enumerate();
-        let mut sources = Vec::with_capacity(self.columns.len());
-        for column in &self.columns {
-            if column.dropped {
-                sources.push(ValueSource::Filler(&column.filler));
-                continue;
-            }
-            let sql_type = column.sql_type;
-            let Some((index, array)) = arrays.next() else {
-                break;
-            };
-            let array = ColumnArray::new(sql_type, array.as_ref());
-            let array = array.ok_or(RowError::Batch {
-                column: index,
-                sql_type,
-            })?;
-            sources.push(ValueSource::Array(array));
-        }
-        Ok(sources)
-    }
-
     /// Encodes the values of the key and those of the tuple.
     fn encode_parts(
         &self,
@@ -238,28 +174,5 @@ impl RowLayout {
             return self.encode_rewritten(tuple, row);
         }
         Ok(())
-    }
-}
-
-/// Where the values of a column come from.
-#[derive(Clone, Copy)]
-enum ValueSource<'a> {
-    Array(ColumnArray<'a>),
-    Filler(&'a Value),
-}
-
-impl Default for ValueSource<'_> {
-    fn default() -> Self {
-        Self::Filler(&Value::Null)
-    }
-}
-
-impl<'a> ValueSource<'a> {
-    #[inline]
-    fn value(&self, row: usize) -> TupleValue<'a> {
-        match self {
-            Self::Array(array) => array.value(row),
-            Self::Filler(value) => value.as_tuple_value(),
-        }
     }
 }

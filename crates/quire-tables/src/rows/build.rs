@@ -8,12 +8,12 @@ use quire_kv::btree::Direction;
 use quire_kv::mvcc::{KvTransaction, TreeSpec};
 use quire_kv::progress::Phase;
 
-use super::error::{RowScanError, RowWriteError};
 use super::fill::{FillContext, IndexFill};
 use super::parts::RowParts;
 use super::scan::{RowScanOptions, ScanRowSource};
 use super::table::RowTable;
 use crate::definition::TreeRecord;
+use crate::error::{RowScanError, RowWriteError};
 use crate::row_table::ColumnArray;
 
 const BATCH_ROWS: usize = 8192;

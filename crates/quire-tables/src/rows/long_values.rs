@@ -2,7 +2,7 @@
 
 use quire_kv::mvcc::{ReadView, TreeId};
 
-use super::error::RowScanError;
+use crate::error::RowScanError;
 
 /// Appends a piece of a long value.
 pub(super) fn fetch_long(

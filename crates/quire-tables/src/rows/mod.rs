@@ -2,14 +2,15 @@
 //!
 //! | module | answers |
 //! |---|---|
-//! | `parts`, `cache` | which trees a table has, and what their bytes mean |
+//! | `parts` | which trees a table has, and what their bytes mean |
 //! | `table` | a table as one statement sees it: one row, ranges of rows |
 //! | `scan` | rows of a range, of an index, or by their keys, as Arrow batches |
-//! | `newest` | one row of the newest commit, without a snapshot |
+//! | `row_keys` | keys of rows that an index has |
 //! | `visit` | rows of a range or of an index one by one, with a few of their columns |
 //! | `writer` | one row comes, changes or goes, with its entries in indexes and its long values; keys stay unique |
 //! | `references` | foreign keys, at the end of a statement |
 //! | `rows_with_values` | which rows have given values in given columns |
+//! | `column_samples` | what `ANALYZE` has stored of a table |
 //! | `sizes` | what its trees take in the file |
 //! | `fill` | many rows into an empty table: trees built from below |
 //! | `build` | an index on rows that are there |
@@ -17,14 +18,13 @@
 //! Transactions are those of `mvcc`: bytes by tree. What the bytes mean is `row_table`'s.
 
 mod build;
-mod cache;
+pub(crate) mod column_samples;
 mod dictionaries;
-mod error;
 mod fill;
 mod long_values;
-mod newest;
 mod parts;
 mod references;
+mod row_keys;
 mod rows_with_values;
 mod scan;
 mod sizes;
@@ -34,20 +34,19 @@ mod visit;
 mod writer;
 
 pub(crate) use build::build_index;
-pub(crate) use cache::PartsCache;
 pub use dictionaries::choose_dictionaries;
-pub use error::{RowScanError, RowWriteError};
 pub(crate) use fill::FillContext;
 pub use fill::RowFill;
 pub(crate) use parts::{AllRowParts, row_layout};
 pub use parts::{RowParts, TableIndex};
 pub use references::ReferenceChecks;
 pub(crate) use references::{NewestState, NewestTables, is_referenced};
+pub use row_keys::RowKeys;
 pub(crate) use scan::row_key_field;
 pub use scan::{RowScan, RowScanOptions, ScanRowSource};
 pub use sizes::TreeSize;
 pub use statistics::{RowColumnStatistics, RowStatistics, distinct_drawn};
 pub use table::RowTable;
-pub use visit::RowKeys;
+pub(crate) use visit::{VisitRow, show};
 pub(crate) use writer::RowMemory;
 pub use writer::{Insertion, KeyConflict, TableRowWriter};

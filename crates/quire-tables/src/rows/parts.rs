@@ -10,6 +10,7 @@ use quire_format::tuple::TupleValue;
 use quire_kv::mvcc::TreeId;
 
 use crate::definition::{ColumnDefinition, IndexDefinition, TableDefinition, TreeRecord, TreeRole};
+use crate::error::RowScanError;
 use crate::row_table::{
     FieldStorage, IndexColumn, IndexLayout, PrimaryKeyPart, RowBuffer, RowColumn, RowLayout,
     RowLayoutError, RowLayoutSpec, RowSection, Value, array_of_values,
@@ -112,6 +113,20 @@ impl RowParts {
 }
 
 impl RowParts {
+    /// What is said of bytes of this table that mean nothing.
+    pub fn corrupt_row(&self) -> impl FnOnce(Corrupt) -> RowScanError {
+        let table = self.definition.name.clone();
+        move |error| RowScanError::Corrupt(Corrupt::new(format!("table {table:?}: {error}"), 0))
+    }
+
+    /// What is said of an entry of the index of that name without its row.
+    pub fn index_without_row(&self, index: &str) -> RowScanError {
+        RowScanError::IndexWithoutRow {
+            table: self.definition.name.clone(),
+            index: index.to_owned(),
+        }
+    }
+
     /// The values of all columns of a row, by ordinal; those of dropped columns are NULL.
     pub(crate) fn owned_row<E: From<Corrupt>>(
         &self,

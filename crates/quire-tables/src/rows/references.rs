@@ -10,11 +10,11 @@ use std::sync::Arc;
 use quire_format::tuple::TupleValue;
 use quire_kv::mvcc::{KvTransaction, LockWait, ReadView, RowLockMode, TableLockMode};
 
-use super::error::RowWriteError;
 use super::parts::{AllRowParts, RowParts};
 use super::table::RowTable;
 use super::writer::{RowMemory, TableRowWriter};
 use crate::definition::{ForeignKeyDefinition, ReferentialAction, TableDefinition};
+use crate::error::RowWriteError;
 use crate::row_table::Value;
 
 /// Rows of a batch when rows that refer are looked for.
@@ -101,9 +101,15 @@ impl ReferenceChecks {
         rows: &mut KvTransaction,
     ) -> Result<(), RowWriteError> {
         while let Some(gone) = self.gone.pop() {
-            let state = newest.look(rows)?;
-            for (table, key) in state.keys_that_refer_to(gone.table) {
-                self.act(table.id, &key.name, &gone, newest, rows)?;
+            let first = newest.look(rows)?;
+            let mut later = None;
+            let mut is_older = false;
+            for (table, key) in first.keys_that_refer_to(gone.table) {
+                if is_older {
+                    later = Some(newest.look(rows)?);
+                }
+                let state = later.as_ref().unwrap_or(&first);
+                is_older = self.act((table.id, &key.name), &gone, state, newest, rows)?;
             }
         }
         for (table, position, values) in std::mem::take(&mut self.referring) {
@@ -112,27 +118,29 @@ impl ReferenceChecks {
         Ok(())
     }
 
-    /// What one foreign key demands when a row is gone.
+    /// Does what one foreign key, of a table with that id, demands when a row is gone. Says whether `state` is older than what there is now.
     ///
     /// No lock of the referring table is needed to find that nothing refers: whoever inserts a reference locks the referenced row, which
     /// this transaction has. Rows that refer are judged under a lock of their table, so that nobody gives it other trees or
     /// another definition meanwhile, and builds no index without what is changed here.
     fn act(
         &mut self,
-        table: u64,
-        key: &str,
+        (table, key): (u64, &str),
         gone: &Gone,
+        state: &NewestState,
         newest: &mut dyn NewestTables,
         rows: &mut KvTransaction,
-    ) -> Result<(), RowWriteError> {
+    ) -> Result<bool, RowWriteError> {
+        let mut state = state;
+        let mut renewed;
+        let mut has_waited = false;
         loop {
-            let state = newest.look(rows)?;
             // The table or its key may have gone while this waited.
             let Some(context) = state.context(table, key, gone.table) else {
-                return Ok(());
+                return Ok(has_waited);
             };
-            let Some(violation) = context.violated_by(gone, &state)? else {
-                return Ok(());
+            let Some(violation) = context.violated_by(gone, state)? else {
+                return Ok(has_waited);
             };
             let mode = match violation.action {
                 ReferentialAction::Cascade | ReferentialAction::SetNull => {
@@ -142,9 +150,13 @@ impl ReferenceChecks {
             };
             // What was found before a wait may be different after it.
             if rows.lock_table(table, mode, LockWait::Skip)? && newest.is_current(context.table) {
-                return self.resolve(&context, gone, &violation, rows);
+                self.resolve(&context, gone, &violation, rows)?;
+                return Ok(true);
             }
             rows.lock_table(table, mode, LockWait::Wait)?;
+            has_waited = true;
+            renewed = newest.look(rows)?;
+            state = &renewed;
         }
     }
 

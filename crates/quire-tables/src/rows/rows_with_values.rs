@@ -3,9 +3,9 @@
 use quire_format::tuple::TupleValue;
 use quire_kv::btree::Direction;
 
-use super::error::RowWriteError;
 use super::scan::{RowScanOptions, ScanRowSource};
 use super::table::RowTable;
+use crate::error::RowWriteError;
 use crate::row_table::{ColumnRange, Value};
 
 impl RowTable {

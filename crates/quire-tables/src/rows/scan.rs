@@ -8,10 +8,10 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use quire_kv::btree::Direction;
 use quire_kv::mvcc::{BTreeScan, ReadView, TreeId};
 
-use super::error::RowScanError;
 use super::long_values::fetch_long;
 use super::parts::RowParts;
-use super::visit::RowKeys;
+use super::row_keys::RowKeys;
+use crate::error::RowScanError;
 use crate::row_table::{BatchBuilder, KeyRange};
 
 /// The column that has the keys of rows.
@@ -175,7 +175,7 @@ impl RowScan {
                     for row_key in keys.iter() {
                         if !push_row(&self.view, self.parts.rows, row_key, &mut self.builder)? {
                             let name = &self.parts.indexes[*index].definition.key.name;
-                            return Err(RowScanError::index_without_row(&self.parts, name));
+                            return Err(self.parts.index_without_row(name));
                         }
                     }
                     has_keys || ranges.advance(&self.view)?

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use quire_format::column_sample::ColumnSample;
 
-use super::error::RowScanError;
+use super::column_samples;
 use super::table::RowTable;
-use crate::samples;
+use crate::error::RowScanError;
 
 /// Share of distinct values from which on a column is believed to get new ones with new rows.
 const GROWING_SHARE: f64 = 0.1;
@@ -46,7 +46,7 @@ impl RowTable {
     pub fn statistics(&self) -> Result<RowStatistics, RowScanError> {
         let row_count = self.row_count_estimate()? as f64;
         let samples = match self.samples {
-            Some(tree) => samples::of_table(&self.view, tree, self.id())?,
+            Some(tree) => column_samples::of_table(&self.view, tree, self.id())?,
             None => Vec::new(),
         };
         let unique = self.unique_columns();

@@ -8,12 +8,12 @@ use quire_codec::CodecScalar;
 use quire_kv::btree::{FEW_PAGES, LeafEstimate, untold};
 use quire_kv::mvcc::{ReadView, TreeId};
 
-use super::error::RowScanError;
+use super::column_samples;
 use super::parts::{RowParts, TableIndex};
 use super::scan::{RowScan, RowScanOptions, ScanRowSource};
 use crate::definition::TableDefinition;
+use crate::error::RowScanError;
 use crate::row_table::{KeyRange, RowLayout};
-use crate::samples;
 use crate::scalar_array::scalar_array;
 
 /// An estimate by a few pages that is so far from the truth, as a share of it, is nothing unusual.
@@ -121,7 +121,9 @@ impl RowTable {
         let leaves = self.leaves()?;
         let estimate = leaves.entries.round() as u64;
         let found = match self.samples {
-            Some(tree) if !leaves.is_exact => samples::row_count(&self.view, tree, self.id())?,
+            Some(tree) if !leaves.is_exact => {
+                column_samples::row_count(&self.view, tree, self.id())?
+            }
             _ => None,
         };
         let agrees = |found: &u64| (*found as f64 / leaves.entries - 1.0).abs() <= ESTIMATE_ERROR;

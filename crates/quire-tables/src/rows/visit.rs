@@ -8,12 +8,11 @@ use std::ops::ControlFlow;
 use quire_codec::Corrupt;
 use quire_format::tuple::TupleValue;
 use quire_kv::btree::Direction;
-use quire_kv::mvcc::BTreeScan;
 
-use super::error::RowScanError;
 use super::long_values::fetch_long;
-use super::parts::RowParts;
+use super::row_keys::RowKeys;
 use super::table::RowTable;
+use crate::error::RowScanError;
 use crate::row_table::{KeyRange, OverflowMark, RowBuffer, RowLayout, StoredValue};
 
 /// Looks at the key of a row and at the values of the columns that were asked for, in that order; says whether to go on. It may use
@@ -56,7 +55,7 @@ impl RowTable {
         let Some(shown) = self.view.get(self.parts.rows, row_key, show)? else {
             return Ok(None);
         };
-        match (shown.map_err(RowScanError::corrupt(&self.parts))?, copied) {
+        match (shown.map_err(self.parts.corrupt_row())?, copied) {
             (None, Some(tuple)) => self.show_long(row_key, &tuple, wanted, visit).map(Some),
             (flow, _) => Ok(flow),
         }
@@ -100,7 +99,7 @@ impl RowTable {
                 ControlFlow::Break(())
             })?;
             if let Some(error) = failed {
-                return Err(RowScanError::corrupt(&self.parts)(error));
+                return Err(self.parts.corrupt_row()(error));
             }
             if let Some(DeferredRow { key, tuple }) = copied {
                 flow = self.show_long(&key, &tuple, wanted, visit)?;
@@ -142,7 +141,7 @@ impl RowTable {
                     Some(ControlFlow::Break(())) => return Ok(()),
                     None => {
                         let name = &found.definition.key.name;
-                        return Err(RowScanError::index_without_row(&self.parts, name));
+                        return Err(self.parts.index_without_row(name));
                     }
                 }
             }
@@ -191,68 +190,8 @@ impl RowTable {
     }
 }
 
-/// Keys of rows, one behind the other.
-#[derive(Default)]
-pub struct RowKeys {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    scratch: Vec<u8>,
-}
-
-impl RowKeys {
-    /// Reads the next keys that an index has; false behind the last.
-    pub fn read(
-        &mut self,
-        scan: &mut BTreeScan,
-        index: usize,
-        parts: &RowParts,
-        most: usize,
-    ) -> Result<bool, RowScanError> {
-        let Self {
-            bytes,
-            ends,
-            scratch,
-        } = self;
-        bytes.clear();
-        ends.clear();
-        let layout = &parts
-            .indexes
-            .get(index)
-            .ok_or(RowScanError::Index { index })?
-            .layout;
-        let mut failed = None;
-        let mut has_leaf = true;
-        while has_leaf && ends.is_empty() && failed.is_none() {
-            has_leaf = scan.next_leaf(|key, value| {
-                match layout.row_key(key, value, scratch) {
-                    Ok(row_key) => {
-                        bytes.extend_from_slice(row_key);
-                        ends.push(bytes.len());
-                    }
-                    Err(error) => failed = Some(error),
-                }
-                if failed.is_some() || ends.len() >= most {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            })?;
-        }
-        match failed {
-            Some(error) => Err(RowScanError::corrupt(parts)(error)),
-            None => Ok(!ends.is_empty()),
-        }
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let ranges = starts.zip(&self.ends);
-        ranges.map(|(start, end)| self.bytes.get(start..*end).unwrap_or_default())
-    }
-}
-
 /// Shows the wanted values of an entry; `None` when one of them is stored aside.
-pub(super) fn show(
+pub(crate) fn show(
     layout: &RowLayout,
     key: &[u8],
     tuple: &[u8],

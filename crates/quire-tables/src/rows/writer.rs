@@ -10,8 +10,8 @@ use quire_format::tuple::TupleValue;
 use quire_kv::btree::Direction;
 use quire_kv::mvcc::{KvTransaction, LockWait, ReadView, RowLockMode, TreeId};
 
-use super::error::{RowScanError, RowWriteError};
 use super::parts::{RowParts, TableIndex};
+use crate::error::{RowScanError, RowWriteError};
 use crate::row_table::{EncodedRow, RowBuffer, Value};
 
 /// Changes rows of one table as part of a transaction. If a call fails, what the statement has done must be rolled back.

@@ -2,7 +2,6 @@
 
 use arrow_array::RecordBatch;
 
-/// See the module.
 pub(super) enum ScanPiece {
     Rows(RecordBatch),
     /// No rows, but there may be more.

@@ -5,8 +5,8 @@ use quire_kv::progress::{Phase, StatementWork};
 
 use super::Transaction;
 use crate::definition::TreeRole;
-use crate::error::TransactionError;
-use crate::rows::RowWriteError;
+use crate::error::{RowWriteError, TransactionError};
+use crate::rows::column_samples;
 use crate::samples;
 
 impl Transaction {
@@ -41,7 +41,7 @@ impl Transaction {
         };
         let tree = TreeId::new(tree.id);
         for (ordinal, sample) in found {
-            let key = samples::key(rows.id(), ordinal);
+            let key = column_samples::key(rows.id(), ordinal);
             let written = self.rows.put(tree, &key, &sample.encode());
             written.map_err(RowWriteError::from)?;
         }

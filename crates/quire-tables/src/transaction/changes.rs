@@ -11,8 +11,7 @@ use crate::append::AppendOptions;
 use crate::catalog::{RowGroupEntry, TableEntry, TableState};
 use crate::definition::{TableStorage, TreeRecord, TreeRole};
 use crate::delta::change_trees;
-use crate::error::{ScanError, TransactionError};
-use crate::rows::RowScanError;
+use crate::error::{RowScanError, ScanError, TransactionError};
 use crate::scan::{ScanOptions, SharedTableScan};
 use crate::table::ColumnTable;
 

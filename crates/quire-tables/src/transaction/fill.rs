@@ -10,11 +10,9 @@ use quire_kv::progress::StatementWork;
 use super::Transaction;
 use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
 use crate::engine::Engine;
-use crate::error::{EngineError, TransactionError};
+use crate::error::{EngineError, RowWriteError, TransactionError};
 use crate::pages::TransactionPages;
-use crate::rows::{
-    FillContext, RowFill, RowParts, RowTable, RowWriteError, build_index, choose_dictionaries,
-};
+use crate::rows::{FillContext, RowFill, RowParts, RowTable, build_index, choose_dictionaries};
 
 /// A table that is filled with so many rows is sampled as by `ANALYZE`.
 const SAMPLED_ROWS_MIN: u64 = 1000;

@@ -8,9 +8,8 @@ use super::whole::in_newest_catalog;
 use super::{Transaction, WriteTransaction};
 use crate::catalog::Catalog;
 use crate::engine::Engine;
-use crate::rows::{
-    AllRowParts, NewestState, NewestTables, ReferenceChecks, RowParts, RowWriteError,
-};
+use crate::error::RowWriteError;
+use crate::rows::{AllRowParts, NewestState, NewestTables, ReferenceChecks, RowParts};
 
 impl Transaction {
     /// Does what foreign keys demand after a statement.

@@ -14,12 +14,13 @@ use quire_kv::mvcc::{
 use quire_kv::progress::StatementWork;
 use quire_store::{Durability, WriteBatch};
 
-use super::{ColumnReads, TablesPoint, WriteTransaction};
+use super::{TablesPoint, WriteTransaction};
 use crate::catalog::Catalog;
+use crate::column_reads::ColumnReads;
 use crate::definition::{TableDefinition, TreeRecord};
 use crate::engine::Engine;
-use crate::error::{EngineError, TransactionCommitError, TransactionError};
-use crate::rows::{RowMemory, RowParts, RowWriteError, TableRowWriter};
+use crate::error::{EngineError, RowWriteError, TransactionCommitError, TransactionError};
+use crate::rows::{RowMemory, RowParts, TableRowWriter};
 use crate::snapshot::Snapshot;
 use crate::table::ColumnTable;
 

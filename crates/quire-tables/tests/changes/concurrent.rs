@@ -1,6 +1,6 @@
 //! Changes of one table by several transactions, and merges beside them.
 
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -10,13 +10,16 @@ use quire_kv::{
     mvcc::TransactionOptions, progress::Phase, progress::StatementWork,
 };
 use quire_store::MemDisk;
+use quire_store::disk::{DiskCall, HookedDisk};
 use quire_tables::{MergeOptions, RowWriteError};
 
-use crate::asking_disk::AskingDisk;
 use crate::fixture::{
     Row, TABLE, append, change, changeable, engine_on, insert, keyed_rows, reopened, rows_of,
     table, transaction,
 };
+
+/// What is done before each sync.
+type BeforeSync = Box<dyn FnMut() + Send>;
 
 fn numbered(count: i64) -> Vec<Row> {
     (0..count)
@@ -225,8 +228,16 @@ fn a_merge_counts_the_rows_it_goes_over() {
 /// only row group is written again, so there are no deletions to keep: the merge changes no rows, and commits tables alone.
 #[test]
 fn a_merge_that_changes_no_rows_keeps_its_lock_until_it_is_committed() {
-    let disk = Arc::new(AskingDisk::default());
-    let engine = engine_on(&disk);
+    let before_sync: Arc<Mutex<Option<BeforeSync>>> = Arc::default();
+    let asked = Arc::clone(&before_sync);
+    let ask = move |call| {
+        if call == DiskCall::Sync
+            && let Some(ask) = &mut *asked.lock().unwrap()
+        {
+            ask();
+        }
+    };
+    let engine = engine_on(&Arc::new(HookedDisk::new(MemDisk::new(), ask)));
     let mut setup = transaction(&engine);
     append(&mut setup, &numbered(10), 100);
     let own = changeable(&mut setup);
@@ -238,12 +249,12 @@ fn a_merge_that_changes_no_rows_keeps_its_lock_until_it_is_committed() {
     assert_eq!(merging.merge_changes(TABLE, options).unwrap().row_count, 9);
     let (mut other, id) = (transaction(&engine), own.id());
     let (sender, answers) = mpsc::channel();
-    disk.set_before_sync(Some(Box::new(move || {
+    *before_sync.lock().unwrap() = Some(Box::new(move || {
         let locked = other.lock_table(id, TableLockMode::RowExclusive, LockWait::Skip);
         sender.send(locked.unwrap()).unwrap();
-    })));
+    }));
     merging.commit().unwrap();
-    disk.set_before_sync(None);
+    *before_sync.lock().unwrap() = None;
     let answers: Vec<bool> = answers.iter().collect();
     assert!(!answers.is_empty(), "the commit was synced");
     assert!(answers.iter().all(|is_locked| !is_locked), "{answers:?}");

@@ -1,7 +1,6 @@
 //! Changed rows of column tables: delta, deletions, and their merge into row groups.
 #![allow(clippy::unwrap_used)]
 
-mod asking_disk;
 mod concurrent;
 mod fixture;
 mod full_disk;

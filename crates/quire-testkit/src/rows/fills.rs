@@ -14,8 +14,7 @@ use quire_tables::{
 
 use super::history::DiskActivity;
 use super::schema::{Row, random_options};
-use super::session::text;
-use super::session::{WorkloadOutcome, read_rows, tuple_values};
+use super::session::{WorkloadOutcome, read_rows, text, tuple_values};
 use super::workload::{OpenWorkloadTransaction, RowWorkload};
 
 /// Rows of a sample by which it is chosen how rows are stored.

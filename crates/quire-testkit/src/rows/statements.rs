@@ -7,8 +7,7 @@ use quire_tables::{Engine, ScanRowSource};
 
 use super::model::{ModelState, RowChange};
 use super::schema::Row;
-use super::session::text;
-use super::session::{WorkloadOutcome, perform, read_rows};
+use super::session::{WorkloadOutcome, perform, read_rows, text};
 use super::workload::{OpenWorkloadTransaction, RowWorkload};
 
 /// With more rows a table is emptied at once soon: all of them are read again and again.

@@ -43,7 +43,7 @@ impl Civil {
     }
 
     /// Moves it by months. A day that the new month does not have becomes its last one.
-    pub fn add_months(&mut self, months: i32) {
+    pub(super) fn add_months(&mut self, months: i32) {
         let total = self.year * 12 + i64::from(self.month) - 1 + i64::from(months);
         self.year = total.div_euclid(12);
         self.month = total.rem_euclid(12) as u32 + 1;
@@ -51,7 +51,7 @@ impl Civil {
     }
 
     /// 0 for Sunday to 6 for Saturday.
-    pub fn weekday(&self) -> i64 {
+    pub(super) fn weekday(&self) -> i64 {
         (self.days() + 4).rem_euclid(7)
     }
 
@@ -60,14 +60,14 @@ impl Civil {
     }
 
     /// Year and number of the week by ISO 8601: that of its Thursday.
-    pub fn week(&self) -> (i64, i64) {
+    pub(super) fn week(&self) -> (i64, i64) {
         let thursday = self.days() - (self.weekday() + 6) % 7 + 3;
         let (year, ..) = civil_from_days(thursday);
         (year, (thursday - days_from_civil(year, 1, 1)) / 7 + 1)
     }
 
     /// The year as people count it: there is none between 1 BC, which is -1, and 1.
-    pub fn counted_year(year: i64) -> i64 {
+    pub(super) fn counted_year(year: i64) -> i64 {
         if year > 0 { year } else { year - 1 }
     }
 }

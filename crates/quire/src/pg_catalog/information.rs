@@ -2,10 +2,9 @@
 
 use datafusion::common::{Result, ScalarValue};
 
-use super::PgCatalog;
 use super::objects::{CatalogAttribute, CatalogRelation, Constraint, PUBLIC, RelationOrigin};
 use super::rows::{CatalogRows, number, optional, text};
-use super::types;
+use super::{PgCatalog, types};
 
 pub(super) fn fill(catalog: &PgCatalog, rows: &mut CatalogRows, table: &str) -> Result<()> {
     let database = || text(&catalog.database);

@@ -2,7 +2,6 @@
 
 use datafusion::common::Result;
 
-use super::PgCatalog;
 use super::objects::{
     CatalogAttribute, CatalogRelation, Constraint, Index, PUBLIC, RelationOrigin,
 };
@@ -10,7 +9,7 @@ use super::role_entry::OWNER;
 use super::rows::{CatalogRows, flag, list, number, optional, text};
 use super::specification::INFORMATION_SCHEMA;
 use super::surroundings::{PG_CATALOG_OID, PUBLIC_OID, STANDARD_OID};
-use super::types;
+use super::{PgCatalog, types};
 
 /// The number of a schema.
 pub(super) fn namespace(schema: &str) -> u32 {

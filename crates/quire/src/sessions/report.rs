@@ -7,7 +7,7 @@ use quire_error::cancel::CancelHandle;
 
 use super::ListedSession;
 
-/// See the module. Times are microseconds since 1970.
+/// Times are microseconds since 1970.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionReport {
     pub(crate) number: u32,

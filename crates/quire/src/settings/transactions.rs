@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use quire_kv::{mvcc::Isolation, mvcc::Synchronous, mvcc::TransactionOptions};
-
 use quire_error::Error;
+use quire_kv::mvcc::{Isolation, Synchronous, TransactionOptions};
+use quire_text::time_limit::time_limit_of;
 
 /// How the transactions of a connection run.
 #[derive(Debug, Clone, Default)]
@@ -41,11 +41,11 @@ impl TransactionSettings {
                 };
             }
             "lock_timeout" => {
-                let duration = duration_of(value).ok_or_else(|| invalid(name, value))?;
+                let duration = time_limit_of(value).ok_or_else(|| invalid(name, value))?;
                 self.lock_timeout = (!duration.is_zero()).then_some(duration);
             }
             "statement_timeout" => {
-                let duration = duration_of(value).ok_or_else(|| invalid(name, value))?;
+                let duration = time_limit_of(value).ok_or_else(|| invalid(name, value))?;
                 let given = (!duration.is_zero()).then(|| (value.to_owned(), duration));
                 self.statement_timeout = given;
             }
@@ -108,43 +108,9 @@ fn isolation_of(text: &str) -> Option<Isolation> {
     })
 }
 
-/// A number of milliseconds, or one with a unit.
-fn duration_of(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let milliseconds = match text[digits..].trim() {
-        "" | "ms" => 1,
-        "s" => 1000,
-        "min" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    Some(Duration::from_millis(number.checked_mul(milliseconds)?))
-}
-
 fn invalid(name: &str, value: &str) -> Error {
     Error::new(
         "22023",
         format!("invalid value for parameter \"{name}\": \"{value}\""),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_units() {
-        assert_eq!(duration_of("50ms"), Some(Duration::from_millis(50)));
-        assert_eq!(duration_of("2 s"), Some(Duration::from_secs(2)));
-        assert_eq!(duration_of("7"), Some(Duration::from_millis(7)));
-        assert_eq!(duration_of("1 min"), Some(Duration::from_secs(60)));
-        for wrong in ["", "ms", "-1", "1 day", "99999999999999999999"] {
-            assert_eq!(duration_of(wrong), None, "{wrong}");
-        }
-    }
 }

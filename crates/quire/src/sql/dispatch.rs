@@ -14,8 +14,7 @@ use quire_sql::table_clauses::TableClauses;
 use super::{ddl, describe, dml, explain, insert, load, maintenance, query, settings};
 use crate::machine;
 use crate::outcome::{Completion, Outcome};
-use crate::session::Session;
-use crate::session::aborted;
+use crate::session::{Session, aborted};
 
 /// Runs the statement `sql`. On failure or cancellation nothing of it remains.
 pub(crate) async fn run(

@@ -19,9 +19,8 @@ use quire_sql::reject::not_supported;
 use quire_sql::with_queries;
 use quire_tables::Snapshot;
 
-use super::dml;
 use super::query::{context_for, plan};
-use super::tuple_engine;
+use super::{dml, tuple_engine};
 use crate::outcome::{Outcome, Rows};
 use crate::pg_catalog;
 use crate::planning::next_of;

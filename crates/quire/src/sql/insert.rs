@@ -11,8 +11,7 @@ use quire_tables::{ColumnTable, Snapshot, TableDefinition};
 
 use super::dml;
 use crate::outcome::Outcome;
-use crate::session::Session;
-use crate::session::TableWriteGuard;
+use crate::session::{Session, TableWriteGuard};
 
 /// Inserts all rows or none.
 pub(super) async fn run(

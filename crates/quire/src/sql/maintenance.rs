@@ -13,8 +13,7 @@ use tokio::task::block_in_place;
 use super::ddl;
 use super::insert::{no_such_table, table_name};
 use crate::merging::merge;
-use crate::session::Session;
-use crate::session::TableWriteGuard;
+use crate::session::{Session, TableWriteGuard};
 
 /// Does it. Changed rows of column tables become row groups. Space is given back in the whole file, whichever tables are named.
 pub(super) async fn run(

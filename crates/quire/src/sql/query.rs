@@ -17,11 +17,10 @@ use quire_sql::reject;
 use quire_sql::{large_literals, rewrite, scopes, with_queries};
 use quire_tables::Snapshot;
 
-use super::merged_columns;
 use super::planned_query::PlannedQuery;
 use super::row_stream::rows_of;
 use super::tuple_engine::{self, Tried};
-use super::{shared_queries, views};
+use super::{merged_columns, shared_queries, views};
 use crate::outcome::Outcome;
 use crate::pg_catalog::{self, PgCatalog};
 use crate::planning::StatementContext;

@@ -14,8 +14,7 @@ use quire_sql::reject::not_supported;
 use quire_text::temporal::{SECOND, TimeZoneRules, parse_interval};
 
 use crate::outcome::{Completion, Outcome, Rows};
-use crate::session::Session;
-use crate::session::TransactionModes;
+use crate::session::{Session, TransactionModes};
 use crate::settings::isolation_name;
 
 /// `SET name = value` and `SET TIME ZONE value`

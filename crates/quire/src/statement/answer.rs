@@ -6,7 +6,6 @@ use quire_error::Error;
 use crate::outcome::{Completion, Outcome, Rows};
 use crate::result_rows::ResultRows;
 
-/// See the module.
 pub(super) enum StatementAnswer {
     /// Rows, their names and types, and how the command's tag begins.
     Rows(SchemaRef, ResultRows, &'static str),

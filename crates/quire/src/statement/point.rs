@@ -16,8 +16,7 @@ use super::execute::{Apply, passes};
 use super::memory::StatementBuffers;
 use super::storage::{AddedRows, ChangeContext};
 use crate::result_rows::ResultRows;
-use crate::session::Session;
-use crate::session::{SessionTransaction, TableWriteGuard};
+use crate::session::{Session, SessionTransaction, TableWriteGuard};
 
 impl Select {
     fn is_point(&self) -> bool {

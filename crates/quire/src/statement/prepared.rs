@@ -13,9 +13,8 @@ use quire_tables::row_table::Value;
 use super::answer::StatementAnswer;
 use super::cache::{CachedStatement, StatementCache};
 use super::memory::StatementBuffers;
-use super::parameter;
 use super::reply::{Reply, SpareRows};
-use super::run;
+use super::{parameter, run};
 use crate::session::Session;
 use crate::sql;
 

@@ -26,8 +26,7 @@ use super::memory::{ChangedRow, StatementBuffers};
 use super::storage::{ChangeContext, StatementTable};
 use super::table::RowTableSchema;
 use crate::result_rows::ResultRows;
-use crate::session::Session;
-use crate::session::{TableWriteGuard, TransactionModes};
+use crate::session::{Session, TableWriteGuard, TransactionModes};
 use crate::sql::make_arrays;
 
 /// Words and operators between two commas.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::mode::{LockModes, RowLockMode, TableLockMode};
-use super::object::LockName;
-use super::object::{LockObject, PackedObject};
+use super::object::{LockName, LockObject, PackedObject};
 use super::owner::Owner;
 use super::table::{LockAcquisition, LockRequest, LockTable};
 use crate::mvcc::TreeId;

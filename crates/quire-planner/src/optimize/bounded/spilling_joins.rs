@@ -19,6 +19,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use super::holding::Holding;
 use super::row_sizes::RowSizes;
+use crate::optimize::physical_joins::PhysicalJoin;
 
 /// What finds a row in a hash table.
 const ENTRY_BYTES: usize = 24;
@@ -34,8 +35,8 @@ impl PhysicalOptimizerRule for SpillingJoins {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = plan.transform_up(|node| {
-            Ok(match node.downcast_ref::<HashJoinExec>() {
-                Some(join) if can_merge(join) && self.is_too_large(join) => {
+            Ok(match PhysicalJoin::of(node.as_ref()) {
+                Some(PhysicalJoin::Hash(join)) if can_merge(join) && self.is_too_large(join) => {
                     Transformed::yes(merged(join)?)
                 }
                 _ => Transformed::no(node),
@@ -75,7 +76,7 @@ fn can_merge(join: &HashJoinExec) -> bool {
 pub fn has_hash_joins(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     let mut found = false;
     plan.apply(|node| {
-        found |= node.downcast_ref::<HashJoinExec>().is_some_and(can_merge);
+        found |= matches!(PhysicalJoin::of(node.as_ref()), Some(PhysicalJoin::Hash(join)) if can_merge(join));
         Ok(if found {
             TreeNodeRecursion::Stop
         } else {

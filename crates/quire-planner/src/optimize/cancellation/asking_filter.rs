@@ -12,7 +12,6 @@ use datafusion::physical_expr::PhysicalExpr;
 
 use quire_error::interruption::Interruption;
 
-/// See the module.
 #[derive(Debug, Clone)]
 pub(super) struct AskingFilter {
     condition: Arc<dyn PhysicalExpr>,

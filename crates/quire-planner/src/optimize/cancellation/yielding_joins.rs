@@ -12,12 +12,12 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{
-    CrossJoinExec, HashJoinExec, HashJoinExecBuilder, NestedLoopJoinExec,
-    NestedLoopJoinExecBuilder, SortMergeJoinExec,
+    HashJoinExec, HashJoinExecBuilder, NestedLoopJoinExecBuilder,
 };
 use quire_error::interruption::Interruption;
 
 use super::asking_filter::AskingFilter;
+use crate::optimize::physical_joins::PhysicalJoin;
 
 /// The plan with joins that give their thread back between batches of their result, and look at the statement's cancellation between
 /// batches of pairs, most of which may not be in the result.
@@ -27,42 +27,38 @@ pub fn yielding_joins(
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let interruption = Interruption::of(options);
     let changed = plan.transform_up(|node| {
-        if !is_join(node.as_ref()) {
+        let Some(join) = PhysicalJoin::of(node.as_ref()) else {
             return Ok(Transformed::no(node));
-        }
-        let node = asking(node, &interruption)?;
+        };
+        let node = asking(join, &interruption)?.unwrap_or(node);
         Ok(Transformed::yes(Arc::new(CooperativeExec::new(node)) as _))
     })?;
     Ok(changed.data)
 }
 
-fn is_join(node: &dyn ExecutionPlan) -> bool {
-    node.is::<CrossJoinExec>()
-        || node.is::<HashJoinExec>()
-        || node.is::<NestedLoopJoinExec>()
-        || node.is::<SortMergeJoinExec>()
-}
-
-/// A join whose filter asks for each batch of pairs.
+/// The join with a filter that asks for each batch of pairs; nothing if it has no filter, and needs none.
 fn asking(
-    node: Arc<dyn ExecutionPlan>,
+    join: PhysicalJoin<'_>,
     interruption: &Interruption,
-) -> Result<Arc<dyn ExecutionPlan>> {
-    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>()
-        && let Some(filter) = join.filter()
-    {
-        let filter = Some(asking_filter(filter, interruption));
-        let builder = NestedLoopJoinExecBuilder::from(join).with_filter(filter);
-        return Ok(Arc::new(builder.build()?));
-    }
-    if let Some(join) = node.downcast_ref::<HashJoinExec>()
-        && let Some(filter) = filter_of(join)
-    {
-        let filter = Some(asking_filter(&filter, interruption));
-        let builder = HashJoinExecBuilder::from(join).with_filter(filter);
-        return builder.build_exec();
-    }
-    Ok(node)
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let asking = |filter: &JoinFilter| Some(asking_filter(filter, interruption));
+    Ok(match join {
+        PhysicalJoin::NestedLoop(join) => match join.filter() {
+            Some(filter) => {
+                let builder = NestedLoopJoinExecBuilder::from(join).with_filter(asking(filter));
+                Some(Arc::new(builder.build()?))
+            }
+            None => None,
+        },
+        PhysicalJoin::Hash(join) => match filter_of(join) {
+            Some(filter) => {
+                let builder = HashJoinExecBuilder::from(join).with_filter(asking(&filter));
+                Some(builder.build_exec()?)
+            }
+            None => None,
+        },
+        PhysicalJoin::Cross | PhysicalJoin::SortMerge(_) => None,
+    })
 }
 
 /// The filter of a hash join. One whose result has no pairs, but rows of one side, takes all pairs of a batch before it gives a row: so it has

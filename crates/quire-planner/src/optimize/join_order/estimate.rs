@@ -12,8 +12,7 @@ use datafusion::logical_expr::{
 use quire_tables::distinct_drawn;
 
 use crate::scan::{ColumnTableProvider, RowTableProvider};
-use crate::statistics::TableProfile;
-use crate::statistics::{ColumnProfile, selectivity};
+use crate::statistics::{ColumnProfile, TableProfile, selectivity};
 
 /// Rows of a source that says nothing of its size.
 const UNKNOWN_ROWS: f64 = 10_000.0;

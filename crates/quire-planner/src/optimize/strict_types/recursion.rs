@@ -8,12 +8,11 @@ use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, RecursiveQuery};
 
+use quire_functions::SUFFIX_MARK;
+
 use super::kinds::{StrictTypeKind, type_name};
 use super::{refusal, unmatched};
 use crate::optimize::settle_types;
-
-/// What stands before the number of a name that is given twice.
-const SUFFIX_MARK: char = '\u{1f}';
 
 /// Refuses a recursive term whose rows are of other types than the first ones.
 pub(super) fn check(query: &RecursiveQuery) -> Result<()> {

@@ -34,6 +34,7 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, internal_err};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
 use datafusion::optimizer::AnalyzerRule;
 
@@ -74,16 +75,19 @@ fn has_subqueries(node: &LogicalPlan) -> Result<bool> {
 }
 
 fn has_subquery(expression: &Expr) -> bool {
-    let is_subquery = |part: &Expr| {
-        Ok(matches!(
-            part,
-            Expr::ScalarSubquery(_)
-                | Expr::Exists(_)
-                | Expr::InSubquery(_)
-                | Expr::SetComparison(_)
-        ))
-    };
+    let is_subquery = |part: &Expr| Ok(subquery_of(part).is_some());
     expression.exists(is_subquery).unwrap_or(true)
+}
+
+/// The subquery that an expression is, or compares with.
+fn subquery_of(expression: &Expr) -> Option<&Subquery> {
+    match expression {
+        Expr::ScalarSubquery(subquery)
+        | Expr::Exists(Exists { subquery, .. })
+        | Expr::InSubquery(InSubquery { subquery, .. })
+        | Expr::SetComparison(SetComparison { subquery, .. }) => Some(subquery),
+        _ => None,
+    }
 }
 
 /// Unnests from the leaves up, and inner subqueries before outer ones.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result, internal_err};
-use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::utils::split_conjunction_owned;
 use datafusion::logical_expr::{
     Aggregate, Distinct, DistinctOn, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection,
@@ -13,7 +12,7 @@ use datafusion::logical_expr::{
 
 use super::columns::{self, ColumnSubstitutes, UniqueColumnNames, columns_of, named_as};
 use super::rows::WidenedRows;
-use super::{has_subqueries, has_subquery, lateral};
+use super::{has_subqueries, has_subquery, lateral, subquery_of};
 
 /// The operator without subqueries, but for those that are evaluated once. Its inputs have none any more.
 pub(super) fn unnest_in(plan: LogicalPlan, names: &UniqueColumnNames) -> Result<LogicalPlan> {
@@ -103,11 +102,7 @@ fn reads_below(keys: &[SortExpr], above: &Projection) -> Result<bool> {
     let mut is_read = false;
     for key in keys {
         key.expr.apply(|part| {
-            let (Expr::ScalarSubquery(subquery)
-            | Expr::Exists(Exists { subquery, .. })
-            | Expr::InSubquery(InSubquery { subquery, .. })
-            | Expr::SetComparison(SetComparison { subquery, .. })) = part
-            else {
+            let Some(subquery) = subquery_of(part) else {
                 return Ok(TreeNodeRecursion::Continue);
             };
             is_read |= subquery.outer_ref_columns.iter().any(|outer| {

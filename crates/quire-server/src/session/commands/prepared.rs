@@ -11,8 +11,7 @@ use crate::session::portal::{Portal, PortalState};
 use crate::session::rows::ResultColumns;
 use crate::session::statement::{PreparedStatement, SharedStatement, unknown_statement};
 use crate::session::{ClientSession, SessionStop};
-use crate::types::WireFormat;
-use crate::types::{PgType, WireColumn, write_text};
+use crate::types::{PgType, WireColumn, WireFormat, write_text};
 
 impl ClientSession {
     pub(super) fn prepare_named(

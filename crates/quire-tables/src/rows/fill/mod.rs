@@ -19,10 +19,9 @@ use quire_kv::progress::{Phase, StatementWork};
 use quire_store::pool::Pool;
 use tree::{FillError, TreeFill};
 
-use super::error::RowWriteError;
 use super::parts::RowParts;
 use crate::definition::{TreeRecord, TreeRole};
-use crate::error::EngineError;
+use crate::error::{EngineError, RowWriteError};
 use crate::pages::TransactionPages;
 use crate::row_table::{EncodedRow, StoredValue, Value};
 

@@ -12,8 +12,7 @@ use quire_store::pool::PageCodec;
 
 use super::page_writers::PageWriters;
 use super::sorter::{EntrySorter, SortedEntries};
-use crate::error::EngineError;
-use crate::rows::{RowScanError, RowWriteError};
+use crate::error::{EngineError, RowScanError, RowWriteError};
 
 /// Entries that come in order are written from here on, and not kept to be sorted.
 const STREAM_BYTES: usize = 1 << 20;

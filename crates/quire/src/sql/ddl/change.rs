@@ -10,8 +10,7 @@ use tokio::task::block_in_place;
 
 use super::super::dml::changed_meanwhile;
 use crate::outcome::{Completion, Outcome};
-use crate::session::Session;
-use crate::session::TableWriteGuard;
+use crate::session::{Session, TableWriteGuard};
 
 /// The changes of one statement. Dropped before [`CatalogChange::finish`], it leaves nothing behind.
 pub(super) struct CatalogChange<'s> {
@@ -66,9 +65,7 @@ impl<'s> CatalogChange<'s> {
             self.run(|transaction| {
                 transaction.lock_table(id, mode, LockWait::Wait)?;
                 // A load of a column table has no lock of it, but shares that of definitions. The statement must see its rows: it may replace all.
-                transaction.define(|_| Ok(()))?;
-                transaction.begin_statement();
-                Ok(())
+                have_definitions(transaction)
             })?;
             locked = Some(id);
         }
@@ -78,11 +75,7 @@ impl<'s> CatalogChange<'s> {
     /// Waits until nobody else changes definitions, and sees them as they are then: what is planned by them is not changed before it is
     /// defined.
     pub(super) fn lock_definitions(&mut self) -> Result<(), Error> {
-        self.run(|transaction| {
-            transaction.define(|_| Ok(()))?;
-            transaction.begin_statement();
-            Ok(())
-        })
+        self.run(have_definitions)
     }
 
     /// Refuses a statement that has to read all rows of the table while the transaction still sees those of its beginning: rows that were
@@ -134,4 +127,9 @@ impl<'s> CatalogChange<'s> {
         self.writer.finish()?;
         Ok(Outcome::Done(Completion::tag(tag)))
     }
+}
+
+/// Waits until the transaction has all definitions for itself; a statement begins then, as after each change of them.
+fn have_definitions(transaction: &mut Transaction) -> Result<(), TransactionError> {
+    transaction.define(|_| Ok(()))
 }

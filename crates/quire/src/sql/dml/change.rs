@@ -34,8 +34,7 @@ use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
 use crate::outcome::Outcome;
 use crate::planning::{StatementContext, next_of};
-use crate::session::Session;
-use crate::session::TableWriteGuard;
+use crate::session::{Session, TableWriteGuard};
 
 /// Runs an `UPDATE`.
 pub(in crate::sql) async fn update(

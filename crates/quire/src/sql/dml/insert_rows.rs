@@ -40,8 +40,7 @@ use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
 use crate::outcome::Outcome;
 use crate::planning::{StatementContext, next_of};
-use crate::session::Session;
-use crate::session::TableWriteGuard;
+use crate::session::{Session, TableWriteGuard};
 
 /// An empty table that gets so many rows at once is filled from below, which nobody else may change meanwhile.
 const FILL_ROWS_MIN: usize = 10_000;

@@ -28,8 +28,7 @@ use super::changed_rows::table_factor;
 use super::target::ChangeTarget;
 use crate::outcome::{Outcome, Rows};
 use crate::planning::next_of;
-use crate::session::Session;
-use crate::session::TableWriteGuard;
+use crate::session::{Session, TableWriteGuard};
 
 /// A table whose rows are locked.
 struct LockedTable {

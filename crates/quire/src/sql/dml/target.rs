@@ -11,8 +11,7 @@ use quire_tables::{ColumnTable, RowParts, RowTable, Snapshot, TableDefinition};
 use tokio::task::block_in_place;
 
 use super::super::insert::suggest_table;
-use crate::session::Session;
-use crate::session::TableWriteGuard;
+use crate::session::{Session, TableWriteGuard};
 
 /// A table, and what its rows are changed by.
 #[derive(Clone)]

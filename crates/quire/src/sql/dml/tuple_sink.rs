@@ -15,8 +15,7 @@ use super::returned::Returned;
 use super::row_changes::RowChanges;
 use super::row_values::stored_value;
 use crate::planning::StatementContext;
-use crate::session::Session;
-use crate::session::{LentTransaction, TableWriteGuard};
+use crate::session::{LentTransaction, Session, TableWriteGuard};
 
 /// A statement's transaction, and what it does with each row.
 struct TupleSink {

@@ -19,8 +19,7 @@ use super::client_reader::{CLIENT_FAILED, ClientReader, CopyDataPiece};
 use super::copy_format::CopyFormat;
 use super::{export, import, options};
 use crate::outcome::{Completion, Outcome, Rows};
-use crate::session::Session;
-use crate::session::aborted;
+use crate::session::{Session, aborted};
 
 const QUEUED_PIECES: usize = 4;
 /// Pieces are at least so long, but for the last.

@@ -27,8 +27,7 @@ use super::options::{self, FileFormat};
 use super::read_ahead::read_ahead;
 use crate::outcome::{Completion, Outcome};
 use crate::planning::StatementContext;
-use crate::session::Session;
-use crate::session::TableWriteGuard;
+use crate::session::{Session, TableWriteGuard};
 
 /// Bad records that a statement names one by one.
 const NAMED_RECORDS: usize = 10;

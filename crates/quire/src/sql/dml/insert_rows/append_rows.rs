@@ -23,8 +23,7 @@ use super::super::target;
 use super::{InsertProgress, alias_of, plan, rows_plan};
 use crate::outcome::{Completion, Outcome};
 use crate::planning::{StatementContext, next_of};
-use crate::session::Session;
-use crate::session::TableWriteGuard;
+use crate::session::{Session, TableWriteGuard};
 
 /// Inserts the rows of a statement without `ON CONFLICT` and `RETURNING` into the column table called `name`.
 pub(super) async fn append_or_insert(

@@ -1,10 +1,11 @@
 //! Time to find and decode one field of a tuple, to decode all, and to encode them, beside tuples that are not
 //! compressed and beside the naive loop over lengths.
 //!
-//! `cargo run --release -p quire-codec --example field_speed`. Tuples lie end to end and are read in order. A field
+//! `cargo run --release -p quire-lab --example field_speed`. Tuples lie end to end and are read in order. A field
 //! is the same for a round over all tuples. Each figure is the best of 60 rounds, taken in turns.
 
-use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField, UniversalTable};
+use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField};
+use quire_lab::UniversalTable;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -317,7 +318,7 @@ fn encode(table: &Table) {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, fields) in [("R of the paper", relation()), ("lineitem", lineitem())] {
         let table = table(fields)?;
-        let universal = UniversalTable::new(&table.layout);
+        let universal = UniversalTable::new(&table.fields);
         println!(
             "{name}: {} fields, {} length bytes, {:.1} bytes a tuple (9 a field not compressed), universal table {} bytes",
             table.fields.len(),

@@ -1,19 +1,19 @@
 //! The page transforms: time per page each way, and what they are worth to zlib and LZ4.
 //!
-//! `cargo run --release -p quire-codec --example transform_speed [FILE]...`: figures 7, 8, 4 and 5 of Qiao et al.
+//! `cargo run --release -p quire-lab --example transform_speed [FILE]...`: figures 7, 8, 4 and 5 of Qiao et al.
 //! measured again, and 9 from the texts given. Times are the best of many rounds; each sector of 4 KiB is
 //! compressed by itself, as in the paper. The text of the paper names the latencies given here beside ours
 //! (those with ~ are its sums) and the gains for strings; of its figures 4, 5 and 8 it names the order alone.
 
-use quire_codec::transform::scenario::{
-    IntegerTable, Magnitude, SECTOR_BYTES, ScenarioStrings, StringTable, constant_byte_block,
-    repeated_vector_block,
-};
 use quire_codec::transform::{
     CodecFamily, LayoutColumn, Transform, TransformError, TransformPageShape, TransformRowLayout,
     choose, to_memory, to_storage,
 };
 use quire_codec::{Backend, active_backend, limit_backend};
+use quire_lab::transforms::scenario::{
+    IntegerTable, Magnitude, SECTOR_BYTES, ScenarioStrings, StringTable, constant_byte_block,
+    repeated_vector_block,
+};
 use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;

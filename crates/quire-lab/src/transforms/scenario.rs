@@ -4,7 +4,9 @@
 //! free space of zeros from 15/16 of the page on, a trailer. The paper gives no figure for the bytes of the
 //! headers; these have InnoDB's lengths and the same kind of content, in little endian.
 
-use super::{LayoutColumn, TransformError, TransformPageShape, TransformRowLayout};
+use quire_codec::transform::{
+    LayoutColumn, TransformError, TransformPageShape, TransformRowLayout,
+};
 use std::ops::Range;
 
 /// Bytes of a page.

@@ -4,7 +4,7 @@ use quire_codec::Corrupt;
 use quire_kv::mvcc;
 use quire_kv::progress::Cancelled;
 
-use super::parts::RowParts;
+use super::EngineError;
 use crate::row_table::RowError;
 
 /// Why rows could not be read.
@@ -107,7 +107,7 @@ pub enum RowWriteError {
     Reference(String),
     /// A table that belongs to it cannot be opened.
     #[error(transparent)]
-    Engine(#[from] crate::error::EngineError),
+    Engine(#[from] EngineError),
     /// Rows cannot be read.
     #[error(transparent)]
     Scan(#[from] RowScanError),
@@ -117,20 +117,6 @@ pub enum RowWriteError {
     /// A row cannot be written.
     #[error(transparent)]
     Write(#[from] mvcc::KeyWriteError),
-}
-
-impl RowScanError {
-    pub fn corrupt(parts: &RowParts) -> impl FnOnce(Corrupt) -> Self {
-        let table = parts.definition.name.clone();
-        move |error| Self::Corrupt(Corrupt::new(format!("table {table:?}: {error}"), 0))
-    }
-
-    pub fn index_without_row(parts: &RowParts, index: &str) -> Self {
-        Self::IndexWithoutRow {
-            table: parts.definition.name.clone(),
-            index: index.to_owned(),
-        }
-    }
 }
 
 impl From<mvcc::TreeReadError> for RowWriteError {

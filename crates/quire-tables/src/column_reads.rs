@@ -33,14 +33,14 @@ impl ColumnReads {
     }
 
     /// Whether none is read.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tables.is_empty()
     }
 
     /// The trees of tables that had none when they were read; nothing if a table has other row groups now. Tables for which `is_own`
     /// says so have been changed by the transaction itself.
-    pub(super) fn trees_since(
+    pub(crate) fn trees_since(
         &self,
         newest: &Catalog,
         is_own: impl Fn(&str) -> bool,

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::parts::RowParts;
 use crate::catalog::RowTableEntry;
 use crate::definition::TreeRole;
 use crate::row_table::RowLayoutError;
+use crate::rows::RowParts;
 
 /// The parts of the row tables of one database that somebody has asked for.
 #[derive(Default)]

@@ -1,13 +1,14 @@
-//! The universal decoding table: all offsets for all length bytes at once (paper 1 §3.3.3).
+//! The universal decoding table: all offsets for all length bytes at once (paper 1, §3.3.3).
+//!
+//! The database has a decoding table for each length byte ([`quire_codec::field`]). This one is faster where all fields are decoded, and
+//! slower for one, since it leaves the first-level cache: the README of that module has the figures.
 
-use super::decode::{read, values_cut_short, wrong_row};
-use super::layout::{no_field, wrong_code_bytes};
-use super::{FieldLayout, FieldSpan, FieldType, FieldValue};
-use crate::Corrupt;
+use quire_codec::Corrupt;
+use quire_codec::field::{FieldLayout, FieldSpan, FieldType, FieldValue, TupleField};
 
 /// Most bits of length codes that a universal table is made for. Its size is two to the power of the bits used,
 /// times one byte more than there are fields: at most 17 * 65,536 bytes.
-pub const UNIVERSAL_BITS_MAX: u32 = 16;
+const UNIVERSAL_BITS_MAX: u32 = 16;
 
 /// Ends of an entry for codes that no encoder writes. Sixteen bits are sixteen doubles at most, of 128 bytes.
 const CORRUPT: u8 = u8::MAX;
@@ -15,10 +16,11 @@ const CORRUPT: u8 = u8::MAX;
 /// One table for all length bytes of a layout: a field is found by one look-up, not by one for each byte.
 ///
 /// ```
-/// use quire_codec::field::{TupleField, FieldLayout, FieldType, FieldValue, UniversalTable};
+/// use quire_codec::field::{FieldType, TupleField};
+/// use quire_lab::UniversalTable;
 ///
-/// let layout = FieldLayout::new(&[TupleField { field_type: FieldType::Int32, nullable: false }; 5]);
-/// let table = UniversalTable::new(&layout).ok_or("more than 16 bits of length codes")?;
+/// let table = UniversalTable::new(&[TupleField { field_type: FieldType::Int32, nullable: false }; 5]);
+/// let table = table.ok_or("more than 16 bits of length codes")?;
 /// // Four lengths of 1 byte, then one of 2.
 /// let place = table.place(&[0b00_00_00_00, 0b01], 4)?;
 /// assert_eq!((place.offset, place.length), (4, 2));
@@ -34,28 +36,26 @@ pub struct UniversalTable {
 }
 
 impl UniversalTable {
-    /// The table of `layout`; none if its length codes have more than [`UNIVERSAL_BITS_MAX`] bits.
-    pub fn new(layout: &FieldLayout) -> Option<Self> {
-        let used_bits: Vec<u32> = (0..layout.code_bytes())
-            .map(|byte| layout.used_bits(byte))
-            .collect();
+    /// The table of the layout of these fields; none if their length codes have more than 16 bits.
+    pub fn new(fields: &[TupleField]) -> Option<Self> {
+        let layout = FieldLayout::new(fields);
+        let used_bits = used_bits(fields);
         let total_bits: u32 = used_bits.iter().sum();
         if total_bits > UNIVERSAL_BITS_MAX {
             return None;
         }
-        let mut ends = Vec::with_capacity((layout.field_count() + 1) << total_bits);
-        let mut codes = vec![0; layout.code_bytes()];
+        let mut ends = Vec::with_capacity((fields.len() + 1) << total_bits);
+        let mut codes = vec![0; used_bits.len()];
         for index in 0..1u32 << total_bits {
             let mut unread_bits = total_bits;
             for (code, bits) in codes.iter_mut().zip(&used_bits) {
                 unread_bits -= bits;
                 *code = ((index >> unread_bits) & ((1 << bits) - 1)) as u8;
             }
-            push_ends(layout, &codes, &mut ends);
+            push_ends(&layout, &codes, &mut ends);
         }
-        let types = layout.slots.iter().map(|slot| slot.field.field_type);
         Some(Self {
-            types: types.collect(),
+            types: fields.iter().map(|field| field.field_type).collect(),
             used_bits,
             ends,
         })
@@ -70,7 +70,7 @@ impl UniversalTable {
     #[inline]
     fn entry(&self, codes: &[u8]) -> Result<&[u8], Corrupt> {
         if codes.len() != self.used_bits.len() {
-            return Err(wrong_code_bytes(codes.len(), self.used_bits.len()));
+            return Err(Corrupt::new("other length bytes than the layout has", 0));
         }
         let (mut index, mut unused) = (0, 0);
         for (&code, &bits) in codes.iter().zip(&self.used_bits) {
@@ -93,7 +93,7 @@ impl UniversalTable {
     pub fn place(&self, codes: &[u8], field: usize) -> Result<FieldSpan, Corrupt> {
         match self.entry(codes)?.get(field..) {
             Some([start, end, ..]) => Ok(place(*start, *end)),
-            _ => Err(no_field(field)),
+            _ => Err(Corrupt::new(format!("there is no field {field}"), 0)),
         }
     }
 
@@ -104,11 +104,8 @@ impl UniversalTable {
     #[inline]
     pub fn value(&self, codes: &[u8], values: &[u8], field: usize) -> Result<FieldValue, Corrupt> {
         let place = self.place(codes, field)?;
-        let end = place.offset + usize::from(place.length);
-        if end > values.len() {
-            return Err(values_cut_short(end, values.len()));
-        }
-        Ok(read(self.types[field], values, place))
+        check_room(place.offset + usize::from(place.length), values)?;
+        Ok(self.types[field].read(values, place))
     }
 
     /// Writes the values of all fields to `row` and returns how many bytes they take, as
@@ -125,17 +122,23 @@ impl UniversalTable {
     ) -> Result<usize, Corrupt> {
         let ends = self.entry(codes)?;
         let total = ends.last().map_or(0, |&end| usize::from(end));
-        if total > values.len() {
-            return Err(values_cut_short(total, values.len()));
-        }
+        check_room(total, values)?;
         if row.len() != self.types.len() {
-            return Err(wrong_row(row.len(), self.types.len()));
+            return Err(Corrupt::new("room for another number of fields", 0));
         }
-        for ((pair, &field_type), value) in ends.windows(2).zip(&self.types).zip(row) {
-            *value = read(field_type, values, place(pair[0], pair[1]));
+        for ((pair, field_type), value) in ends.windows(2).zip(&self.types).zip(row) {
+            *value = field_type.read(values, place(pair[0], pair[1]));
         }
         Ok(total)
     }
+}
+
+#[inline]
+fn check_room(end: usize, values: &[u8]) -> Result<(), Corrupt> {
+    if end > values.len() {
+        return Err(Corrupt::new("values are cut short", values.len()));
+    }
+    Ok(())
 }
 
 #[inline]
@@ -144,6 +147,18 @@ fn place(start: u8, end: u8) -> FieldSpan {
         offset: usize::from(start),
         length: end.wrapping_sub(start),
     }
+}
+
+/// How many bits of each length byte are used: no code crosses a byte.
+fn used_bits(fields: &[TupleField]) -> Vec<u32> {
+    let mut used: Vec<u32> = Vec::new();
+    for bits in fields.iter().map(|field| field.code_bits()) {
+        match used.last_mut() {
+            Some(last) if *last + bits <= u8::BITS => *last += bits,
+            _ => used.push(bits),
+        }
+    }
+    used
 }
 
 /// Appends the entry of `codes`.

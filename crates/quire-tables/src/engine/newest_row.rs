@@ -2,10 +2,9 @@
 
 use std::sync::PoisonError;
 
-use super::error::RowScanError;
-use super::parts::RowParts;
-use super::visit::{VisitRow, show};
-use crate::engine::Engine;
+use super::Engine;
+use crate::error::RowScanError;
+use crate::rows::{RowParts, VisitRow, show};
 
 impl Engine {
     /// Visits the row with that key, if there is one, with the columns of these ordinals, as the newest commit has it. Allocates
@@ -30,7 +29,7 @@ impl Engine {
         match shown? {
             None => Ok(true),
             Some(Ok(flow)) => Ok(flow.is_some()),
-            Some(Err(error)) => Err(RowScanError::corrupt(parts)(error)),
+            Some(Err(error)) => Err(parts.corrupt_row()(error)),
         }
     }
 

@@ -12,11 +12,10 @@ use quire_kv::btree::Direction;
 use quire_kv::mvcc::{LockWait, TableLockMode, TreeId};
 use quire_kv::progress::Phase;
 
-use super::changes::ColumnChanges;
-use crate::error::{ScanError, TransactionError};
-use crate::rows::RowScanError;
+use super::Transaction;
+use crate::delta::ColumnChanges;
+use crate::error::{RowScanError, ScanError, TransactionError};
 use crate::table::ColumnTable;
-use crate::transaction::Transaction;
 
 /// What a merge does.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,41 @@
+//! Joins of a physical plan, whichever operator does them.
+
+use datafusion::common::JoinType;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::{
+    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
+};
+
+/// A join, by its operator.
+pub(super) enum PhysicalJoin<'p> {
+    Cross,
+    Hash(&'p HashJoinExec),
+    NestedLoop(&'p NestedLoopJoinExec),
+    SortMerge(&'p SortMergeJoinExec),
+}
+
+impl<'p> PhysicalJoin<'p> {
+    /// Nothing if the operator is no join.
+    pub(super) fn of(node: &'p dyn ExecutionPlan) -> Option<Self> {
+        if let Some(join) = node.downcast_ref::<HashJoinExec>() {
+            return Some(Self::Hash(join));
+        }
+        if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
+            return Some(Self::NestedLoop(join));
+        }
+        if let Some(join) = node.downcast_ref::<SortMergeJoinExec>() {
+            return Some(Self::SortMerge(join));
+        }
+        node.is::<CrossJoinExec>().then_some(Self::Cross)
+    }
+
+    /// Which rows without a partner it gives.
+    pub(super) fn kind(&self) -> JoinType {
+        match self {
+            Self::Cross => JoinType::Inner,
+            Self::Hash(join) => *join.join_type(),
+            Self::NestedLoop(join) => *join.join_type(),
+            Self::SortMerge(join) => join.join_type(),
+        }
+    }
+}
