@@ -15,7 +15,7 @@ ORACLE_QUERIES ?= 20000
 ORACLE ?=
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build python tidy format lint unit corpus acceptance test demo bench bench-codecs bench-server bench-latency bench-files bench-bits bench-memory testers oracle regress nightly clean-data
+.PHONY: help setup build python tidy format lint docs unit corpus acceptance test demo bench bench-codecs bench-server bench-latency bench-files bench-bits bench-memory testers oracle regress nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -23,6 +23,7 @@ help:
 	@echo "make demo DATA=f the same for a file of your own"
 	@echo "make python      the Python package, built and installed for the tests"
 	@echo "make test        everything that has to hold"
+	@echo "make docs        documentation of all crates; a link that leads nowhere is an error"
 	@echo "make oracle      ORACLE_QUERIES=20000 random statements on Quire and PostgreSQL 15"
 	@echo "make regress     PostgreSQL's own tests of queries: the share that agrees"
 	@echo "make bench       size, load and query times beside DuckDB, Parquet and DataFusion"
@@ -69,6 +70,10 @@ format:
 
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+# Links of documentation lead somewhere. Beside clippy it checks all crates of ours once more, for a minute: so it is no part of `test`.
+docs:
+	RUSTDOCFLAGS="-D rustdoc::broken_intra_doc_links" $(CARGO) doc --locked --workspace --no-deps --document-private-items
 
 unit:
 	$(CARGO) test --release --locked --workspace

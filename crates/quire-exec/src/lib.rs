@@ -1,7 +1,7 @@
 //! Plans of queries, what they cost, and the row-at-a-time executor that runs them.
 //!
 //! [`plan`] is the algebra. [`access`] finds the range of keys that a condition leaves. [`costs`] has the time of each operation on this
-//! machine. [`avm`] is the register machine, and [`tuple`] lowers a plan to iterators over its registers.
+//! machine. [`avm`] is the register machine, and [`mod@tuple`] lowers a plan to iterators over its registers.
 #![forbid(unsafe_code)]
 
 pub mod access;

@@ -1,7 +1,7 @@
 //! The check that a decimal has at most 38 digits.
 //!
 //! Arrow reports arithmetic that leaves 128 bits, but 128 bits hold some values of 39 digits that
-//! no DECIMAL has. [`quire_planner::optimize::CheckedOperators`] puts this function around arithmetic whose
+//! no DECIMAL has. `quire_planner::optimize::CheckedOperators` puts this function around arithmetic whose
 //! result can have 38 digits.
 
 use datafusion::arrow::array::{ArrayRef, AsArray};

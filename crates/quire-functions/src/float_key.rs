@@ -3,7 +3,7 @@
 //! SQL, as PostgreSQL reads it, has one NaN, which equals itself and is greater than every number, and one zero. Arrow
 //! compares, sorts and hashes floats by their bits: there, NaNs with a sign come before all numbers, and -0.0 before 0.0.
 //! Of the values that this function returns both have the same order and the same equality.
-//! [`quire_planner::optimize`] puts it wherever a plan compares floats.
+//! `quire_planner::optimize` puts it wherever a plan compares floats.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A long text of a statement, as a function without arguments: see [`quire::sql`]'s module `large_literals`.
+//! A long text of a statement, as a function without arguments: see `quire_sql::large_literals`.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The call of an aggregate function inside a subquery that belongs to the query around it.
 //!
 //! While a statement is planned it stands for the call, so that the planner does not take the subquery for an aggregation.
-//! [`quire_planner::optimize::hoist_outer_aggregates`] takes it away again.
+//! `quire_planner::optimize::hoist_outer_aggregates` takes it away again.
 
 use std::sync::Arc;
 

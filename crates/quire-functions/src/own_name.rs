@@ -2,8 +2,8 @@
 //!
 //! DataFusion names the columns of groups, aggregates and windows after their expressions, and leaves out what it takes to be of no
 //! interest: casts, the order of operators, the text of subqueries. Then `sum(x)` and `sum(x::INTEGER)` are one name, and the second
-//! is refused. While a statement is planned, [`quire_sql::expression_names`] puts this function around such parts, and
-//! [`quire_planner::optimize::without_own_names`] takes it away again; the names stay.
+//! is refused. While a statement is planned, `quire_sql::expression_names` puts this function around such parts, and
+//! `quire_planner::optimize::without_own_names` takes it away again; the names stay.
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, internal_err};

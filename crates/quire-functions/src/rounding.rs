@@ -1,7 +1,7 @@
 //! Rounding before a cast to an integer.
 //!
 //! Arrow's cast cuts the fraction off; SQL's rounds. As in PostgreSQL, floats round half to even
-//! and decimals round half away from zero. [`quire_planner::optimize::CheckedOperators`] puts this function
+//! and decimals round half away from zero. `quire_planner::optimize::CheckedOperators` puts this function
 //! between a cast to an integer and its argument.
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The value of a subquery that must have one row at most.
 //!
-//! [`quire_planner::optimize`] makes an aggregate of such a subquery: [`PackedValue`] joins the first value and the number of rows, and
+//! `quire_planner::optimize` makes an aggregate of such a subquery: [`PackedValue`] joins the first value and the number of rows, and
 //! [`SingleValue`], around the subquery, takes the value out again or fails. Both are needed, for a subquery that reads the row
 //! around it becomes a join with groups, and a group with two rows that no row asks for is no error.
 

@@ -19,7 +19,7 @@ use crate::{errors, type_name};
 /// ...     print(row)
 /// (1, 'a')
 /// (2, 'b')
-/// >>> [column[0] for column in cursor.description]
+/// >>> [name for name, *_ in cursor.description]
 /// ['n', 'letter']
 #[pyclass(frozen, module = "quire")]
 pub struct Cursor {

@@ -24,3 +24,8 @@ pub use self::{
     options::ServerOptions,
     server::{Server, ServerError},
 };
+
+/// Compiles what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ServerExamples;

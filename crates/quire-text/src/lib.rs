@@ -15,3 +15,8 @@ pub mod temporal;
 pub mod time_limit;
 pub mod type_name;
 mod zone;
+
+/// Compiles what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct TextExamples;

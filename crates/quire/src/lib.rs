@@ -73,3 +73,9 @@ pub use value_ref::ValueRef;
 
 /// The Arrow crate whose types appear in this crate's results.
 pub use arrow;
+
+/// Compiles what READMEs show.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
+struct LibraryExamples;

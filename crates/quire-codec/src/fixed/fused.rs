@@ -8,9 +8,6 @@ use crate::int::element::{Element, Packed};
 use crate::{Corrupt, GROUP_VALUES, RowMask, VECTOR_VALUES, vector_rows};
 use std::ops::RangeInclusive;
 
-/// Up to this many rows of a vector are read one by one rather than picked from the decoded vector.
-const ROWS_ONE_BY_ONE_MAX: usize = 16;
-
 impl<E: Element> FixedDecoder<E> {
     /// Decodes rows `128 · group` to `128 · group + 127` and returns how many there are; `out` beyond them is
     /// arbitrary. PFOR and dictionaries read no other codes of the vector.
@@ -39,41 +36,6 @@ impl<E: Element> FixedDecoder<E> {
                 Ok((self.row_count - start).min(GROUP_VALUES))
             }
         }
-    }
-
-    /// Appends the values of some rows of vector `vector`, which are numbered from its start, in any order.
-    ///
-    /// # Errors
-    /// No such vector or row, or wrong bytes.
-    pub fn decode_rows(
-        &mut self,
-        vector: usize,
-        rows: &[u16],
-        out: &mut Vec<E>,
-    ) -> Result<(), Corrupt> {
-        let row_count = self.checked_rows(vector)?;
-        if rows.iter().any(|&row| usize::from(row) >= row_count) {
-            return Err(Corrupt::new("row is beyond the vector", 0));
-        }
-        let reads_one = match &self.scheme {
-            FixedScheme::Plain(..) | FixedScheme::Constant(_) | FixedScheme::Dictionary(_) => true,
-            FixedScheme::Packed(decoder) => decoder.reads_one(),
-            // Each would look for its row among those kept aside.
-            FixedScheme::Rle(_) | FixedScheme::Pdict(_) | FixedScheme::Sparse(_) => false,
-        };
-        if reads_one && rows.len() <= ROWS_ONE_BY_ONE_MAX {
-            for &row in rows {
-                out.push(self.value(vector * VECTOR_VALUES + usize::from(row))?);
-            }
-            return Ok(());
-        }
-        let mut values = [E::default(); VECTOR_VALUES];
-        self.decode_vector(vector, &mut values)?;
-        out.extend(
-            rows.iter()
-                .map(|&row| values[usize::from(row) % VECTOR_VALUES]),
-        );
-        Ok(())
     }
 
     /// Marks the rows of vector `vector` whose values lie in `range`, and returns how many rows it has; bits
@@ -206,42 +168,6 @@ impl<E: Element> FixedDecoder<E> {
             .fold((high, low), |(least, most), &value| {
                 (least.min(value), most.max(value))
             }))
-    }
-
-    /// Decodes vector `vector` as integers of another type and returns its rows; `None`, and `out` arbitrary, if
-    /// some value does not fit. `out` beyond the rows is arbitrary.
-    ///
-    /// # Errors
-    /// No such vector, or wrong bytes.
-    pub fn decode_as<N: Element>(
-        &mut self,
-        vector: usize,
-        out: &mut [N; VECTOR_VALUES],
-    ) -> Result<Option<usize>, Corrupt> {
-        let rows = self.checked_rows(vector)?;
-        if let (FixedScheme::Packed(decoder), Some(out)) = (&self.scheme, N::as_i32(out))
-            && decoder
-                .line(vector)?
-                .is_some_and(|line| line.unpack_i32(out))
-        {
-            return Ok(Some(rows));
-        }
-        let mut values = [E::default(); VECTOR_VALUES];
-        self.decode_vector(vector, &mut values)?;
-        let (low, high) = (N::RANGE.0.wide(), N::RANGE.1.wide());
-        let (low, high) = (low.max(E::RANGE.0.wide()), high.min(E::RANGE.1.wide()));
-        let (low, high) = (E::from_wide(low), E::from_wide(high));
-        let outside = |value: &E| *value < low || *value > high;
-        if values[..rows]
-            .iter()
-            .fold(false, |any, value| any | outside(value))
-        {
-            return Ok(None);
-        }
-        for (narrow, value) in out.iter_mut().zip(&values) {
-            *narrow = N::from_wide(value.wide());
-        }
-        Ok(Some(rows))
     }
 
     /// Rows of a vector that exists.

@@ -40,8 +40,6 @@ pub trait Element:
     fn wide(self) -> i128;
     /// The low bits of a number.
     fn from_wide(wide: i128) -> Self;
-    /// The vector itself if it is one of 32-bit integers.
-    fn as_i32(values: &mut [Self; VECTOR_VALUES]) -> Option<&mut [i32; VECTOR_VALUES]>;
     /// A number that differs for different values often enough to index a hash table.
     fn hash_seed(self) -> u64;
 }
@@ -63,8 +61,6 @@ pub trait Packed<E: Element>: Sized + Clone + Send + Sync + Debug {
     fn decode_vector(&self, vector: usize, out: &mut [E; VECTOR_VALUES]) -> Result<usize, Corrupt>;
     /// The value of row `row`, decoding at most its vector.
     fn value(&self, row: usize) -> Result<E, Corrupt>;
-    /// Whether [`Packed::value`] leaves the other values of the vector alone.
-    fn reads_one(&self) -> bool;
     /// Decodes rows `128 · group` and after and returns their number; `out` beyond them is arbitrary.
     fn decode_group(&self, group: usize, out: &mut [E; GROUP_VALUES]) -> Result<usize, Corrupt>;
     /// The codes of a full vector, if its values rise evenly with them.

@@ -4,7 +4,7 @@
 //! have the same order: a range of values is a range of codes, the extremes are those of the codes, and the sum
 //! follows from theirs.
 
-use crate::kernel::{bits, packed_scan, packed_select};
+use crate::kernel::{packed_scan, packed_select};
 use crate::{RowMask, VECTOR_VALUES};
 
 /// A full vector of which value `i` is `first + unit · code[i]`, without wrapping in the type of its values.
@@ -98,15 +98,5 @@ impl LinearVector<'_> {
         };
         let value = |code: u32| self.first + self.unit * i128::from(code);
         Some((value(low), value(high)))
-    }
-
-    /// Unpacks into 32-bit integers; false, and nothing done, unless all values surely fit.
-    pub(crate) fn unpack_i32(&self, out: &mut [i32; VECTOR_VALUES]) -> bool {
-        let fits = self.within((i32::MIN.into(), i32::MAX.into())).is_some();
-        if !fits || self.unit != 1 || self.lane_bits != 32 {
-            return false;
-        }
-        bits::of_i32::unpack(self.width, self.packed, self.first as i32, out);
-        true
     }
 }

@@ -266,10 +266,6 @@ impl<L: PackedLane> Packed<L> for PforDecoder<L> {
         }
     }
 
-    fn reads_one(&self) -> bool {
-        !self.delta
-    }
-
     #[inline]
     fn decode_group(&self, group: usize, out: &mut [L; GROUP_VALUES]) -> Result<usize, Corrupt> {
         match self.direct(group / VECTOR_GROUPS) {

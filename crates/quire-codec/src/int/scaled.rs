@@ -182,10 +182,6 @@ impl<L: PackedLane> Packed<L> for ScaledDecoder<L> {
         })
     }
 
-    fn reads_one(&self) -> bool {
-        self.quotients.reads_one()
-    }
-
     #[inline]
     fn decode_group(&self, group: usize, out: &mut [L; GROUP_VALUES]) -> Result<usize, Corrupt> {
         let rows = self.quotients.decode_group(group, out)?;

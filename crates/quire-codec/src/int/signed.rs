@@ -8,7 +8,7 @@ use crate::kernel::{bits, gather, order, packed_steps, running_sum, scan, select
 use crate::{GROUP_VALUES, PhysicalType, RowMask, VECTOR_VALUES};
 
 macro_rules! element {
-    ($type:ty, $physical_type:ident, $packed:ty, $gather:path, $select:expr, $sum:expr, $as_i32:expr, $seed:expr) => {
+    ($type:ty, $physical_type:ident, $packed:ty, $gather:path, $select:expr, $sum:expr, $seed:expr) => {
         impl Element for $type {
             const BYTES: usize = size_of::<$type>();
             const PHYSICAL_TYPE: PhysicalType = PhysicalType::$physical_type;
@@ -53,10 +53,6 @@ macro_rules! element {
                 wide as $type
             }
             #[inline]
-            fn as_i32(values: &mut [Self; VECTOR_VALUES]) -> Option<&mut [i32; VECTOR_VALUES]> {
-                $as_i32(values)
-            }
-            #[inline]
             fn hash_seed(self) -> u64 {
                 $seed(self)
             }
@@ -71,7 +67,6 @@ element!(
     gather::gather_i8,
     select::select_i8,
     sum_of_narrow,
-    |_| None,
     |value: i8| value as u8 as u64
 );
 element!(
@@ -81,7 +76,6 @@ element!(
     gather::gather_i16,
     select::select_i16,
     sum_of_narrow,
-    |_| None,
     |value: i16| value as u16 as u64
 );
 element!(
@@ -91,7 +85,6 @@ element!(
     gather::gather_i32,
     select::select_i32,
     sum_of_narrow,
-    Some,
     |value: i32| value as u32 as u64
 );
 element!(
@@ -101,7 +94,6 @@ element!(
     gather::gather_i64,
     select::select_i64,
     sum_of_wide,
-    |_| None,
     |value: i64| value as u64
 );
 element!(
@@ -111,7 +103,6 @@ element!(
     gather::gather_i128,
     select::select_i128,
     sum_of_wide,
-    |_| None,
     |value: i128| (value as u64) ^ ((value >> 64) as u64).rotate_left(32)
 );
 

@@ -56,10 +56,6 @@ macro_rules! unsigned {
                 wide as $type
             }
             #[inline]
-            fn as_i32(_values: &mut [Self; VECTOR_VALUES]) -> Option<&mut [i32; VECTOR_VALUES]> {
-                None
-            }
-            #[inline]
             fn hash_seed(self) -> u64 {
                 u64::from(self)
             }

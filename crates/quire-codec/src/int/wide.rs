@@ -130,13 +130,6 @@ impl Packed<i128> for WideDecoder {
         }
     }
 
-    fn reads_one(&self) -> bool {
-        match self {
-            Self::Narrow(values) => values.reads_one(),
-            Self::Halves { high, .. } => high.reads_one(),
-        }
-    }
-
     fn decode_group(&self, group: usize, out: &mut [i128; GROUP_VALUES]) -> Result<usize, Corrupt> {
         let mut part = [0i64; GROUP_VALUES];
         match self {

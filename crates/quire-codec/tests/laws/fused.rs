@@ -51,23 +51,6 @@ impl<E: Element + Into<i128> + TryFrom<i128, Error: Debug>> Column<'_, E> {
         assert!(self.decoder.decode_group(beyond, &mut out).is_err());
     }
 
-    fn rows(&mut self, random: &mut Random) {
-        for (vector, expected) in self.values.chunks(VECTOR_VALUES).enumerate() {
-            for count in [0, 1, 9, 200] {
-                let rows: Vec<u16> = (0..count)
-                    .map(|_| random.below(expected.len() as u64) as u16)
-                    .collect();
-                let mut out = vec![expected[0]];
-                self.decoder.decode_rows(vector, &rows, &mut out).unwrap();
-                let wanted = rows.iter().map(|&row| &expected[usize::from(row)]);
-                assert!(out[1..].iter().eq(wanted), "{}: {count} rows", self.name);
-            }
-            let beyond = [expected.len() as u16];
-            let refused = self.decoder.decode_rows(vector, &beyond, &mut Vec::new());
-            assert!(refused.is_err(), "{}: row beyond", self.name);
-        }
-    }
-
     fn ranges(&mut self, random: &mut Random) {
         for (vector, expected) in self.values.chunks(VECTOR_VALUES).enumerate() {
             let mut any = || expected[random.below(expected.len() as u64) as usize];
@@ -114,19 +97,6 @@ impl<E: Element + Into<i128> + TryFrom<i128, Error: Debug>> Column<'_, E> {
         }
     }
 
-    fn other_type<N: Element + TryFrom<i128>>(&mut self) {
-        for (vector, expected) in self.values.chunks(VECTOR_VALUES).enumerate() {
-            let converted: Option<Vec<N>> = expected
-                .iter()
-                .map(|&value| N::try_from(value.into()).ok())
-                .collect();
-            let mut out = [N::default(); VECTOR_VALUES];
-            let rows = self.decoder.decode_as(vector, &mut out).unwrap();
-            let found = rows.map(|rows| out[..rows].to_vec());
-            assert!(found == converted, "{}: vector {vector}", self.name);
-        }
-    }
-
     fn codes(&mut self, random: &mut Random) {
         let Some(dictionary) = self.decoder.dictionary().map(<[E]>::to_vec) else {
             assert!(self.decoder.select_codes(0, &[], &mut [0; 16]).is_err());
@@ -165,16 +135,8 @@ where
         name,
     };
     column.groups();
-    column.rows(&mut random);
     column.ranges(&mut random);
     column.totals();
-    column.other_type::<i8>();
-    column.other_type::<i16>();
-    column.other_type::<i32>();
-    column.other_type::<i64>();
-    column.other_type::<u8>();
-    column.other_type::<u32>();
-    column.other_type::<u64>();
     if !values.is_empty() {
         column.codes(&mut random);
     }
@@ -190,11 +152,9 @@ fn survives<E: Element>(codec: CodecId, payload: &[u8], row_count: usize) {
     let (low, high) = E::RANGE;
     for vector in 0..vector_count(row_count) {
         let _ = decoder.decode_group(vector * 8 + 3, &mut [low; GROUP_VALUES]);
-        let _ = decoder.decode_rows(vector, &[0, 1], &mut Vec::new());
         let _ = decoder.select_range(vector, E::default()..=high, &mut [0; 16]);
         let _ = decoder.select_codes(vector, &[1], &mut [0; 16]);
         let _ = (decoder.sum(vector), decoder.extremes(vector));
-        let _ = decoder.decode_as(vector, &mut [0i32; VECTOR_VALUES]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which keys lead to the rows that conditions are true of.
 //!
-//! Conditions that must all be true are read column by column ([`ColumnTest`]), which needs no parameters. With these, a test is a set of
-//! values of its column ([`ValueSet`]), and the sets of the first columns of a key are ranges of its bytes. Whoever asks may
+//! Conditions that must all be true are read column by column ([`column_test::ColumnTest`]), which needs no parameters. With these, a test is a set of
+//! values of its column ([`value_set::ValueSet`]), and the sets of the first columns of a key are ranges of its bytes. Whoever asks may
 //! leave out the conditions that the ranges say exactly.
 
 mod choice;

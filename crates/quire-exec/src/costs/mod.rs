@@ -1,7 +1,7 @@
 //! What pieces of work cost, in nanoseconds.
 //!
 //! Paper 1 §4.2 wants a cost model that knows what decoding a field costs. That depends on the machine, so the numbers can be measured
-//! ([`calibrate`]), kept as text ([`CostModel::to_text`]) and overridden one by one. Without either, [`CostModel::default`] are those of a machine of
+//! ([`calibrate()`]), kept as text ([`CostModel::to_text`]) and overridden one by one. Without either, [`CostModel::default`] are those of a machine of
 //! 2020 or so: plans must not depend on what else a machine did while it was measured.
 
 mod calibrate;

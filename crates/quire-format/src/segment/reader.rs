@@ -120,7 +120,7 @@ impl SegmentReader {
     /// map: at most 16 MiB of strings and a table of 4 MiB.
     ///
     /// # Errors
-    /// Bytes that [`super::encode_map`] did not write, or not for that reference.
+    /// Bytes that [`super::encode_map()`] did not write, or not for that reference.
     pub fn open_map(image: &Arc<[u8]>, reference: SegmentReader) -> Result<Self, Corrupt> {
         let image = MapImage::open(image)?;
         let header = image.header();

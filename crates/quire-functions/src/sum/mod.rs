@@ -2,7 +2,7 @@
 //!
 //! DataFusion's wraps around. This one adds in 128 bits and checks the total. Result types are
 //! PostgreSQL's, with bounds where it has none: SMALLINT and INTEGER add up to a BIGINT, BIGINT to a
-//! DECIMAL(38,0) (unless [`quire_planner::optimize`] knows that the values are small), DECIMAL(p,s) to a DECIMAL(min(38, p + 10), s). In 128 bits no order of adding
+//! DECIMAL(38,0) (unless `quire_planner::optimize` knows that the values are small), DECIMAL(p,s) to a DECIMAL(min(38, p + 10), s). In 128 bits no order of adding
 //! fails half-way when the total fits. Floats are added up by
 //! [`super::float_totals`], REALs to a REAL; intervals have an aggregate of their own.
 

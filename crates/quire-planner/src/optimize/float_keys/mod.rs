@@ -1,7 +1,7 @@
 //! Floats are compared as SQL compares them: one NaN, greater than every number, and one zero.
 //!
 //! DataFusion's kernels compare, sort and hash floats by their bits. Where a plan compares floats, this rule puts
-//! [`FloatKey`] around them, which maps equal floats to equal bits and the order of SQL to that of bits. It runs once types
+//! [`quire_functions::FloatKey`] around them, which maps equal floats to equal bits and the order of SQL to that of bits. It runs once types
 //! are settled and subqueries are joins, and before anything is computed or moved, so rules that fold constants, make joins of filters or hand filters to
 //! scans find the function in place. Values keep their sign of zero where they are only computed and returned.
 //!
