@@ -124,7 +124,11 @@ const SUBQUERY_RULES: [&str; 4] = [
 /// of a join's inputs can be told.
 pub fn optimizer_rules() -> Rules {
     let mut rules = Optimizer::new().rules;
-    rules.retain(|rule| !SUBQUERY_RULES.contains(&rule.name()));
+/// DataFusion's rule that takes trees of inner joins apart. It loses a key one of whose sides reads two inputs, as `a.x + b.y = c.z`, or has become
+/// a constant, and what NULL equals in one join it takes for all. [`join_order`] makes joins of the conditions of a tree.
+const FLATTENING_RULE: &str = "eliminate_cross_join";
+
+    rules.retain(|rule| rule.name() != FLATTENING_RULE && !SUBQUERY_RULES.contains(&rule.name()));
     for rule in &mut rules {
         *rule = match rule.name() {
             "extract_equijoin_predicate" => ExceptedPlans::of(rule, join_keys::has_equal_nulls),
