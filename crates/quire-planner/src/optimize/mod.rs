@@ -21,6 +21,7 @@ mod join_order;
 mod key_columns;
 mod known_aggregates;
 mod late_values;
+mod leading_groups;
 mod lost_constants;
 mod many_wildcards;
 mod nullable_cases;
@@ -161,9 +162,11 @@ const FLATTENING_RULE: &str = "eliminate_cross_join";
 pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = bounded::rules(holding);
     for rule in &mut rules {
-        if rule.name() == known_aggregates::NAME {
-            *rule = Arc::new(known_aggregates::KnownAggregates(Arc::clone(rule)));
-        }
+        *rule = match rule.name() {
+            known_aggregates::NAME => Arc::new(known_aggregates::KnownAggregates(Arc::clone(rule))),
+            leading_groups::NAME => Arc::new(leading_groups::LeadingGroups(Arc::clone(rule))),
+            _ => continue,
+        };
     }
     rules.insert(0, Arc::new(promises::Promises));
     rules
