@@ -33,6 +33,7 @@ mod promises;
 mod repeated_keys;
 mod settled_nodes;
 mod shared_rows;
+mod small_integers;
 mod strict_types;
 mod times;
 mod typed_products;
