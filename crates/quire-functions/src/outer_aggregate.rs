@@ -70,12 +70,20 @@ pub struct OuterAggregate {
     signature: Signature,
 }
 
+/// What the names begin with; no name that a person writes contains the control character.
+const MARK: &str = "\u{1f}outer_";
+
 impl OuterAggregate {
-    /// What stands for the call of an aggregate function; no name that a person writes contains the control character.
+    /// What stands for the call of an aggregate function.
     pub fn name_of(called: &str, is_distinct: bool) -> Option<String> {
         let rows = if is_distinct { "distinct" } else { "all" };
         let is_known = KNOWN.contains(&called);
-        is_known.then(|| format!("\u{1f}outer_{called}_{rows}"))
+        is_known.then(|| format!("{MARK}{called}_{rows}"))
+    }
+
+    /// Whether a function of that name stands for an aggregate.
+    pub fn is_name(name: &str) -> bool {
+        name.starts_with(MARK)
     }
 
     /// The call that is meant.

@@ -38,6 +38,7 @@ mod strict_types;
 mod times;
 mod typed_products;
 mod typing_gaps;
+mod ungrouped_columns;
 mod union_names;
 mod unique_names;
 mod unnesting;
@@ -51,6 +52,7 @@ pub use own_names::without_own_names;
 pub use shared_rows::SharedRows;
 pub use strict_types::{check_assignment, is_assignable};
 pub use times::TimePlanner;
+pub use ungrouped_columns::check_grouped_columns;
 pub use unique_names::UniqueNamesPlanner;
 
 use std::sync::Arc;
@@ -122,14 +124,14 @@ const SUBQUERY_RULES: [&str; 4] = [
     "decorrelate_lateral_join",
 ];
 
-/// DataFusion's optimizer rules with ours among them: the join order as soon as filters are where they belong, so that the sizes
-/// of a join's inputs can be told.
-pub fn optimizer_rules() -> Rules {
-    let mut rules = Optimizer::new().rules;
 /// DataFusion's rule that takes trees of inner joins apart. It loses a key one of whose sides reads two inputs, as `a.x + b.y = c.z`, or has become
 /// a constant, and what NULL equals in one join it takes for all. [`join_order`] makes joins of the conditions of a tree.
 const FLATTENING_RULE: &str = "eliminate_cross_join";
 
+/// DataFusion's optimizer rules with ours among them: the join order as soon as filters are where they belong, so that the sizes
+/// of a join's inputs can be told.
+pub fn optimizer_rules() -> Rules {
+    let mut rules = Optimizer::new().rules;
     rules.retain(|rule| rule.name() != FLATTENING_RULE && !SUBQUERY_RULES.contains(&rule.name()));
     for rule in &mut rules {
         *rule = match rule.name() {
