@@ -15,6 +15,7 @@ mod filter_places;
 mod float_keys;
 mod group_dependencies;
 mod grouped_rows;
+mod inferred_filters;
 mod integer_sums;
 mod join_keys;
 mod join_order;
