@@ -82,6 +82,7 @@ fn mark_call(function: &mut Function) {
         return;
     };
     function.name = ObjectName::from(vec![Ident::with_quote('"', name)]);
+    let filter = function.filter.take();
     if let FunctionArguments::List(list) = &mut function.args {
         list.duplicate_treatment = None;
         for argument in &mut list.args {
@@ -90,6 +91,8 @@ fn mark_call(function: &mut Function) {
                 *value = FunctionArgExpr::Expr(Expr::Value(Value::Boolean(true).into()));
             }
         }
+        let filter = filter.map(|condition| FunctionArgExpr::Expr(*condition));
+        list.args.extend(filter.map(FunctionArg::Unnamed));
     }
 }
 
@@ -98,13 +101,12 @@ fn marked_name(function: &Function) -> Option<String> {
     let FunctionArguments::List(list) = &function.args else {
         return None;
     };
-    let is_plain = function.over.is_none()
-        && function.filter.is_none()
-        && function.within_group.is_empty()
-        && list.clauses.is_empty();
+    let is_plain =
+        function.over.is_none() && function.within_group.is_empty() && list.clauses.is_empty();
     let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
     let called = last_part(&function.name)?;
-    OuterAggregate::name_of(&called, is_distinct).filter(|_| is_plain)
+    let is_filtered = function.filter.is_some();
+    OuterAggregate::name_of(&called, is_distinct, is_filtered).filter(|_| is_plain)
 }
 
 impl OuterAggregateMarker {
@@ -142,6 +144,7 @@ impl OuterAggregateMarker {
         };
         // It never breaks off.
         let _ = walk(&function.args, &mut columns);
+        let _ = walk(&function.filter, &mut columns);
         columns.outer_count > 0 && columns.other_count == 0 && self.scopes.is_named()
     }
 }
