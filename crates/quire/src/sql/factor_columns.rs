@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use datafusion::arrow::datatypes::Fields;
 use datafusion::sql::sqlparser::ast::{Cte, Ident, Query, Select, Statement, TableFactor, With};
-use quire_sql::names::{folded, last_part, quoted};
+use quire_sql::names::{self, folded, last_part, quoted};
 use quire_sql::parse::parse_query;
 
 use crate::planning::StatementContext;
@@ -77,6 +77,25 @@ pub(super) fn factors_of(select: &Select) -> impl Iterator<Item = &TableFactor> 
         let joined = from.joins.iter().map(|join| &join.relation);
         std::iter::once(&from.relation).chain(joined)
     })
+}
+
+/// The columns of a subquery whose text says what they are called. What reads the queries around it cannot be planned by itself.
+pub(super) fn written_columns(factor: &TableFactor) -> Option<Vec<String>> {
+    let TableFactor::Derived {
+        subquery, alias, ..
+    } = factor
+    else {
+        return None;
+    };
+    let mut columns = names::of_query(subquery)
+        .into_iter()
+        .collect::<Option<Vec<String>>>()
+        .filter(|columns| !columns.is_empty())?;
+    let renamed = alias.iter().flat_map(|alias| &alias.columns);
+    for (column, renamed) in columns.iter_mut().zip(renamed) {
+        *column = folded(&renamed.name);
+    }
+    Some(columns)
 }
 
 /// What a `SELECT` calls a table; nothing if it has no name.
