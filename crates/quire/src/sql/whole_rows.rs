@@ -22,21 +22,21 @@ use crate::planning::StatementContext;
 
 /// Writes whole rows out; says whether there may have been some.
 pub(super) async fn resolve(context: &StatementContext, statement: &mut Statement) -> bool {
-    let mut finder = RowFinder::default();
+    let mut finder = WholeRowFinder::default();
     // Neither walk breaks off.
     let _ = walk(statement, &mut finder);
     let columns = finder.0.columns(context).await;
     if !columns.is_empty() {
-        let _ = walk_mut(statement, &mut RowWriter(&columns));
+        let _ = walk_mut(statement, &mut WholeRowWriter(&columns));
     }
     !columns.is_empty()
 }
 
 /// Finds the tables of each `SELECT` that has the name of one of them where a column may stand.
 #[derive(Default)]
-struct RowFinder(FactorQueries);
+struct WholeRowFinder(FactorQueries);
 
-impl Visitor for RowFinder {
+impl Visitor for WholeRowFinder {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -63,9 +63,9 @@ impl Visitor for RowFinder {
 }
 
 /// Writes the rows of each `SELECT` out.
-struct RowWriter<'c>(&'c HashMap<String, Fields>);
+struct WholeRowWriter<'c>(&'c HashMap<String, Fields>);
 
-impl VisitorMut for RowWriter<'_> {
+impl VisitorMut for WholeRowWriter<'_> {
     type Break = ();
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {

@@ -167,12 +167,7 @@ pub(in crate::sql) async fn insert_plan(
     let table = target.rows();
     let columns = input.schema().columns().into_iter().map(Expr::Column);
     let sources: Vec<(usize, Expr)> = targets.iter().copied().zip(columns).collect();
-    let expressions = RowExpressions {
-        session: writer.session(),
-        context,
-        with: None,
-        token,
-    };
+    let expressions = RowExpressions::without_queries(writer.session(), context, token);
     let definition = table.definition();
     let planned = rows_plan(expressions, definition, name, input, &sources, None).await?;
     let target = InsertTarget {

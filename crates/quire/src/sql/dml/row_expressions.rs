@@ -35,7 +35,21 @@ pub(super) struct RowExpressions<'a> {
     pub(super) token: &'a CancelToken,
 }
 
-impl RowExpressions<'_> {
+impl<'a> RowExpressions<'a> {
+    /// Those of a statement without `WITH`.
+    pub(super) fn without_queries(
+        session: &'a Session,
+        context: &'a StatementContext,
+        token: &'a CancelToken,
+    ) -> Self {
+        Self {
+            session,
+            context,
+            with: None,
+            token,
+        }
+    }
+
     /// The logical form of an expression over columns of `schema`, in a clause that messages call `clause`.
     pub(super) async fn planned(
         &self,
@@ -46,7 +60,7 @@ impl RowExpressions<'_> {
         if !has_query(expr) {
             return self.context.expression(expr, schema);
         }
-        let rows = RowTables::of(schema);
+        let rows = EmptyRowTables::of(schema);
         let item = SelectItem::UnnamedExpr(expr.clone());
         let mut query = query_of(select(vec![item], rows.from, None));
         query.with = self.with.cloned();
@@ -61,12 +75,12 @@ impl RowExpressions<'_> {
 }
 
 /// Tables without rows that have the columns of a schema, one for each of its qualifiers.
-struct RowTables {
+struct EmptyRowTables {
     from: Vec<TableWithJoins>,
     tables: Vec<(String, Arc<dyn TableProvider>)>,
 }
 
-impl RowTables {
+impl EmptyRowTables {
     fn of(schema: &DFSchema) -> Self {
         let mut known: Vec<(&str, Vec<FieldRef>)> = Vec::new();
         for (qualifier, field) in schema.iter() {

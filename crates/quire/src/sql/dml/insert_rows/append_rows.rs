@@ -86,12 +86,7 @@ pub(in crate::sql) async fn append_plan(
     };
     let columns = input.schema().columns().into_iter().map(Expr::Column);
     let sources: Vec<(usize, Expr)> = targets.iter().copied().zip(columns).collect();
-    let expressions = RowExpressions {
-        session: writer.session(),
-        context,
-        with: None,
-        token,
-    };
+    let expressions = RowExpressions::without_queries(writer.session(), context, token);
     let planned = rows_plan(expressions, definition, name, input, &sources, None).await?;
     let stream = context.start(&planned.plan).await?;
     let rows = table_rows(Vec::new(), stream, &planned.columns)?;
