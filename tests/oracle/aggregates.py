@@ -95,13 +95,24 @@ def percentile_of_values(make: Maker, kind: Kind, place: Place, depth: int, is_t
     return joined(f"percentile_disc({share}) WITHIN GROUP (ORDER BY ", argument(make, INT4, place), ")")
 
 
+def varying(make: Maker, place: Place) -> Node:
+    """A float of the rows. What a constant correlates with are the rounding errors of the order in which the rows come."""
+    assert place.arguments is not None
+    made = argument(make, FLOAT8, place, True)
+    own = {atom.sql for atom in place.arguments.atoms}
+    if own.intersection(part.sql() for part in made.walk() if part.production == "column"):
+        return made
+    columns = [atom.sql for atom in place.arguments.atoms if atom.kind is FLOAT8]
+    return text(make.rng.choice(columns)) if columns else made
+
+
 def approximate(make: Maker, place: Place) -> Node:
     """A computed aggregate whose last digits are not the same everywhere; only rows of the whole statement show it."""
     name = make.rng.choice([
         "avg", "avg", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "corr", "covar_pop", "regr_slope", "regr_r2", "percentile_cont",
     ])
     if name in ("corr", "covar_pop", "regr_slope", "regr_r2"):
-        items: list[Node | str] = [f"{name}(", argument(make, FLOAT8, place, True), ", ", argument(make, FLOAT8, place, True), ")"]
+        items: list[Node | str] = [f"{name}(", varying(make, place), ", ", varying(make, place), ")"]
     elif name == "percentile_cont":
         items = ["percentile_cont(0.5) WITHIN GROUP (ORDER BY ", argument(make, FLOAT8, place, True), ")"]
     else:

@@ -42,17 +42,22 @@ const KNOWN: [&str; 22] = [
     "variance",
 ];
 
+/// Whether a call is DISTINCT, and whether it has a FILTER.
+const FORMS: [(bool, bool); 4] = [(false, false), (false, true), (true, false), (true, true)];
+
 /// Adds the functions for all aggregates.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
     for called in KNOWN {
         let Some(function) = state.aggregate_functions().get(called).cloned() else {
             continue;
         };
-        for is_distinct in [false, true] {
+        for (is_distinct, is_filtered) in FORMS {
+            let name = OuterAggregate::name_of(called, is_distinct, is_filtered);
             let function = OuterAggregate {
                 function: Arc::clone(&function),
-                name: OuterAggregate::name_of(called, is_distinct).unwrap_or_default(),
+                name: name.unwrap_or_default(),
                 is_distinct,
+                is_filtered,
                 signature: Signature::variadic_any(Volatility::Immutable),
             };
             state.register_udf(ScalarUDF::from(function).into())?;
@@ -67,24 +72,40 @@ pub struct OuterAggregate {
     function: Arc<AggregateUDF>,
     name: String,
     is_distinct: bool,
+    /// Whether the last argument is the condition of FILTER.
+    is_filtered: bool,
     signature: Signature,
 }
 
+/// What the names begin with; no name that a person writes contains the control character.
+const MARK: &str = "\u{1f}outer_";
+
 impl OuterAggregate {
-    /// What stands for the call of an aggregate function; no name that a person writes contains the control character.
-    pub fn name_of(called: &str, is_distinct: bool) -> Option<String> {
+    /// What stands for the call of an aggregate function.
+    pub fn name_of(called: &str, is_distinct: bool, is_filtered: bool) -> Option<String> {
         let rows = if is_distinct { "distinct" } else { "all" };
+        let which = if is_filtered { "_filtered" } else { "" };
         let is_known = KNOWN.contains(&called);
-        is_known.then(|| format!("\u{1f}outer_{called}_{rows}"))
+        is_known.then(|| format!("{MARK}{called}_{rows}{which}"))
+    }
+
+    /// Whether a function of that name stands for an aggregate.
+    pub fn is_name(name: &str) -> bool {
+        name.starts_with(MARK)
     }
 
     /// The call that is meant.
-    pub fn call(&self, arguments: Vec<Expr>) -> Expr {
+    pub fn call(&self, mut arguments: Vec<Expr>) -> Expr {
+        let filter = if self.is_filtered {
+            arguments.pop().map(Box::new)
+        } else {
+            None
+        };
         Expr::AggregateFunction(AggregateFunction::new_udf(
             Arc::clone(&self.function),
             arguments,
             self.is_distinct,
-            None,
+            filter,
             Vec::new(),
             None,
         ))
@@ -105,7 +126,8 @@ impl ScalarUDFImpl for OuterAggregate {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
-        let fields = fields_with_udf(args.arg_fields, self.function.as_ref())?;
+        let count = args.arg_fields.len() - usize::from(self.is_filtered);
+        let fields = fields_with_udf(&args.arg_fields[..count], self.function.as_ref())?;
         self.function.return_field(&fields)
     }
 

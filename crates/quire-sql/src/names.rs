@@ -142,7 +142,7 @@ fn own_name_of(expr: &Expr) -> Option<String> {
 /// The name of what has a syntax of its own.
 fn syntax_name_of(expr: &Expr) -> Option<&'static str> {
     Some(match expr {
-        Expr::Exists { .. } => "exists",
+        Expr::Exists { negated: false, .. } => "exists",
         Expr::Extract { .. } => "extract",
         Expr::AtTimeZone { .. } => "timezone",
         Expr::Substring { .. } => "substring",

@@ -7,15 +7,15 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArguments, Ident, ObjectName, OrderByKind, Query,
-    Select, SetExpr, Statement, Visitor, VisitorMut,
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    ObjectName, OrderByKind, Query, Select, SetExpr, Statement, Value, Visitor, VisitorMut,
 };
 use quire_functions::OuterAggregate;
 
 use super::names::{folded, last_part};
 use super::positions::item_of;
 use super::scopes::Scopes;
-use super::walk::{walk, walk_mut};
+use super::walk::{change_own_expressions, walk, walk_mut};
 
 /// Marks the calls; says whether there are any.
 pub fn mark(statement: &mut Statement) -> bool {
@@ -56,17 +56,43 @@ impl VisitorMut for OuterAggregateMarker {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Expr::Function(function) = expr
-            && let Some(name) = marked_name(function)
-            && self.is_outer(function)
-        {
-            function.name = ObjectName::from(vec![Ident::with_quote('"', name)]);
-            if let FunctionArguments::List(list) = &mut function.args {
-                list.duplicate_treatment = None;
+        if let Expr::Function(function) = expr {
+            if marked_name(function).is_some() && self.is_outer(function) {
+                mark_call(function);
             }
-            self.has_marked = true;
+            let name = last_part(&function.name);
+            self.has_marked |= name.is_some_and(|name| OuterAggregate::is_name(&name));
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// Marks the aggregates of an expression that moves into a subquery.
+pub(super) fn mark_all(expr: &mut Expr) {
+    change_own_expressions(expr, |part| {
+        if let Expr::Function(function) = part {
+            mark_call(function);
+        }
+    });
+}
+
+/// Marks a call, if it is one of an aggregate with arguments alone.
+fn mark_call(function: &mut Function) {
+    let Some(name) = marked_name(function) else {
+        return;
+    };
+    function.name = ObjectName::from(vec![Ident::with_quote('"', name)]);
+    let filter = function.filter.take();
+    if let FunctionArguments::List(list) = &mut function.args {
+        list.duplicate_treatment = None;
+        for argument in &mut list.args {
+            // `count(*)`
+            if let FunctionArg::Unnamed(value @ FunctionArgExpr::Wildcard) = argument {
+                *value = FunctionArgExpr::Expr(Expr::Value(Value::Boolean(true).into()));
+            }
+        }
+        let filter = filter.map(|condition| FunctionArgExpr::Expr(*condition));
+        list.args.extend(filter.map(FunctionArg::Unnamed));
     }
 }
 
@@ -75,13 +101,12 @@ fn marked_name(function: &Function) -> Option<String> {
     let FunctionArguments::List(list) = &function.args else {
         return None;
     };
-    let is_plain = function.over.is_none()
-        && function.filter.is_none()
-        && function.within_group.is_empty()
-        && list.clauses.is_empty();
+    let is_plain =
+        function.over.is_none() && function.within_group.is_empty() && list.clauses.is_empty();
     let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
     let called = last_part(&function.name)?;
-    OuterAggregate::name_of(&called, is_distinct).filter(|_| is_plain)
+    let is_filtered = function.filter.is_some();
+    OuterAggregate::name_of(&called, is_distinct, is_filtered).filter(|_| is_plain)
 }
 
 impl OuterAggregateMarker {
@@ -119,6 +144,7 @@ impl OuterAggregateMarker {
         };
         // It never breaks off.
         let _ = walk(&function.args, &mut columns);
+        let _ = walk(&function.filter, &mut columns);
         columns.outer_count > 0 && columns.other_count == 0 && self.scopes.is_named()
     }
 }

@@ -1,7 +1,7 @@
 //! Rows looked for in a subquery.
 //!
 //! `(a, b) IN (SELECT c, d …)` is `TRUE IN (SELECT a = c AND b = d FROM (SELECT c, d …))`, also where something is NULL. The planner
-//! knows subqueries of one column only.
+//! knows subqueries of one column only. Aggregates of the row stay those of the query around.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -11,6 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 
+use super::outer_aggregates;
 use super::parse::parse_query;
 use super::walk::walk;
 
@@ -133,7 +134,9 @@ fn comparing(items: &[Expr], subquery: &Query) -> Option<Query> {
     let mut query = parse_query(&text).ok()?;
     let comparisons = items.iter().zip(columns).map(|(item, column)| {
         let member = Expr::CompoundIdentifier(vec![Ident::new(MEMBERS), Ident::new(column)]);
-        binary(nested(item.clone()), BinaryOperator::Eq, member)
+        let mut item = item.clone();
+        outer_aggregates::mark_all(&mut item);
+        binary(nested(item), BinaryOperator::Eq, member)
     });
     let condition = comparisons.reduce(|left, right| binary(left, BinaryOperator::And, right))?;
     let SetExpr::Select(select) = query.body.as_mut() else {

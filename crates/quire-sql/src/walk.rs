@@ -53,6 +53,11 @@ pub fn change_own_expressions(tree: &mut impl VisitMut, change: impl FnMut(&mut 
     );
 }
 
+/// Whether there is a query in a tree.
+pub fn has_query(tree: &impl Visit) -> bool {
+    walk(tree, &mut QueryFinder).is_break()
+}
+
 /// Shows every name of a relation.
 pub fn for_each_relation(tree: &impl Visit, look: impl FnMut(&ObjectName)) {
     let _ = walk(tree, &mut RelationVisitor(look));
@@ -151,6 +156,16 @@ impl<F: FnMut(&mut Expr)> VisitorMut for OwnExpressions<F> {
             (self.visit)(expr);
         }
         ControlFlow::Continue(())
+    }
+}
+
+struct QueryFinder;
+
+impl Visitor for QueryFinder {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        ControlFlow::Break(())
     }
 }
 

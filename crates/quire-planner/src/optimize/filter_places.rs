@@ -18,6 +18,8 @@ use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
+use super::inferred_filters;
+
 /// The rule, in place of the one that it asks.
 #[derive(Debug, Default)]
 pub(super) struct FilterPlaces {
@@ -45,12 +47,26 @@ impl OptimizerRule for FilterPlaces {
         match plan {
             LogicalPlan::Filter(filter) => self.place(filter, config),
             LogicalPlan::Join(join) if has_volatile_condition(&join) => Ok(lifted(join)),
-            other => self.push_down.rewrite(other, config),
+            other => self.push(other, config),
         }
     }
 }
 
 impl FilterPlaces {
+    /// Asks DataFusion's rule.
+    fn push(
+        &self,
+        plan: LogicalPlan,
+        config: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
+        if !inferred_filters::may_fail(&plan) {
+            return self.push_down.rewrite(plan, config);
+        }
+        let hidden = inferred_filters::with_hidden_keys(plan);
+        let pushed = self.push_down.rewrite(hidden, config)?;
+        Ok(pushed.update_data(inferred_filters::with_shown_keys))
+    }
+
     /// Lets the predicates go down that may.
     fn place(
         &self,
@@ -76,13 +92,13 @@ impl FilterPlaces {
         let (moving, staying): (Vec<&Expr>, Vec<&Expr>) =
             predicates.partition(|predicate| may_pass(predicate, &filter.input));
         if staying.is_empty() {
-            return self.push_down.rewrite(LogicalPlan::Filter(filter), config);
+            return self.push(LogicalPlan::Filter(filter), config);
         }
         let Some(moving) = conjunction(moving.into_iter().cloned()) else {
             return Ok(Transformed::no(LogicalPlan::Filter(filter)));
         };
         let below = Filter::try_new(moving, Arc::clone(&filter.input))?;
-        let below = self.push_down.rewrite(LogicalPlan::Filter(below), config)?;
+        let below = self.push(LogicalPlan::Filter(below), config)?;
         match conjunction(staying.into_iter().cloned()) {
             Some(staying) if below.transformed => {
                 let above = Filter::try_new(staying, Arc::new(below.data))?;

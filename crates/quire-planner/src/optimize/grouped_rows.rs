@@ -12,7 +12,9 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Aggregate, BinaryExpr, Expr, LogicalPlan, Operator, Subquery};
 
+use super::outer_aggregates::is_outer;
 use super::own_names::keeping_names;
+use super::ungrouped_columns::aggregate_below;
 
 /// The plan whose subqueries read groups; `members` is what the members of a subquery are called as a table.
 pub fn read_groups(plan: LogicalPlan, members: &str) -> Result<LogicalPlan> {
@@ -39,15 +41,6 @@ fn in_subqueries_of(node: LogicalPlan, members: &str) -> Result<Transformed<Logi
         }
         other => Ok(Transformed::no(other)),
     })
-}
-
-fn aggregate_below(plan: &LogicalPlan) -> Option<&Aggregate> {
-    match plan {
-        LogicalPlan::Aggregate(aggregate) => Some(aggregate),
-        LogicalPlan::Filter(filter) => aggregate_below(&filter.input),
-        LogicalPlan::Window(window) => aggregate_below(&window.input),
-        _ => None,
-    }
 }
 
 /// What a query is grouped by, and the column that has its values.
@@ -98,6 +91,10 @@ fn is_member(expr: &Expr, members: &str) -> bool {
 
 fn as_groups(expr: Expr, groups: &[Group]) -> Result<Expr> {
     let replaced = expr.transform_down(|part| {
+        if is_outer(&part) {
+            // What it aggregates are the rows that are grouped.
+            return Ok(Transformed::new(part, false, TreeNodeRecursion::Jump));
+        }
         let own = of_rows(part.clone())?;
         let group = groups.iter().find(|group| group.expr == own);
         // What is the same for all rows is no column of theirs.

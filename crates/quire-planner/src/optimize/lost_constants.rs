@@ -1,22 +1,25 @@
 //! Joins that forget which columns of their right side are constant.
 //!
 //! DataFusion's joins promise of their output what is constant on the left side, and lose it of the right one. A sort by such a column is put
-//! below the join, where it is found to be needless and left out; above the join nobody knows the order any more, and the plan is refused. And
+//! below the join, where it is found to be needless and left out; above the join nobody knows the order any more, and the plan is refused: so
+//! are plans of such a sort itself, when the sides of the join have been swapped. And
 //! when the sides of a join are swapped, a column becomes constant that a window above has been planned to sort by.
 
 use std::sync::Arc;
 
 use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::physical_joins::PhysicalJoin;
 
-/// Of which inputs an operator needs an order that may be asked of a join's side with constants.
+/// Of which inputs an operator needs or makes an order that may be asked of a join's side with constants.
 pub(super) fn sorted_by_lost(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
+    let is_sort = node.is::<SortExec>();
     let orders = node.required_input_ordering();
     let inputs = node.children().into_iter().zip(orders);
     inputs
-        .map(|(input, order)| order.is_some() && has_lost(input))
+        .map(|(input, order)| (is_sort || order.is_some()) && has_lost(input))
         .collect()
 }
 

@@ -14,12 +14,14 @@ mod filter_places;
 mod float_keys;
 mod group_dependencies;
 mod grouped_rows;
+mod inferred_filters;
 mod integer_sums;
 mod join_keys;
 mod join_order;
 mod key_columns;
 mod known_aggregates;
 mod late_values;
+mod leading_groups;
 mod lost_constants;
 mod many_wildcards;
 mod open_literals;
@@ -31,10 +33,12 @@ mod promises;
 mod repeated_keys;
 mod settled_nodes;
 mod shared_rows;
+mod small_integers;
 mod strict_types;
 mod times;
 mod typed_products;
 mod typing_gaps;
+mod ungrouped_columns;
 mod union_names;
 mod unique_names;
 mod unnesting;
@@ -48,6 +52,7 @@ pub use own_names::without_own_names;
 pub use shared_rows::SharedRows;
 pub use strict_types::{check_assignment, is_assignable};
 pub use times::TimePlanner;
+pub use ungrouped_columns::check_grouped_columns;
 pub use unique_names::UniqueNamesPlanner;
 
 use std::sync::Arc;
@@ -119,11 +124,15 @@ const SUBQUERY_RULES: [&str; 4] = [
     "decorrelate_lateral_join",
 ];
 
+/// DataFusion's rule that takes trees of inner joins apart. It loses a key one of whose sides reads two inputs, as `a.x + b.y = c.z`, or has become
+/// a constant, and what NULL equals in one join it takes for all. [`join_order`] makes joins of the conditions of a tree.
+const FLATTENING_RULE: &str = "eliminate_cross_join";
+
 /// DataFusion's optimizer rules with ours among them: the join order as soon as filters are where they belong, so that the sizes
 /// of a join's inputs can be told.
 pub fn optimizer_rules() -> Rules {
     let mut rules = Optimizer::new().rules;
-    rules.retain(|rule| !SUBQUERY_RULES.contains(&rule.name()));
+    rules.retain(|rule| rule.name() != FLATTENING_RULE && !SUBQUERY_RULES.contains(&rule.name()));
     for rule in &mut rules {
         *rule = match rule.name() {
             "extract_equijoin_predicate" => ExceptedPlans::of(rule, join_keys::has_equal_nulls),
@@ -156,9 +165,11 @@ pub fn optimizer_rules() -> Rules {
 pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = bounded::rules(holding);
     for rule in &mut rules {
-        if rule.name() == known_aggregates::NAME {
-            *rule = Arc::new(known_aggregates::KnownAggregates(Arc::clone(rule)));
-        }
+        *rule = match rule.name() {
+            known_aggregates::NAME => Arc::new(known_aggregates::KnownAggregates(Arc::clone(rule))),
+            leading_groups::NAME => Arc::new(leading_groups::LeadingGroups(Arc::clone(rule))),
+            _ => continue,
+        };
     }
     rules.insert(0, Arc::new(promises::Promises));
     rules

@@ -31,7 +31,8 @@ pub fn hoist_outer_aggregates(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(plan.data)
 }
 
-fn is_outer(part: &Expr) -> bool {
+/// Whether an expression stands for an aggregate of a query around.
+pub(super) fn is_outer(part: &Expr) -> bool {
     matches!(part, Expr::ScalarFunction(call) if call.func.inner().is::<OuterAggregate>())
 }
 

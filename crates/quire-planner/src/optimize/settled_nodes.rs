@@ -4,7 +4,7 @@
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
-use datafusion::logical_expr::{Distinct, LogicalPlan};
+use datafusion::logical_expr::{Distinct, JoinConstraint, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 
 use super::{group_dependencies, repeated_keys, union_names, values_types};
@@ -44,6 +44,11 @@ fn settle(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         }
         LogicalPlan::Union(union) => union_names::rename_branches(union),
         LogicalPlan::Values(values) => values_types::settle(values),
+        LogicalPlan::Join(mut join) => {
+            // Names have been found, and keys of USING would have to be columns. Its columns stay what they are.
+            join.join_constraint = JoinConstraint::On;
+            Ok(Transformed::no(LogicalPlan::Join(join)))
+        }
         other => Ok(Transformed::no(other)),
     }
 }

@@ -14,4 +14,5 @@ mod stream;
 pub use announce::announce;
 pub use external::ExternalTableProvider;
 pub use provider::ColumnTableProvider;
+pub(crate) use pushable::is_total;
 pub use rows::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};

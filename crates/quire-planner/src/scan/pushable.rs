@@ -52,7 +52,7 @@ pub(super) fn is_pushable(filter: &Expr, schema: &Schema) -> bool {
 }
 
 /// Whether evaluating `expr` cannot fail on any row.
-fn is_total(expr: &Expr, schema: &DFSchema) -> bool {
+pub(crate) fn is_total(expr: &Expr, schema: &DFSchema) -> bool {
     let all = |mut expressions: Box<dyn Iterator<Item = &Expr> + '_>| -> bool {
         expressions.all(|expr| is_total(expr, schema))
     };

@@ -126,6 +126,13 @@ impl StatementContext {
             }
         });
         let plan = plan.and_then(|plan| {
+            if has_members {
+                optimize::read_groups(plan, rows_in_subqueries::MEMBERS)
+            } else {
+                Ok(plan)
+            }
+        });
+        let plan = plan.and_then(|plan| {
             if has_outer_aggregates {
                 optimize::hoist_outer_aggregates(plan)
             } else {
@@ -133,11 +140,8 @@ impl StatementContext {
             }
         });
         let plan = plan.and_then(|plan| {
-            if has_members {
-                optimize::read_groups(plan, rows_in_subqueries::MEMBERS)
-            } else {
-                Ok(plan)
-            }
+            optimize::check_grouped_columns(&plan, rows_in_subqueries::MEMBERS)?;
+            Ok(plan)
         });
         plan.map_err(|error| self.explain(error.into()))
     }

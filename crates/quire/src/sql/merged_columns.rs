@@ -6,20 +6,19 @@
 //! it, and in `WHERE` it calls the name ambiguous. Here merged columns are written out, and joins where they are not the left side's get
 //! an `ON`.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Cte, Expr, Ident, Join, JoinConstraint, JoinOperator, OrderByKind, Query,
-    Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, VisitMut, Visitor,
-    VisitorMut, With,
+    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, OrderByKind, Query, Select,
+    SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, VisitMut, Visitor,
+    VisitorMut,
 };
 use quire_error::Error;
 use quire_sql::calls::call;
-use quire_sql::names::{folded, last_part, quoted};
-use quire_sql::parse::parse_query;
+use quire_sql::names::{folded, last_part};
 use quire_sql::walk::{change_own_expressions, walk, walk_mut};
 
+use super::factor_columns::{FactorQueries, ident, name_of, written_columns};
 use super::merged_column::{Columns, JoinColumn};
 use super::merged_in_subqueries;
 use crate::planning::StatementContext;
@@ -31,40 +30,32 @@ pub(super) async fn resolve(
 ) -> Result<(), Error> {
     let mut finder = MergedJoinFinder::default();
     let _ = walk(statement, &mut finder);
-    let mut columns = HashMap::new();
-    for (text, factor) in finder.factors {
-        if columns.contains_key(&factor) {
-            continue;
-        }
-        // What cannot be planned by itself is left to the planner, and so is the error.
-        if let Ok(query) = parse_query(&text)
-            && let Ok(plan) = context.plan(Statement::Query(query)).await
-        {
-            let fields = plan.schema().fields().iter();
-            let names = fields.map(|field| field.name().clone()).collect();
-            columns.insert(factor, names);
-        }
-    }
+    let columns = finder.factors.columns(context).await.into_iter();
+    let columns: Columns = columns
+        .map(|(factor, fields)| {
+            let names = fields.iter().map(|field| field.name().clone());
+            (factor, names.collect())
+        })
+        .collect();
     if !columns.is_empty() {
         let _ = walk_mut(statement, &mut MergedJoinWriter { columns, depth: 0 });
     }
     Ok(())
 }
 
-/// Finds the tables of joins that merge columns, and of subqueries beside them, each with a query for its columns.
+/// Finds the tables of joins that merge columns, and of subqueries beside them.
 #[derive(Default)]
 struct MergedJoinFinder {
-    withs: Vec<Option<With>>,
+    factors: FactorQueries,
     /// Of the queries and `SELECT`s around the place, which merge columns.
     merging: Vec<bool>,
-    factors: Vec<(String, String)>,
 }
 
 impl Visitor for MergedJoinFinder {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        self.withs.push(query.with.clone());
+        self.factors.open_query(query);
         // ORDER BY belongs to the SELECT that is all of a query.
         let body = query.body.as_select();
         let is_merging = body.is_some_and(|select| select.from.iter().any(merges));
@@ -74,22 +65,15 @@ impl Visitor for MergedJoinFinder {
 
     fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
         self.merging.pop();
-        self.withs.pop();
+        self.factors.close_query();
         ControlFlow::Continue(())
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
         self.merging.push(select.from.iter().any(merges));
         // A subquery may read what is merged around it.
-        if !self.merging.contains(&true) {
-            return ControlFlow::Continue(());
-        }
-        for from in &select.from {
-            let joined = from.joins.iter().map(|join| &join.relation);
-            for factor in std::iter::once(&from.relation).chain(joined) {
-                let text = format!("{}SELECT * FROM {factor}", self.with_clause());
-                self.factors.push((text, factor.to_string()));
-            }
+        if self.merging.contains(&true) {
+            self.factors.add(select);
         }
         ControlFlow::Continue(())
     }
@@ -97,28 +81,6 @@ impl Visitor for MergedJoinFinder {
     fn post_visit_select(&mut self, _: &Select) -> ControlFlow<()> {
         self.merging.pop();
         ControlFlow::Continue(())
-    }
-}
-
-impl MergedJoinFinder {
-    /// The queries that can be named here, the inner ones before the outer ones of the same name.
-    fn with_clause(&self) -> String {
-        let mut seen: Vec<&Cte> = Vec::new();
-        let mut is_recursive = false;
-        for with in self.withs.iter().flatten().rev() {
-            is_recursive |= with.recursive;
-            for cte in with.cte_tables.iter().rev() {
-                if !seen.iter().any(|known| known.alias.name == cte.alias.name) {
-                    seen.push(cte);
-                }
-            }
-        }
-        let texts: Vec<String> = seen.iter().rev().map(ToString::to_string).collect();
-        match (texts.is_empty(), is_recursive) {
-            (true, _) => String::new(),
-            (false, true) => format!("WITH RECURSIVE {} ", texts.join(", ")),
-            (false, false) => format!("WITH {} ", texts.join(", ")),
-        }
     }
 }
 
@@ -257,15 +219,9 @@ impl MergedJoinWriter {
     }
 
     fn columns_of(&self, factor: &TableFactor) -> Option<Vec<JoinColumn>> {
-        let (TableFactor::Table { alias, .. } | TableFactor::Derived { alias, .. }) = factor else {
-            return None;
-        };
-        let table = match (alias, factor) {
-            (Some(alias), _) => folded(&alias.name),
-            (None, TableFactor::Table { name, .. }) => last_part(name)?,
-            _ => return None,
-        };
-        let names = self.columns.get(&factor.to_string())?;
+        let table = name_of(factor)?;
+        let planned = self.columns.get(&factor.to_string()).cloned();
+        let names = planned.or_else(|| written_columns(factor))?;
         let column = |name: &String| JoinColumn {
             name: name.clone(),
             value: Expr::CompoundIdentifier(vec![ident(&table), ident(name)]),
@@ -336,14 +292,6 @@ fn taken(columns: &mut Vec<JoinColumn>, name: &str) -> Option<JoinColumn> {
     let column = columns.remove(place);
     let is_only = !columns.iter().any(|column| column.name == name);
     is_only.then_some(column)
-}
-
-fn ident(name: &str) -> Ident {
-    if quoted(name).starts_with('"') {
-        Ident::with_quote('"', name)
-    } else {
-        Ident::new(name)
-    }
 }
 
 fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {

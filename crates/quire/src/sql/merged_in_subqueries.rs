@@ -6,11 +6,12 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Query, Select, SelectItem, SetExpr, TableFactor, VisitMut, VisitorMut,
+    Expr, Query, Select, SelectItem, SetExpr, VisitMut, VisitorMut,
 };
-use quire_sql::names::{self, folded, last_part};
+use quire_sql::names::folded;
 use quire_sql::walk::{for_each_expression, walk_mut};
 
+use super::factor_columns::{factors_of, name_of, written_columns};
 use super::merged_column::{Columns, JoinColumn};
 
 /// Puts what they are worth in place of merged columns within the subqueries of `tree`.
@@ -66,50 +67,15 @@ impl EnclosingSubqueries<'_> {
                 scope.columns.push(folded(alias));
             }
         }
-        for from in &select.from {
-            let joined = from.joins.iter().map(|join| &join.relation);
-            for factor in std::iter::once(&from.relation).chain(joined) {
-                let planned = self.columns.get(&factor.to_string()).cloned();
-                match planned.or_else(|| written_columns(factor)) {
-                    Some(names) => scope.columns.extend(names),
-                    None => scope.is_open = true,
-                }
-                scope.tables.extend(name_of(factor));
+        for factor in factors_of(select) {
+            let planned = self.columns.get(&factor.to_string()).cloned();
+            match planned.or_else(|| written_columns(factor)) {
+                Some(names) => scope.columns.extend(names),
+                None => scope.is_open = true,
             }
+            scope.tables.extend(name_of(factor));
         }
         scope
-    }
-}
-
-/// The columns of a subquery whose text says what they are called. What reads the queries around it cannot be planned by itself.
-fn written_columns(factor: &TableFactor) -> Option<Vec<String>> {
-    let TableFactor::Derived {
-        subquery, alias, ..
-    } = factor
-    else {
-        return None;
-    };
-    let mut columns = names::of_query(subquery)
-        .into_iter()
-        .collect::<Option<Vec<String>>>()
-        .filter(|columns| !columns.is_empty())?;
-    let renamed = alias.iter().flat_map(|alias| &alias.columns);
-    for (column, renamed) in columns.iter_mut().zip(renamed) {
-        *column = folded(&renamed.name);
-    }
-    Some(columns)
-}
-
-fn name_of(factor: &TableFactor) -> Option<String> {
-    match factor {
-        TableFactor::Table {
-            alias: Some(alias), ..
-        }
-        | TableFactor::Derived {
-            alias: Some(alias), ..
-        } => Some(folded(&alias.name)),
-        TableFactor::Table { name, .. } => last_part(name),
-        _ => None,
     }
 }
 

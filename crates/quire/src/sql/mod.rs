@@ -6,6 +6,7 @@ mod dispatch;
 mod dml;
 mod dump;
 mod explain;
+mod factor_columns;
 mod insert;
 pub(crate) mod load;
 mod maintenance;
@@ -20,6 +21,7 @@ mod shared_queries;
 mod signature;
 mod tuple_engine;
 mod views;
+mod whole_rows;
 mod write;
 
 pub(crate) use dispatch::run;

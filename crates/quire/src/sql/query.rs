@@ -20,7 +20,7 @@ use quire_tables::Snapshot;
 use super::planned_query::PlannedQuery;
 use super::row_stream::rows_of;
 use super::tuple_engine::{self, Tried};
-use super::{merged_columns, shared_queries, views};
+use super::{merged_columns, shared_queries, views, whole_rows};
 use crate::outcome::Outcome;
 use crate::pg_catalog::{self, PgCatalog};
 use crate::planning::StatementContext;
@@ -55,7 +55,12 @@ pub(super) async fn plan_with(
     shared_queries::make_tables(session, &snapshot, &mut statement, &mut tables, token).await?;
     let context = context_for(session, snapshot, &mut statement, asks, tables, token).await?;
     merged_columns::resolve(&context, &mut statement).await?;
-    let first = context.plan(statement.clone()).await;
+    let mut first = context.plan(statement.clone()).await;
+    if first.as_ref().is_err_and(is_unknown_column)
+        && whole_rows::resolve(&context, &mut statement).await
+    {
+        first = context.plan(statement.clone()).await;
+    }
     // The planner may have taken the table of an outer query for a column, and found that it has no fields.
     let is_doubtful = match &first {
         Ok(plan) => accesses_fields(plan)?,
@@ -74,6 +79,10 @@ pub(super) async fn plan_with(
         names,
         json,
     })
+}
+
+fn is_unknown_column(error: &Error) -> bool {
+    error.sqlstate() == "42703"
 }
 
 /// Whether an expression of the plan takes a field out of a value.

@@ -19,7 +19,7 @@ pub(super) fn spelled_out(plan: LogicalPlan) -> Result<LogicalPlan> {
         let schema = merge_schema(&node.inputs());
         let node = keeping_names(node, &|part| match part {
             Expr::Case(case) => nullable_cases::settle(case, &schema),
-            Expr::InList(list) => Ok(computed_lists::compared(list)),
+            Expr::InList(list) => Ok(computed_lists::looked_at_by_row(list)),
             part => Ok(boolean_tests::comparison(part)),
         })?;
         // Also where an input has changed.

@@ -4,6 +4,9 @@
 //! came in, so that these few would keep every buffer there has been. Texts that the window only passes on, or compares, go through it as
 //! copies. A window that needs all rows first keeps them, which DataFusion does not count; here they are counted, so that the statement
 //! fails cleanly.
+//!
+//! A frame that ends some distance before a row is taken for complete as soon as the row has come. Of a row whose key is NULL or infinite, it
+//! ends with the last one that has the same key, and these may still be coming. Such a window gets all rows first.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,6 +15,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::{WindowFrameBound, WindowFrameUnits};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::window::WindowExpr;
@@ -42,6 +46,9 @@ impl PhysicalOptimizerRule for Windows {
             }
             let window = node.downcast_ref::<BoundedWindowAggExec>().cloned();
             Ok(match window {
+                Some(window) if has_late_ends(&window)? => {
+                    Transformed::yes(counting(with_all_rows(&window)?)?)
+                }
                 Some(window) if self.is_large(window.input()) => {
                     Transformed::yes(copying(node, &window)?)
                 }
@@ -68,6 +75,33 @@ impl Windows {
             .map(|rows| rows.saturating_mul(sizes.row_bytes));
         bytes.is_none_or(|bytes| bytes > self.0.operator_bytes())
     }
+}
+
+/// Whether a frame ends before its row, where all rows with the same key may belong to it.
+fn has_late_ends(window: &BoundedWindowAggExec) -> Result<bool> {
+    let schema = window.input().schema();
+    for call in window.window_expr() {
+        let frame = call.get_window_frame();
+        let ends_before = frame.units == WindowFrameUnits::Range
+            && matches!(frame.end_bound, WindowFrameBound::Preceding(_));
+        if let ([key, ..], true) = (call.order_by(), ends_before)
+            && (key.expr.nullable(&schema)? || key.expr.data_type(&schema)?.is_floating())
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The window as one that gets all rows of a partition first. Its input is partitioned and sorted.
+fn with_all_rows(window: &BoundedWindowAggExec) -> Result<Arc<dyn ExecutionPlan>> {
+    let (calls, input) = (window.window_expr().to_vec(), Arc::clone(window.input()));
+    let can_repartition = !window.partition_keys().is_empty();
+    Ok(Arc::new(WindowAggExec::try_new(
+        calls,
+        input,
+        can_repartition,
+    )?))
 }
 
 /// The window over counted rows.

@@ -23,7 +23,7 @@ use quire_sql::parse::{parse_expression, parse_query};
 use quire_sql::reject;
 use quire_sql::reject::not_supported;
 use quire_sql::rewrite;
-use quire_sql::walk::{walk, walk_mut};
+use quire_sql::walk::{has_query, walk, walk_mut};
 use quire_tables::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
 use super::super::write;
@@ -146,7 +146,7 @@ impl ExpressionPlanner<'_> {
         expr: &Expr,
         table: Option<&TableDefinition>,
     ) -> Result<(StatementContext, LogicalPlan), Error> {
-        if has_subquery(expr) {
+        if has_query(expr) {
             return Err(not_supported(format!("a subquery in a {}", place.name())));
         }
         let mut expr = expr.clone();
@@ -267,18 +267,6 @@ pub(super) fn with_column_renamed(expr: &mut Expr, name: &str, new_name: &str) {
         }
     }
     let _ = walk_mut(expr, &mut ColumnRenamer { name, new_name });
-}
-
-fn has_subquery(expr: &Expr) -> bool {
-    struct SubqueryFinder;
-    impl Visitor for SubqueryFinder {
-        type Break = ();
-
-        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-            ControlFlow::Break(())
-        }
-    }
-    walk(expr, &mut SubqueryFinder).is_break()
 }
 
 fn calls_functions(expr: &Expr) -> bool {

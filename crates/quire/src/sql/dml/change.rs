@@ -29,6 +29,7 @@ use super::changed_rows::{ChangedRows, TARGET_TABLE};
 use super::default_value::replace_default;
 use super::returned::Returned;
 use super::row_changes::RowChanges;
+use super::row_expressions::RowExpressions;
 use super::row_values::RowValues;
 use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
@@ -205,7 +206,12 @@ async fn plan(
         (0..columns.len()).map(new_value).collect()
     };
     let parts = ChangeParts {
-        context: &planned.context,
+        expressions: RowExpressions {
+            session,
+            context: &planned.context,
+            with: changed.with.as_ref(),
+            token,
+        },
         definition,
         alias: &folded(&changed.alias),
         row_key: Some(column(0)),
@@ -218,7 +224,7 @@ async fn plan(
         others: sources[first_new + assigned.len()..].to_vec(),
         returning: changed.returning.as_deref(),
     };
-    let plan = parts.build(planned.plan.clone())?;
+    let plan = parts.build(planned.plan.clone()).await?;
     Ok((planned.context, plan))
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::{BinaryViewArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::common::{Column, DFSchema, TableReference};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 use datafusion::physical_plan::displayable;
 use datafusion::sql::sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
@@ -20,8 +20,10 @@ use quire_sql::names;
 use quire_sql::names::folded;
 use quire_sql::parse;
 use quire_sql::reject::not_supported;
+use quire_sql::walk::has_query;
 use quire_tables::TableDefinition;
 
+use super::row_expressions::RowExpressions;
 use crate::planning::StatementContext;
 
 /// Which columns of a plan are what.
@@ -57,7 +59,7 @@ impl ChangePlan {
 
 /// What a plan is made from.
 pub(super) struct ChangeParts<'a> {
-    pub(super) context: &'a StatementContext,
+    pub(super) expressions: RowExpressions<'a>,
     pub(super) definition: &'a TableDefinition,
     /// What the statement calls the table.
     pub(super) alias: &'a str,
@@ -73,7 +75,7 @@ pub(super) struct ChangeParts<'a> {
 
 impl ChangeParts<'_> {
     /// Builds the plan above `input`.
-    pub(super) fn build(self, input: LogicalPlan) -> Result<ChangePlan, Error> {
+    pub(super) async fn build(self, input: LogicalPlan) -> Result<ChangePlan, Error> {
         let (rows, mut columns) = self.rows(input)?;
         let schema = Arc::clone(rows.schema());
         let mut outputs: Vec<Expr> = (0..columns.visible_end())
@@ -84,7 +86,7 @@ impl ChangeParts<'_> {
             outputs.extend(self.checks(&schema, &columns)?);
             columns.checks.end = outputs.len();
         }
-        let returned = self.returned(&schema, &columns)?;
+        let returned = self.returned(&schema, &columns).await?;
         columns.returning = outputs.len()..outputs.len() + returned.len();
         let shown_names: Vec<String> = returned.iter().map(|(name, _)| name.clone()).collect();
         let numbered = returned.into_iter().enumerate();
@@ -92,18 +94,35 @@ impl ChangeParts<'_> {
             expr.alias_qualified(None::<&str>, format!("quire returned {position}"))
         }));
         let plan = LogicalPlanBuilder::from(rows).project(outputs)?.build()?;
-        let returned = self.returning.map(|_| {
-            let fields = plan.schema().fields()[columns.returning.clone()].iter();
-            let named = fields.zip(shown_names);
-            let field =
-                |(field, name): (&Arc<Field>, String)| field.as_ref().clone().with_name(name);
-            Arc::new(Schema::new(named.map(field).collect::<Vec<_>>()))
-        });
+        let returned = match self.returning {
+            Some(items) => {
+                let types = self.settled_schema(&plan, items)?;
+                let named = types.fields()[columns.returning.clone()].iter();
+                let named = named.zip(shown_names);
+                let field =
+                    |(field, name): (&Arc<Field>, String)| field.as_ref().clone().with_name(name);
+                Some(Arc::new(Schema::new(named.map(field).collect::<Vec<_>>())))
+            }
+            None => None,
+        };
         Ok(ChangePlan {
             plan,
             columns,
             returned,
         })
+    }
+
+    /// The columns of the plan with the types that planning settles: those of subqueries are known when all is planned.
+    fn settled_schema(
+        &self,
+        plan: &LogicalPlan,
+        returning: &[SelectItem],
+    ) -> Result<DFSchemaRef, Error> {
+        if returning.iter().any(has_query) {
+            let optimized = self.expressions.context.optimized(plan)?;
+            return Ok(Arc::clone(optimized.schema()));
+        }
+        Ok(Arc::clone(plan.schema()))
     }
 
     /// The first projection: values get the types of their columns, and the values that expressions of the statement mean get
@@ -143,7 +162,7 @@ impl ChangeParts<'_> {
         let check = |(position, check): (usize, &quire_tables::CheckDefinition)| {
             let condition = parse::parse_expression(&check.condition)?;
             let is_met = cast(
-                self.context.expression(&condition, &schema)?,
+                self.expressions.context.expression(&condition, &schema)?,
                 DataType::Boolean,
             );
             Ok(is_met.alias(format!("quire check {position}")))
@@ -157,7 +176,7 @@ impl ChangeParts<'_> {
     }
 
     /// Names and expressions of `RETURNING`.
-    fn returned(
+    async fn returned(
         &self,
         rows: &DFSchema,
         columns: &ChangeColumns,
@@ -171,19 +190,14 @@ impl ChangeParts<'_> {
         let first_other = columns.visible_end();
         let positions = own.clone().chain(first_other..rows.fields().len());
         let schema = pick(rows, positions)?;
-        // Its type is told to the client, so it must be the one that planning would settle.
-        let settled = |expr: &ast::Expr| -> Result<Expr, Error> {
-            let expr = self.context.expression(expr, &schema)?;
-            // What has no type says so when the whole is planned.
-            Ok(settle_types(expr.clone(), &schema).unwrap_or(expr))
-        };
         for item in self.returning.unwrap_or_default() {
             match item {
                 SelectItem::UnnamedExpr(expr) => {
-                    named.push((names::of_expression(expr), settled(expr)?));
+                    let value = self.settled(expr, &schema).await?;
+                    named.push((names::of_expression(expr), value));
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    named.push((folded(alias), settled(expr)?));
+                    named.push((folded(alias), self.settled(expr, &schema).await?));
                 }
                 SelectItem::Wildcard(_) => named.extend(all_of(&schema, None)),
                 SelectItem::QualifiedWildcard(
@@ -197,6 +211,16 @@ impl ChangeParts<'_> {
             }
         }
         Ok(named)
+    }
+
+    /// An expression of `RETURNING`. Its type is told to the client, so it must be the one that planning would settle.
+    async fn settled(&self, expr: &ast::Expr, schema: &DFSchema) -> Result<Expr, Error> {
+        let value = self.expressions.planned(expr, schema, "RETURNING").await?;
+        if has_query(expr) {
+            return Ok(value);
+        }
+        // What has no type says so when the whole is planned.
+        Ok(settle_types(value.clone(), schema).unwrap_or(value))
     }
 }
 

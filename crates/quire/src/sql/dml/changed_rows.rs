@@ -24,7 +24,7 @@ pub(in crate::sql) const TARGET_TABLE: &str = "quire target";
 /// Which rows a statement changes, and how, as text of the statement.
 pub(super) struct ChangedRows {
     /// `WITH` before the statement.
-    with: Option<With>,
+    pub(super) with: Option<With>,
     pub(super) is_deletion: bool,
     /// Name of the table that is changed.
     pub(super) table: String,
@@ -260,7 +260,7 @@ pub(super) fn table_factor(name: &str, alias: Ident) -> TableFactor {
     }
 }
 
-fn select(
+pub(super) fn select(
     projection: Vec<SelectItem>,
     from: Vec<TableWithJoins>,
     selection: Option<Expr>,
@@ -293,7 +293,7 @@ fn select(
     }
 }
 
-fn query_of(select: Select) -> Query {
+pub(super) fn query_of(select: Select) -> Query {
     Query {
         with: None,
         body: Box::new(SetExpr::Select(Box::new(select))),

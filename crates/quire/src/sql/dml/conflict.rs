@@ -22,7 +22,7 @@ use quire_tables::{RowTable, TableDefinition};
 
 use super::change_plan::{ChangeParts, ChangePlan, pick};
 use super::default_value::replace_default;
-use crate::planning::StatementContext;
+use super::row_expressions::RowExpressions;
 
 /// What a statement says about rows that are there already.
 pub(super) struct ConflictRule {
@@ -166,9 +166,9 @@ impl Conflicts {
     }
 
     /// The plan that makes of the rows that are there, and of those that were to be inserted (`excluded`), the new ones.
-    pub(super) fn plan(
+    pub(super) async fn plan(
         &self,
-        context: &StatementContext,
+        expressions: RowExpressions<'_>,
         table: &RowTable,
         alias: &str,
         rule: &ConflictRule,
@@ -201,7 +201,7 @@ impl Conflicts {
         // Both rows, without the key: a bare name of a column means neither, as in PostgreSQL.
         let schema = pick(input.schema(), 1..=2 * width)?;
         if let Some(selection) = &rule.selection {
-            let condition = context.expression(selection, &schema)?;
+            let condition = expressions.planned(selection, &schema, "WHERE").await?;
             input = LogicalPlanBuilder::from(input).filter(condition)?.build()?;
         }
         let columns = input.schema().columns();
@@ -213,11 +213,11 @@ impl Conflicts {
         for (place, value) in rule.assignments.iter().flatten() {
             let mut visible = definition.visible_columns();
             if let Some(position) = visible.position(|(known, _)| known == *place) {
-                after[position] = context.expression(value, &schema)?;
+                after[position] = expressions.planned(value, &schema, "UPDATE").await?;
             }
         }
         let parts = ChangeParts {
-            context,
+            expressions,
             definition,
             alias,
             row_key: Some(Expr::Column(columns[0].clone())),
@@ -226,7 +226,7 @@ impl Conflicts {
             others: Vec::<Column>::new(),
             returning,
         };
-        parts.build(input)
+        parts.build(input).await
     }
 
     /// Keys, values that are there, values that were to be inserted.

@@ -9,7 +9,9 @@ use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::arrow::error::ArrowError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
-use datafusion::sql::sqlparser::ast::{Insert, OnInsert, Query, SelectItem, SetExpr, TableObject};
+use datafusion::sql::sqlparser::ast::{
+    Insert, OnInsert, Query, SelectItem, SetExpr, TableObject, With,
+};
 use quire_exec::plan::WriteKind;
 use quire_kv::mvcc::TableLockMode;
 use quire_tables::row_table::TupleValue;
@@ -35,6 +37,7 @@ use super::conflict::{ConflictRule, Conflicts};
 use super::default_value::{default_expression, refuse_generated, replace_defaults};
 use super::returned::Returned;
 use super::row_changes::RowChanges;
+use super::row_expressions::RowExpressions;
 use super::row_values::RowValues;
 use super::target::ChangeTarget;
 use super::tuple_sink::TupleWrite;
@@ -82,6 +85,7 @@ pub(in crate::sql) async fn insert(
         fill_rows_min: FILL_ROWS_MIN,
         alias: &alias,
         rule: rule.as_ref(),
+        with: with_of(&insert),
         returning: insert.returning.as_deref(),
     };
     let progress = target.run(&mut writer, &context, planned, token).await?;
@@ -135,6 +139,11 @@ fn tuple_write<'a>(
     }
 }
 
+/// `WITH` before the statement.
+fn with_of(insert: &Insert) -> Option<&With> {
+    insert.source.as_ref()?.with.as_ref()
+}
+
 /// What the statement calls the table.
 fn alias_of(insert: &Insert, name: &str) -> String {
     match &insert.table_alias {
@@ -157,12 +166,15 @@ pub(in crate::sql) async fn insert_plan(
     let table = target.rows();
     let columns = input.schema().columns().into_iter().map(Expr::Column);
     let sources: Vec<(usize, Expr)> = targets.iter().copied().zip(columns).collect();
-    let planned = rows_plan(context, table.definition(), name, input, &sources, None)?;
+    let expressions = RowExpressions::without_queries(writer.session(), context, token);
+    let definition = table.definition();
+    let planned = rows_plan(expressions, definition, name, input, &sources, None).await?;
     let target = InsertTarget {
         table,
         fill_rows_min: 1,
         alias: name,
         rule: None,
+        with: None,
         returning: None,
     };
     Ok(target.run(writer, context, planned, token).await?.count)
@@ -174,6 +186,7 @@ struct InsertTarget<'a> {
     fill_rows_min: usize,
     alias: &'a str,
     rule: Option<&'a ConflictRule>,
+    with: Option<&'a With>,
     returning: Option<&'a [SelectItem]>,
 }
 
@@ -312,7 +325,14 @@ impl InsertTarget<'_> {
         let Some(rule) = self.rule.filter(|_| !conflicts.is_empty()) else {
             return Ok(());
         };
-        let update = conflicts.plan(context, table, self.alias, rule, self.returning)?;
+        let expressions = RowExpressions {
+            session: writer.session(),
+            context,
+            with: self.with,
+            token,
+        };
+        let update = conflicts.plan(expressions, table, self.alias, rule, self.returning);
+        let update = update.await?;
         let mut changed = context.start(&update.plan).await?;
         while let Some(batch) = next_of(&mut changed, token).await? {
             let transaction = writer.transaction()?;
@@ -357,14 +377,14 @@ async fn plan(
         }
     };
     refuse_generated(definition, sources.iter().map(|(place, _)| *place))?;
-    let plan = rows_plan(
-        &context,
-        definition,
-        alias,
-        input,
-        &sources,
-        insert.returning.as_deref(),
-    )?;
+    let expressions = RowExpressions {
+        session,
+        context: &context,
+        with: with_of(insert),
+        token,
+    };
+    let returning = insert.returning.as_deref();
+    let plan = rows_plan(expressions, definition, alias, input, &sources, returning).await?;
     Ok((context, plan))
 }
 
@@ -384,8 +404,8 @@ fn check_types(
 }
 
 /// The plan of rows for a table: `sources` are places of columns and their values.
-fn rows_plan(
-    context: &StatementContext,
+async fn rows_plan(
+    expressions: RowExpressions<'_>,
     definition: &TableDefinition,
     alias: &str,
     input: LogicalPlan,
@@ -397,11 +417,11 @@ fn rows_plan(
         let source = sources.iter().find(|(target, _)| *target == place);
         after.push(match source {
             Some((_, source)) => source.clone(),
-            None => default_expression(context, definition, place)?,
+            None => default_expression(expressions.context, definition, place)?,
         });
     }
     let parts = ChangeParts {
-        context,
+        expressions,
         definition,
         alias,
         row_key: None,
@@ -410,7 +430,7 @@ fn rows_plan(
         others: Vec::new(),
         returning,
     };
-    parts.build(input)
+    parts.build(input).await
 }
 
 /// Places of the columns that the statement names; none when it names none.

@@ -5,6 +5,7 @@
 //! | `target` | which table, is it mine to change, and what are its rows changed by |
 //! | `changed_rows` | `UPDATE` and `DELETE` as the query for the rows they change |
 //! | `change_plan` | one plan for rows before and after, checks, and what is returned |
+//! | `row_expressions` | expressions over these rows, with subqueries or without |
 //! | `default_value` | what a column gets that a statement does not name |
 //! | `change`, `insert_rows`, `conflict` | running them; many rows for a column table are appended |
 //! | `explain` | what they would do |
@@ -27,6 +28,7 @@ mod insert_rows;
 mod locking;
 mod returned;
 mod row_changes;
+mod row_expressions;
 mod row_values;
 mod target;
 mod tuple_sink;

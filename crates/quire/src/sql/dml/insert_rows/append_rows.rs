@@ -19,6 +19,7 @@ use tokio::task::block_in_place;
 
 use super::super::super::write;
 use super::super::change_plan::ChangeColumns;
+use super::super::row_expressions::RowExpressions;
 use super::super::target;
 use super::{InsertProgress, alias_of, plan, rows_plan};
 use crate::outcome::{Completion, Outcome};
@@ -84,7 +85,8 @@ pub(in crate::sql) async fn append_plan(
     };
     let columns = input.schema().columns().into_iter().map(Expr::Column);
     let sources: Vec<(usize, Expr)> = targets.iter().copied().zip(columns).collect();
-    let planned = rows_plan(context, definition, name, input, &sources, None)?;
+    let expressions = RowExpressions::without_queries(writer.session(), context, token);
+    let planned = rows_plan(expressions, definition, name, input, &sources, None).await?;
     let stream = context.start(&planned.plan).await?;
     let rows = table_rows(Vec::new(), stream, &planned.columns)?;
     let transaction = writer.transaction()?;
