@@ -12,7 +12,7 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Aggregate, BinaryExpr, Expr, LogicalPlan, Operator, Subquery};
 
-use super::outer_aggregates::is_outer;
+use super::outer_references::{is_outer_aggregate, of_rows};
 use super::own_names::keeping_names;
 use super::ungrouped_columns::aggregate_below;
 
@@ -91,7 +91,7 @@ fn is_member(expr: &Expr, members: &str) -> bool {
 
 fn as_groups(expr: Expr, groups: &[Group]) -> Result<Expr> {
     let replaced = expr.transform_down(|part| {
-        if is_outer(&part) {
+        if is_outer_aggregate(&part) {
             // What it aggregates are the rows that are grouped.
             return Ok(Transformed::new(part, false, TreeNodeRecursion::Jump));
         }
@@ -108,15 +108,4 @@ fn as_groups(expr: Expr, groups: &[Group]) -> Result<Expr> {
         })
     })?;
     Ok(replaced.data)
-}
-
-/// An expression of a subquery as the query around it would have it.
-pub(super) fn of_rows(expr: Expr) -> Result<Expr> {
-    let own = expr.transform_up(|part| {
-        Ok(match part {
-            Expr::OuterReferenceColumn(_, column) => Transformed::yes(Expr::Column(column)),
-            other => Transformed::no(other),
-        })
-    })?;
-    Ok(own.data)
 }

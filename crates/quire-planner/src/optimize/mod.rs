@@ -26,6 +26,7 @@ mod lost_constants;
 mod many_wildcards;
 mod open_literals;
 mod outer_aggregates;
+mod outer_references;
 mod outer_types;
 mod own_names;
 mod physical_joins;

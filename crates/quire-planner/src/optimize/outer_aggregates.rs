@@ -11,8 +11,8 @@ use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, Subquery, W
 use quire_error::Error;
 use quire_functions::OuterAggregate;
 
-use super::grouped_rows::of_rows;
 use super::integer_sums::narrow_sum;
+use super::outer_references::{is_outer_aggregate, of_rows};
 use super::own_names::keeping_names;
 
 /// The plan without the function.
@@ -21,7 +21,7 @@ pub fn hoist_outer_aggregates(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.transform_up_with_subqueries(|node| hoist(node, &mut count))?;
     plan.data.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
-            if expr.exists(|part| Ok(is_outer(part)))? {
+            if expr.exists(|part| Ok(is_outer_aggregate(part)))? {
                 not_impl_err!("an aggregate of the query around it, here,")
             } else {
                 Ok(TreeNodeRecursion::Continue)
@@ -29,11 +29,6 @@ pub fn hoist_outer_aggregates(plan: LogicalPlan) -> Result<LogicalPlan> {
         })
     })?;
     Ok(plan.data)
-}
-
-/// Whether an expression stands for an aggregate of a query around.
-pub(super) fn is_outer(part: &Expr) -> bool {
-    matches!(part, Expr::ScalarFunction(call) if call.func.inner().is::<OuterAggregate>())
 }
 
 /// Computes in a node's query what the subqueries of the node read of it.
@@ -125,7 +120,7 @@ fn calls_of(node: &LogicalPlan, rows: &DFSchema) -> Result<Vec<Expr>> {
 
 /// Whether an expression is an outer aggregate of columns of these rows.
 fn is_about(part: &Expr, rows: &DFSchema) -> bool {
-    let mut is_about = is_outer(part);
+    let mut is_about = is_outer_aggregate(part);
     let mut look = |part: &Expr| {
         if let Expr::OuterReferenceColumn(_, column) = part {
             is_about &= rows.has_column(column);
