@@ -5,7 +5,8 @@
 #![forbid(unsafe_code)]
 
 use libfuzzer_sys::fuzz_target;
-use quire_codec::field::{TupleField, FieldLayout, FieldType, FieldValue, UniversalTable};
+use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField};
+use quire_lab::UniversalTable;
 
 fn field(byte: u8) -> TupleField {
     let field_type = match byte & 7 {
