@@ -181,7 +181,7 @@ mod tests {
     fn exists_stays_in_a_select_list() {
         assert_eq!(
             rewritten("SELECT NOT EXISTS (SELECT count(*) FROM u WHERE b = a) FROM t"),
-            "SELECT NOT EXISTS (SELECT count(*) AS \"count\" FROM u WHERE b = a) AS \"exists\" FROM t"
+            "SELECT NOT EXISTS (SELECT count(*) AS \"count\" FROM u WHERE b = a) AS \"?column?~0\" FROM t"
         );
     }
 }
