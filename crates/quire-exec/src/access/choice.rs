@@ -4,6 +4,8 @@
 //! ([`Prices`]): a row that an index leads to is looked up in the table by its key. All values of all columns of a key that is unique are one
 //! row, whatever the pages say.
 
+use std::sync::Arc;
+
 use quire_tables::SqlType;
 use quire_tables::row_table::KeyRange;
 use quire_tables::{RowScanError, RowTable, ScanRowSource};
@@ -20,7 +22,7 @@ use crate::plan::{Environment, Expression};
 pub struct AccessChoice {
     /// The position of an index, if it is not the key of the rows.
     pub(crate) index: Option<usize>,
-    pub(crate) ranges: Vec<KeyRange>,
+    pub(crate) ranges: Arc<[KeyRange]>,
     /// About how many rows are read.
     pub(crate) rows: f64,
     /// What that costs, in nanoseconds, without what becomes of rows that pass all conditions.
@@ -84,7 +86,7 @@ pub fn choose(
         }
         _ => AccessChoice {
             index: None,
-            ranges: vec![KeyRange::all()],
+            ranges: Arc::new([KeyRange::all()]),
             rows: row_count,
             cost_ns: all_ns,
             is_said: vec![false; conditions.len()],
@@ -92,7 +94,7 @@ pub fn choose(
     })
 }
 
-/// Whether a condition says anything of a single column, so that a key may lead to its rows.
+/// Whether a condition restricts a single column, so that a key may lead to its rows.
 pub fn is_of_columns(table: &RowTable, ordinals: &[usize], condition: &Expression) -> bool {
     !columns_of(table, ordinals, &[condition]).is_empty()
 }
@@ -180,15 +182,15 @@ impl AccessChoice {
             None => (table.layout().key_ordinals().len(), true),
         };
         let is_single = is_unique && found.are_points && found.column_count == column_count;
-        let range_count = found.ranges.len() as f64;
+        let ranges: Arc<[KeyRange]> = found.ranges.into();
         let rows = if is_single {
-            range_count
+            ranges.len() as f64
         } else {
-            table.estimate(&source_of(index, &found.ranges))? as f64
+            table.estimate(&source_of(index, &ranges))? as f64
         };
         let choice = Self {
             index,
-            ranges: found.ranges,
+            ranges,
             rows,
             cost_ns: 0.0,
             is_said: vec![false; condition_count],
@@ -245,8 +247,8 @@ impl AccessChoice {
     }
 }
 
-fn source_of(index: Option<usize>, ranges: &[KeyRange]) -> ScanRowSource {
-    let ranges = ranges.into();
+fn source_of(index: Option<usize>, ranges: &Arc<[KeyRange]>) -> ScanRowSource {
+    let ranges = Arc::clone(ranges);
     match index {
         None => ScanRowSource::Ranges(ranges),
         Some(index) => ScanRowSource::Index { index, ranges },

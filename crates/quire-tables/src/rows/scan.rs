@@ -206,8 +206,9 @@ impl RowScan {
 struct RangesScan {
     scan: BTreeScan,
     tree: TreeId,
-    /// Those that are not begun, from the next one on.
-    left: std::vec::IntoIter<KeyRange>,
+    ranges: Arc<[KeyRange]>,
+    /// Which of them have not been begun.
+    left: std::ops::Range<usize>,
     direction: Direction,
 }
 
@@ -215,18 +216,16 @@ impl RangesScan {
     fn new(
         view: &ReadView,
         tree: TreeId,
-        ranges: &[KeyRange],
+        ranges: &Arc<[KeyRange]>,
         direction: Direction,
     ) -> Result<Self, RowScanError> {
-        let mut left = ranges.to_vec();
-        if direction == Direction::Backward {
-            left.reverse();
-        }
-        let mut left = left.into_iter();
-        let first = left.next().unwrap_or_else(KeyRange::none);
+        let mut left = 0..ranges.len();
+        let none = KeyRange::none();
+        let first = next_range(ranges, &mut left, direction).unwrap_or(&none);
         Ok(Self {
-            scan: begin(view, tree, &first, direction)?,
+            scan: begin(view, tree, first, direction)?,
             tree,
+            ranges: Arc::clone(ranges),
             left,
             direction,
         })
@@ -234,12 +233,24 @@ impl RangesScan {
 
     /// Begins the next range; false behind the last one.
     fn advance(&mut self, view: &ReadView) -> Result<bool, RowScanError> {
-        let Some(range) = self.left.next() else {
+        let Some(range) = next_range(&self.ranges, &mut self.left, self.direction) else {
             return Ok(false);
         };
-        self.scan = begin(view, self.tree, &range, self.direction)?;
+        self.scan = begin(view, self.tree, range, self.direction)?;
         Ok(true)
     }
+}
+
+fn next_range<'r>(
+    ranges: &'r [KeyRange],
+    left: &mut std::ops::Range<usize>,
+    direction: Direction,
+) -> Option<&'r KeyRange> {
+    let next = match direction {
+        Direction::Forward => left.next(),
+        Direction::Backward => left.next_back(),
+    };
+    ranges.get(next?)
 }
 
 fn begin(

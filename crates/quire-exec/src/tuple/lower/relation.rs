@@ -141,7 +141,7 @@ impl Builder<'_> {
         self.expected_rows = known.map(|rows| rows.saturating_add(row_estimate));
         let path = ScanPath {
             index: chosen.index,
-            ranges: chosen.ranges,
+            ranges: chosen.ranges.to_vec(),
             row_estimate: Some(row_estimate),
             ..ScanPath::all()
         };

@@ -1,9 +1,9 @@
 //! The way to the rows that filters leave: the primary key, an index, or all rows.
 //!
-//! The row executor's reader of conditions and its prices decide ([`quire_exec::access`]), so both executors read the same rows: lists,
-//! `OR` and patterns that begin with text are ranges of keys here, too.
+//! Both executors choose their access path by the same conditions and prices ([`quire_exec::access`]). `IN`, `OR` and `LIKE` with a
+//! prefix become ranges of a key.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, DataFusionError, Result};
@@ -24,7 +24,10 @@ pub(super) struct RowAccess {
     pub(super) rows: u64,
 }
 
-/// Filters of one table, in the words of the row executor.
+/// For the question whether a filter is useful, which no setting of a session decides. They take long to make.
+static DEFAULT_OPTIONS: LazyLock<Arc<ConfigOptions>> = LazyLock::new(Arc::default);
+
+/// Translates the filters of a table to expressions of the row executor.
 pub(super) struct FilterReader<'t> {
     table: &'t RowTable,
     schema: DFSchema,
@@ -32,6 +35,11 @@ pub(super) struct FilterReader<'t> {
 }
 
 impl<'t> FilterReader<'t> {
+    /// For filters that are only asked whether they are useful.
+    pub(super) fn with_defaults(table: &'t RowTable) -> Result<Self> {
+        Self::new(table, Arc::clone(&DEFAULT_OPTIONS))
+    }
+
     pub(super) fn new(table: &'t RowTable, options: Arc<ConfigOptions>) -> Result<Self> {
         Ok(Self {
             table,
@@ -40,7 +48,7 @@ impl<'t> FilterReader<'t> {
         })
     }
 
-    /// A filter whose slots are the positions of the table's Arrow schema; `None` for what the row executor leaves to the planner's library.
+    /// A filter over the columns of the table's Arrow schema; `None` if the row executor has no expression for it.
     fn condition(&self, filter: &Expr) -> Option<Expression> {
         let mut translator = ExpressionTranslator {
             schema: &self.schema,
@@ -68,7 +76,7 @@ impl<'t> FilterReader<'t> {
             .collect();
         let conditions: Vec<&Expression> = conditions.iter().collect();
         let ordinals = self.table.layout().live_ordinals();
-        // Literals only: a scan is planned anew for the values of each execution.
+        // Without parameters: values of parameters are literals when a scan is planned.
         let environment = Environment::new(&[]);
         let choice = choose(self.table, ordinals, &conditions, &environment, costs);
         let choice = choice.map_err(external)?;

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, Statistics};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -104,7 +103,7 @@ impl TableProvider for RowTableProvider {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        let reader = FilterReader::new(&self.table, Arc::new(ConfigOptions::default()))?;
+        let reader = FilterReader::with_defaults(&self.table)?;
         let support = |filter: &&Expr| {
             if reader.is_useful(filter) {
                 TableProviderFilterPushDown::Inexact
