@@ -16,28 +16,15 @@ use datafusion::physical_plan::aggregates::{AggregateExec, AggregateInputMode};
 pub(super) const NAME: &str = "aggregate_statistics";
 
 /// DataFusion's rule, with what it does not see.
-#[derive(Debug)]
-pub(super) struct KnownAggregates(pub(super) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
-
-impl PhysicalOptimizerRule for KnownAggregates {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        config: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        if has_filtered_groups(&plan)? {
-            Ok(plan)
-        } else {
-            self.0.optimize(plan, config)
-        }
-    }
-
-    fn schema_check(&self) -> bool {
-        self.0.schema_check()
+pub(super) fn optimize(
+    rule: &dyn PhysicalOptimizerRule,
+    plan: Arc<dyn ExecutionPlan>,
+    config: &ConfigOptions,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    if has_filtered_groups(&plan)? {
+        Ok(plan)
+    } else {
+        rule.optimize(plan, config)
     }
 }
 

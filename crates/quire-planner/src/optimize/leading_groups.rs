@@ -16,26 +16,13 @@ use datafusion::physical_plan::aggregates::{AggregateExec, LimitOptions};
 pub(super) const NAME: &str = "LimitAggregation";
 
 /// DataFusion's rule, without what it does to groups by floats.
-#[derive(Debug)]
-pub(super) struct LeadingGroups(pub(super) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
-
-impl PhysicalOptimizerRule for LeadingGroups {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        config: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = self.0.optimize(plan, config)?;
-        plan.transform_up(with_all_groups).data()
-    }
-
-    fn schema_check(&self) -> bool {
-        self.0.schema_check()
-    }
+pub(super) fn optimize(
+    rule: &dyn PhysicalOptimizerRule,
+    plan: Arc<dyn ExecutionPlan>,
+    config: &ConfigOptions,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let plan = rule.optimize(plan, config)?;
+    plan.transform_up(with_all_groups).data()
 }
 
 fn with_all_groups(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {

@@ -44,6 +44,7 @@ mod union_names;
 mod unique_names;
 mod unnesting;
 mod values_types;
+mod wrapped_rule;
 
 pub use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
 pub use cancellation::yielding_joins;
@@ -67,6 +68,7 @@ use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 
 use excepted_plans::ExceptedPlans;
+use wrapped_rule::WrappedRule;
 
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
@@ -167,8 +169,8 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     let mut rules = bounded::rules(holding);
     for rule in &mut rules {
         *rule = match rule.name() {
-            known_aggregates::NAME => Arc::new(known_aggregates::KnownAggregates(Arc::clone(rule))),
-            leading_groups::NAME => Arc::new(leading_groups::LeadingGroups(Arc::clone(rule))),
+            known_aggregates::NAME => WrappedRule::of(rule, known_aggregates::optimize),
+            leading_groups::NAME => WrappedRule::of(rule, leading_groups::optimize),
             _ => continue,
         };
     }

@@ -22,8 +22,8 @@ const FILE_BYTES: usize = 4 * MIB;
 const FILES_MIN: usize = 8;
 const FILES_MAX: usize = 128;
 
-/// What is kept back for batches between operators and for what these do not say: of a statement, and besides of each partition. Measured
-/// with `make bench-memory`: with 4 MiB less, sorts and full joins of 85 MiB peak 4 MiB above their limit.
+/// Kept back for batches between operators, and for memory that operators do not report: per statement, and per partition. With 4 MiB less,
+/// a sort and a full join under `--memory 85MiB` peak 4 MiB above their limit (`make bench-memory`).
 const BETWEEN_BYTES: usize = 20 * MIB;
 const PARTITION_BETWEEN_BYTES: usize = 8 * MIB;
 

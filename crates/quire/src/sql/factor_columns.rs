@@ -79,8 +79,17 @@ pub(super) fn factors_of(select: &Select) -> impl Iterator<Item = &TableFactor> 
     })
 }
 
-/// The columns of a subquery whose text says what they are called. What reads the queries around it cannot be planned by itself.
-pub(super) fn written_columns(factor: &TableFactor) -> Option<Vec<String>> {
+/// The names of a table's columns: as planned by itself, or as the text of a subquery says, which cannot be planned by itself if it reads the
+/// queries around it.
+pub(super) fn column_names(
+    factor: &TableFactor,
+    planned: &HashMap<String, Vec<String>>,
+) -> Option<Vec<String>> {
+    let planned = planned.get(&factor.to_string()).cloned();
+    planned.or_else(|| written_columns(factor))
+}
+
+fn written_columns(factor: &TableFactor) -> Option<Vec<String>> {
     let TableFactor::Derived {
         subquery, alias, ..
     } = factor

@@ -18,7 +18,7 @@ use quire_sql::calls::call;
 use quire_sql::names::{folded, last_part};
 use quire_sql::walk::{change_own_expressions, walk, walk_mut};
 
-use super::factor_columns::{FactorQueries, ident, name_of, written_columns};
+use super::factor_columns::{FactorQueries, column_names, ident, name_of};
 use super::merged_column::{Columns, JoinColumn};
 use super::merged_in_subqueries;
 use crate::planning::StatementContext;
@@ -220,8 +220,7 @@ impl MergedJoinWriter {
 
     fn columns_of(&self, factor: &TableFactor) -> Option<Vec<JoinColumn>> {
         let table = name_of(factor)?;
-        let planned = self.columns.get(&factor.to_string()).cloned();
-        let names = planned.or_else(|| written_columns(factor))?;
+        let names = column_names(factor, &self.columns)?;
         let column = |name: &String| JoinColumn {
             name: name.clone(),
             value: Expr::CompoundIdentifier(vec![ident(&table), ident(name)]),

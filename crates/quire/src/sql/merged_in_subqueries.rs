@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 use quire_sql::names::folded;
 use quire_sql::walk::{for_each_expression, walk_mut};
 
-use super::factor_columns::{factors_of, name_of, written_columns};
+use super::factor_columns::{column_names, factors_of, name_of};
 use super::merged_column::{Columns, JoinColumn};
 
 /// Puts what they are worth in place of merged columns within the subqueries of `tree`.
@@ -68,8 +68,7 @@ impl EnclosingSubqueries<'_> {
             }
         }
         for factor in factors_of(select) {
-            let planned = self.columns.get(&factor.to_string()).cloned();
-            match planned.or_else(|| written_columns(factor)) {
+            match column_names(factor, self.columns) {
                 Some(names) => scope.columns.extend(names),
                 None => scope.is_open = true,
             }

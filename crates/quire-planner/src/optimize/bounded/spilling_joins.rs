@@ -19,7 +19,6 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use super::holding::Holding;
 use super::row_sizes::RowSizes;
-use crate::optimize::physical_joins::PhysicalJoin;
 
 /// What finds a row in a hash table.
 const ENTRY_BYTES: usize = 24;
@@ -35,8 +34,8 @@ impl PhysicalOptimizerRule for SpillingJoins {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = plan.transform_up(|node| {
-            Ok(match PhysicalJoin::of(node.as_ref()) {
-                Some(PhysicalJoin::Hash(join)) if can_merge(join) && self.is_too_large(join) => {
+            Ok(match node.downcast_ref::<HashJoinExec>() {
+                Some(join) if can_merge(join) && self.is_too_large(join) => {
                     Transformed::yes(merged(join)?)
                 }
                 _ => Transformed::no(node),
@@ -76,7 +75,7 @@ fn can_merge(join: &HashJoinExec) -> bool {
 pub fn has_hash_joins(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     let mut found = false;
     plan.apply(|node| {
-        found |= matches!(PhysicalJoin::of(node.as_ref()), Some(PhysicalJoin::Hash(join)) if can_merge(join));
+        found |= node.downcast_ref::<HashJoinExec>().is_some_and(can_merge);
         Ok(if found {
             TreeNodeRecursion::Stop
         } else {
