@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use quire_text::sql_scanner::{ElementKind, SqlScanner};
+
 /// A word and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BareWord<'t> {
@@ -28,55 +30,19 @@ pub fn reads_rows(sql: &str) -> bool {
 
 /// The words in their order.
 pub fn bare_words(text: &str) -> Vec<BareWord<'_>> {
-    let bytes = text.as_bytes();
-    let (mut words, mut at, mut depth) = (Vec::new(), 0, 0_usize);
-    while let Some(&byte) = bytes.get(at) {
-        let length = match byte {
-            b'\'' | b'"' => quoted_length(&bytes[at..], byte),
-            b'-' if bytes[at..].starts_with(b"--") => line_length(&bytes[at..]),
-            b'/' if bytes[at..].starts_with(b"/*") => comment_length(&bytes[at..]),
-            _ if is_of_word(byte) => {
-                let rest = bytes[at..].iter();
-                let length = rest.take_while(|byte| is_of_word(**byte)).count();
-                let place = at..at + length;
-                if depth == 0 {
-                    let text = &text[place.clone()];
-                    words.push(BareWord { text, place });
-                }
-                length
-            }
-            _ => {
-                match byte {
-                    b'(' => depth += 1,
-                    b')' => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                1
-            }
-        };
-        at += length;
+    let (mut words, mut depth) = (Vec::new(), 0_usize);
+    for (element, text) in SqlScanner::tokens(text) {
+        match text {
+            "(" => depth += 1,
+            ")" => depth = depth.saturating_sub(1),
+            _ if depth == 0 && element.kind == ElementKind::Word => words.push(BareWord {
+                text,
+                place: element.place,
+            }),
+            _ => {}
+        }
     }
     words
-}
-
-/// Bytes of other characters than ASCII's are of words, so that a word never ends within one.
-fn is_of_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || !byte.is_ascii()
-}
-
-/// With both quotes, or to the end of the text. A doubled quote is two quoted texts in a row.
-pub fn quoted_length(bytes: &[u8], quote: u8) -> usize {
-    let rest = bytes.iter().skip(1);
-    rest.take_while(|byte| **byte != quote).count() + 2
-}
-
-fn line_length(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| **byte != b'\n').count()
-}
-
-fn comment_length(bytes: &[u8]) -> usize {
-    let end = bytes.windows(2).skip(2).position(|pair| pair == b"*/");
-    end.map_or(bytes.len(), |end| end + 4)
 }
 
 #[cfg(test)]
@@ -85,7 +51,7 @@ mod tests {
 
     #[test]
     fn words_in_quotes_comments_and_parentheses_are_left_out() {
-        let text = "Copy \"from stdin\" (from, to) /* from */ FROM 'to' -- stdin\n stdin";
+        let text = "Copy \"from stdin\" (from, to) /* /* to */ from */ FROM 'to' -- stdin\n stdin";
         let words: Vec<_> = bare_words(text).into_iter().map(|word| word.text).collect();
         assert_eq!(words, ["Copy", "FROM", "stdin"]);
         let words = bare_words("é 'open");

@@ -9,6 +9,7 @@ use std::thread::ThreadId;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use quire::{CancelHandle, Completion, Error, Outcome, Prepared, TransactionStatus};
+use quire_text::sql_scanner::{SqlScanner, first_word};
 
 use crate::errors;
 use crate::frames::{Frames, IsResult};
@@ -293,49 +294,22 @@ impl OpenConnection {
     }
 }
 
-/// Words before the statement's first are spaces and comments.
-fn first_word(sql: &str) -> String {
-    let mut rest = sql.trim_start();
-    loop {
-        let end = if rest.starts_with("--") {
-            rest.find('\n').map(|at| at + 1)
-        } else if rest.starts_with("/*") {
-            rest.find("*/").map(|at| at + 2)
-        } else if rest.starts_with('(') {
-            Some(1)
-        } else {
-            break;
-        };
-        rest = end
-            .and_then(|end| rest.get(end..))
-            .unwrap_or_default()
-            .trim_start();
-    }
-    let word = rest
-        .split(|letter: char| !letter.is_ascii_alphabetic())
-        .next();
-    word.unwrap_or_default().to_ascii_uppercase()
-}
-
 fn is_definition(sql: &str) -> bool {
-    matches!(
-        first_word(sql).as_str(),
-        "CREATE" | "ALTER" | "DROP" | "ROLLBACK"
-    )
+    let word = first_word(sql).to_ascii_uppercase();
+    matches!(word.as_str(), "CREATE" | "ALTER" | "DROP" | "ROLLBACK")
 }
 
 /// Whether a statement needs a transaction to be begun before it: those that change rows or definitions do. Queries do not, and
 /// statements about the session or the file must not.
 fn changes_something(sql: &str) -> bool {
-    match first_word(sql).as_str() {
+    match first_word(sql).to_ascii_uppercase().as_str() {
         "INSERT" | "UPDATE" | "DELETE" | "MERGE" | "CREATE" | "ALTER" | "DROP" | "TRUNCATE"
         | "COPY" | "SAVEPOINT" => true,
         // Behind WITH, and FOR UPDATE.
         "WITH" | "SELECT" => {
-            let upper = sql.to_ascii_uppercase();
-            let mut words =
-                upper.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-            words.any(|word| matches!(word, "INSERT" | "UPDATE" | "DELETE" | "NEXTVAL"))
+            const CHANGES: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "NEXTVAL"];
+            let changes = |word: &str| CHANGES.iter().any(|one| word.eq_ignore_ascii_case(one));
+            SqlScanner::words(sql).any(changes)
         }
         _ => false,
     }

@@ -1,33 +1,27 @@
-//! Cuts a script into statements without parsing them.
-//!
-//! A semicolon ends a statement unless it stands inside a literal, a quoted name, a
-//! dollar-quoted text or a comment. PostgreSQL's lexical rules: `''` and `""` stand for one quote,
-//! backslashes escape only in `E'…'`, `/* */` nests.
+//! Cuts a script into statements, and finds the parameters of one, without parsing them.
 
 use std::ops::Range;
 
 use quire_error::{Error, Position};
+use quire_text::sql_scanner::{ElementKind, SqlScanner};
 
 /// The statements of `script`, each without its semicolon and without surrounding blanks.
 /// Statements that are only comments are left out.
 pub fn split(script: &str) -> Result<Vec<String>, Error> {
-    let mut scanner = SplitScanner {
-        text: script,
-        at: 0,
-    };
+    let mut scanner = SqlScanner::default();
     let mut statements = Vec::new();
     let (mut start, mut has_content) = (0, false);
-    while let Some(character) = scanner.peek() {
-        if character == ';' {
+    while let Some(element) = scanner.next(script) {
+        if script[element.place.clone()] == *";" {
             if has_content {
-                statements.push(script[start..scanner.at].trim().to_owned());
+                statements.push(script[start..element.place.start].trim().to_owned());
             }
-            scanner.bump();
-            (start, has_content) = (scanner.at, false);
+            (start, has_content) = (element.place.end, false);
         } else {
-            has_content |= scanner.skip_element()?;
+            has_content |= element.kind != ElementKind::Comment;
         }
     }
+    check_end(&scanner, script)?;
     if has_content {
         statements.push(script[start..].trim().to_owned());
     }
@@ -36,153 +30,31 @@ pub fn split(script: &str) -> Result<Vec<String>, Error> {
 
 /// The parameters in a statement: where each stands, and its number. `$1` says its number; each `?` has the next.
 pub fn parameters(statement: &str) -> Result<Vec<(Range<usize>, usize)>, Error> {
-    let mut scanner = SplitScanner {
-        text: statement,
-        at: 0,
-    };
-    let mut found = Vec::new();
-    let mut marks = 0;
-    while let Some(character) = scanner.peek() {
-        let start = scanner.at;
-        let after = scanner.rest().get(1..).unwrap_or_default();
-        let digits = after
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(after.len());
-        if character == '?' {
-            scanner.bump();
-            marks += 1;
-            found.push((start..scanner.at, marks));
-        } else if let ('$', Ok(number)) = (character, after[..digits].parse()) {
-            scanner.at += 1 + digits;
-            found.push((start..scanner.at, number));
-        } else {
-            scanner.skip_element()?;
-        }
+    let mut scanner = SqlScanner::default();
+    let (mut found, mut marks) = (Vec::new(), 0);
+    while let Some(element) = scanner.next(statement) {
+        let part = &statement[element.place.clone()];
+        let number = match element.kind {
+            ElementKind::Parameter => part[1..].parse().ok(),
+            ElementKind::Symbol if part == "?" => {
+                marks += 1;
+                Some(marks)
+            }
+            _ => None,
+        };
+        found.extend(number.map(|number| (element.place, number)));
     }
+    check_end(&scanner, statement)?;
     Ok(found)
 }
 
-struct SplitScanner<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl<'a> SplitScanner<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn bump(&mut self) -> Option<char> {
-        let character = self.peek()?;
-        self.at += character.len_utf8();
-        Some(character)
-    }
-
-    /// Skips a literal, name, comment, word or single character; says whether it was more than a
-    /// blank or a comment.
-    fn skip_element(&mut self) -> Result<bool, Error> {
-        let rest = self.rest();
-        if rest.starts_with("--") {
-            self.at += rest.find('\n').unwrap_or(rest.len());
-            return Ok(false);
-        }
-        if rest.starts_with("/*") {
-            self.skip_block_comment()?;
-            return Ok(false);
-        }
-        match self.peek() {
-            Some(quote @ ('\'' | '"')) => self.skip_quoted(quote, false)?,
-            Some('$') => self.skip_dollar_quoted()?,
-            Some(character) if is_word_start(character) => self.skip_word()?,
-            Some(character) => {
-                self.bump();
-                return Ok(!character.is_whitespace());
-            }
-            None => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn skip_block_comment(&mut self) -> Result<(), Error> {
-        let start = self.at;
-        let mut depth = 0_usize;
-        loop {
-            let rest = self.rest();
-            if rest.starts_with("/*") {
-                depth += 1;
-                self.at += 2;
-            } else if rest.starts_with("*/") {
-                depth -= 1;
-                self.at += 2;
-                if depth == 0 {
-                    return Ok(());
-                }
-            } else if self.bump().is_none() {
-                return Err(self.unterminated("/* comment", start));
-            }
-        }
-    }
-
-    /// A word may be the `E` of an escape literal, or hold dollar signs.
-    fn skip_word(&mut self) -> Result<(), Error> {
-        let start = self.at;
-        while self.peek().is_some_and(is_word_part) {
-            self.bump();
-        }
-        let is_escape = self.text[start..self.at].eq_ignore_ascii_case("e");
-        if is_escape && self.peek() == Some('\'') {
-            self.skip_quoted('\'', true)?;
-        }
-        Ok(())
-    }
-
-    fn skip_quoted(&mut self, quote: char, has_escapes: bool) -> Result<(), Error> {
-        let start = self.at;
-        self.bump();
-        while let Some(character) = self.bump() {
-            if character == '\\' && has_escapes {
-                self.bump();
-            } else if character == quote {
-                if self.peek() != Some(quote) {
-                    return Ok(());
-                }
-                self.bump();
-            }
-        }
-        let what = if quote == '"' {
-            "quoted name"
-        } else {
-            "quoted text"
-        };
-        Err(self.unterminated(what, start))
-    }
-
-    /// `$tag$ … $tag$`; a dollar sign that opens no such text is an ordinary character.
-    fn skip_dollar_quoted(&mut self) -> Result<(), Error> {
-        let start = self.at;
-        let after = &self.rest()[1..];
-        let tag_bytes = after.find(|c| !is_tag_part(c)).unwrap_or(after.len());
-        let starts_with_digit = after.starts_with(|c: char| c.is_ascii_digit());
-        if !after[tag_bytes..].starts_with('$') || (tag_bytes > 0 && starts_with_digit) {
-            self.bump();
-            return Ok(());
-        }
-        let tag = &self.rest()[..tag_bytes + 2];
-        self.at += tag.len();
-        match self.rest().find(tag) {
-            Some(bytes) => self.at += bytes + tag.len(),
-            None => return Err(self.unterminated("dollar-quoted text", start)),
-        }
-        Ok(())
-    }
-
-    fn unterminated(&self, what: &str, start: usize) -> Error {
-        Error::new("42601", format!("unterminated {what}")).at(Some(position_of(self.text, start)))
-    }
+/// An error if a quoted text or comment does not end.
+fn check_end(scanner: &SqlScanner, text: &str) -> Result<(), Error> {
+    let Some(element) = scanner.unterminated() else {
+        return Ok(());
+    };
+    let position = position_of(text, element.start);
+    Err(Error::new("42601", format!("unterminated {}", element.name)).at(Some(position)))
 }
 
 /// Line and column of a byte offset.
@@ -193,18 +65,6 @@ pub(crate) fn position_of(text: &str, offset: usize) -> Position {
         line: before.matches('\n').count() as u64 + 1,
         column: before[line_start..].chars().count() as u64 + 1,
     }
-}
-
-fn is_word_start(character: char) -> bool {
-    character.is_alphabetic() || character == '_'
-}
-
-fn is_word_part(character: char) -> bool {
-    character.is_alphanumeric() || character == '_' || character == '$'
-}
-
-fn is_tag_part(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
 }
 
 #[cfg(test)]

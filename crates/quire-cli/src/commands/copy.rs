@@ -4,9 +4,10 @@ use std::fs::File;
 use std::path::Path;
 
 use quire::AtomicFile;
+use quire_text::sql_scanner::SqlScanner;
 
 use super::CommandResult;
-use crate::bare_words::{bare_words, quoted_length};
+use crate::bare_words::bare_words;
 use crate::rows_behind::{ProcessInput, RowLines};
 use crate::shell::{CopyRowSource, Flow, RowTarget, Shell, ShellFailure, StandardInput};
 
@@ -117,14 +118,7 @@ fn parse(arguments: &str) -> Result<Request, ShellFailure> {
 /// The name of a file, in quotes if it has blanks, and what follows it.
 fn split_place(text: &str) -> Option<(&str, &str)> {
     let end = match text.bytes().next()? {
-        b'\'' => {
-            let mut end = 0;
-            // A doubled quote is one of the name.
-            while text.as_bytes().get(end) == Some(&b'\'') {
-                end += quoted_length(&text.as_bytes()[end..], b'\'');
-            }
-            end
-        }
+        b'\'' => SqlScanner::default().next(text)?.place.end,
         _ => text.find(char::is_whitespace).unwrap_or(text.len()),
     };
     Some((text.get(..end)?, text.get(end..)?.trim_start()))

@@ -1,5 +1,7 @@
 //! What the first words of a statement tell.
 
+use quire_text::sql_scanner::{self, SqlScanner};
+
 /// A statement about transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TransactionCommand {
@@ -10,7 +12,7 @@ pub(super) enum TransactionCommand {
 
 impl TransactionCommand {
     pub(super) fn of(sql: &str) -> Option<Self> {
-        let mut words = words(sql);
+        let mut words = SqlScanner::words(sql);
         let first = words.next()?;
         let is_one_of = |list: &[&str]| list.iter().any(|word| first.eq_ignore_ascii_case(word));
         if is_one_of(&["begin", "start"]) {
@@ -24,34 +26,17 @@ impl TransactionCommand {
     }
 }
 
-fn words(sql: &str) -> impl Iterator<Item = &str> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    without_comments(sql)
-        .split(move |c: char| !is_part(c))
-        .filter(|word| !word.is_empty())
-}
-
 /// The text behind the comments and blanks at its start.
 pub(super) fn without_comments(sql: &str) -> &str {
-    let mut rest = sql.trim_start();
-    loop {
-        let comment_end = if rest.starts_with("--") {
-            rest.find('\n')
-        } else if rest.starts_with("/*") {
-            rest.find("*/").map(|end| end + 2)
-        } else {
-            return rest;
-        };
-        rest = comment_end
-            .and_then(|end| rest.get(end..))
-            .unwrap_or_default()
-            .trim_start();
+    match SqlScanner::tokens(sql).next() {
+        Some((element, _)) => &sql[element.place.start..],
+        None => "",
     }
 }
 
 /// The first word in lower case.
 pub(super) fn first_word(sql: &str) -> String {
-    words(sql).next().unwrap_or_default().to_ascii_lowercase()
+    sql_scanner::first_word(sql).to_ascii_lowercase()
 }
 
 #[cfg(test)]
@@ -72,6 +57,9 @@ mod tests {
             ("select 1", None),
             ("", None),
             ("/* open", None),
+            ("/* a /* b */ c */ begin", Some(TransactionCommand::Begin)),
+            ("/* a /* b */ begin */ select 1", None),
+            ("rollback -- to", Some(TransactionCommand::End)),
         ] {
             assert_eq!(TransactionCommand::of(sql), expected, "{sql}");
         }

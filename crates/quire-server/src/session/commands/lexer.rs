@@ -1,5 +1,9 @@
 //! Words, names and numbers of a statement.
 
+use quire_text::sql_scanner::SqlScanner;
+
+use crate::session::words::without_comments;
+
 /// What is left of a statement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lexer<'a> {
@@ -14,7 +18,7 @@ impl<'a> Lexer<'a> {
     /// The same behind blanks and comments.
     fn skipped(self) -> Self {
         Self {
-            rest: crate::session::words::without_comments(self.rest),
+            rest: without_comments(self.rest),
         }
     }
 
@@ -49,24 +53,11 @@ impl<'a> Lexer<'a> {
 
     /// Takes a name: quoted, or folded to lower case.
     pub(super) fn name(&mut self) -> Option<String> {
-        if let Some(quoted) = self.rest.strip_prefix('"') {
-            let mut name = String::new();
-            let mut rest = quoted;
-            loop {
-                let (part, behind) = rest.split_once('"')?;
-                name.push_str(part);
-                match behind.strip_prefix('"') {
-                    Some(more) => {
-                        name.push('"');
-                        rest = more;
-                    }
-                    None => {
-                        self.rest = behind;
-                        *self = self.skipped();
-                        return (!name.is_empty()).then_some(name);
-                    }
-                }
-            }
+        if self.rest.starts_with('"') {
+            let quoted = SqlScanner::default().next(self.rest)?.place.end;
+            let name = self.rest.get(1..quoted - 1)?.replace("\"\"", "\"");
+            self.advance(quoted);
+            return (!name.is_empty()).then_some(name);
         }
         let length = self.word_length();
         let name = self.rest.get(..length)?.to_lowercase();
@@ -100,19 +91,15 @@ impl<'a> Lexer<'a> {
     /// Takes what stands before the parenthesis that closes one opened before; `None` if none does.
     pub(super) fn until_closed(&mut self) -> Option<&'a str> {
         let mut depth = 0_usize;
-        let mut quote = None;
-        for (at, character) in self.rest.char_indices() {
-            match (quote, character) {
-                (Some(open), _) if character == open => quote = None,
-                (Some(_), _) => {}
-                (None, '\'' | '"') => quote = Some(character),
-                (None, '(' | '[') => depth += 1,
-                (None, ')') if depth == 0 => {
-                    let within = self.rest.get(..at);
-                    self.advance(at + 1);
+        for (element, part) in SqlScanner::tokens(self.rest) {
+            match part {
+                "(" | "[" => depth += 1,
+                ")" if depth == 0 => {
+                    let within = self.rest.get(..element.place.start);
+                    self.advance(element.place.end);
                     return within;
                 }
-                (None, ')' | ']') => depth = depth.saturating_sub(1),
+                ")" | "]" => depth = depth.saturating_sub(1),
                 _ => {}
             }
         }
