@@ -49,6 +49,11 @@ impl Newcomers {
     pub(crate) fn count(&self, origin: IpAddr) -> usize {
         self.counts().get(&origin).copied().unwrap_or(0)
     }
+
+    /// How many there are.
+    pub(crate) fn total(&self) -> usize {
+        self.counts().values().sum()
+    }
 }
 
 impl Drop for Newcomer {
@@ -75,6 +80,7 @@ mod tests {
         let first = newcomers.enter(ada);
         let _others = [newcomers.enter(ada), newcomers.enter(bob)];
         assert_eq!((newcomers.count(ada), newcomers.count(bob)), (2, 1));
+        assert_eq!(newcomers.total(), 3);
         drop(first);
         assert_eq!(newcomers.count(ada), 1);
         drop(_others);

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +33,17 @@ const FAREWELL: Duration = Duration::from_secs(10);
 /// Where there is no place left, a connection may begin its session as long as this, as far as others of its origin go. Where there
 /// is, it has the time that the options give it.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a connection without a place waits for what the workers do with others whose sessions have not begun: only a silent one
+/// can be ended in its favour. Nobody is accepted meanwhile.
+const ARRIVAL_PATIENCE: Duration = Duration::from_millis(500);
+
+/// A connection that was accepted and has no place yet.
+struct Arrival {
+    stream: TcpStream,
+    address: SocketAddr,
+    since: Instant,
+}
 
 /// A connection that is silent, until when it may be.
 struct Silent {
@@ -76,6 +87,8 @@ pub(crate) struct Poller {
     silent: HashMap<Token, Silent>,
     /// Connections that are not listened to until their time is up.
     refused: Vec<Silent>,
+    /// The connection that is next to get a place.
+    arrival: Option<Arrival>,
     next_token: usize,
     workers: Arc<Workers>,
 }
@@ -101,6 +114,7 @@ impl Poller {
             returned,
             silent: HashMap::new(),
             refused: Vec::new(),
+            arrival: None,
             next_token: FIRST_CONNECTION,
             workers: Arc::new(Workers::new()),
         })
@@ -129,31 +143,50 @@ impl Poller {
                 }
             }
             self.take_back();
+            if self.arrival.is_some() {
+                self.accept();
+            }
             self.end_late();
         }
         self.say_farewell();
     }
 
     fn pause(&self) -> Option<Duration> {
-        let has_limits =
-            !self.refused.is_empty() || self.silent.values().any(|silent| silent.until.is_some());
+        let has_limits = self.arrival.is_some()
+            || !self.refused.is_empty()
+            || self.silent.values().any(|silent| silent.until.is_some());
         has_limits.then_some(TICK)
     }
 
+    /// Accepts all that wait, as far as there are places. The listener's event comes once: whoever leaves this loop with connections
+    /// that wait comes back to it.
     fn accept(&mut self) {
+        while let Some(arrival) = self.arrival.take().or_else(|| self.next_arrival()) {
+            if let Some(place) = self.place_for(arrival.address) {
+                self.begin(arrival, place);
+            } else if arrival.since.elapsed() < ARRIVAL_PATIENCE && self.have_workers_newcomers() {
+                self.arrival = Some(arrival);
+                return;
+            } else if let Some(place) = self.shared.registry.admit(self.sessions_max()) {
+                self.begin(arrival, place);
+            } else {
+                self.turn_away(&arrival);
+            }
+        }
+    }
+
+    fn next_arrival(&mut self) -> Option<Arrival> {
         loop {
             match self.listener.accept() {
                 Ok((stream, address)) => {
-                    let Some(place) = self.place_for(address) else {
-                        continue;
-                    };
-                    match ClientConversation::new(stream, address, Arc::clone(&self.shared), place)
-                    {
-                        Ok(conversation) => self.serve(Box::new(conversation)),
-                        Err(_) => self.shared.registry.leave(place),
-                    }
+                    let since = Instant::now();
+                    return Some(Arrival {
+                        stream,
+                        address,
+                        since,
+                    });
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return None,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
                 // No more files, most likely; connections that end make room.
@@ -162,35 +195,52 @@ impl Poller {
                     let mut source = SourceFd(&self.listener.as_raw_fd());
                     let registry = self.poll.registry();
                     let _ = registry.reregister(&mut source, LISTENER, Interest::READABLE);
-                    return;
+                    return None;
                 }
             }
         }
     }
 
-    /// A place for a connection that comes, if need be that of another one whose session has not begun.
-    fn place_for(&mut self, address: SocketAddr) -> Option<AdmissionSlot> {
+    fn begin(&self, arrival: Arrival, place: AdmissionSlot) {
         let shared = Arc::clone(&self.shared);
-        let (registry, sessions_max) = (&shared.registry, shared.options.connections_max);
-        let free = registry.admit(sessions_max);
+        match ClientConversation::new(arrival.stream, arrival.address, shared, place) {
+            Ok(conversation) => self.serve(Box::new(conversation)),
+            Err(_) => self.shared.registry.leave(place),
+        }
+    }
+
+    fn turn_away(&self, arrival: &Arrival) {
+        let who = Who {
+            address: Some(arrival.address),
+            ..Who::default()
+        };
+        let log = &self.shared.log;
+        log.note_client("connection closed", "there is no place left", &who);
+    }
+
+    fn sessions_max(&self) -> usize {
+        self.shared.options.connections_max
+    }
+
+    /// A place for the session of a connection that comes, if need be that of another one whose session has not begun.
+    fn place_for(&mut self, address: SocketAddr) -> Option<AdmissionSlot> {
+        let free = self.shared.registry.admit(self.sessions_max());
         if free == Some(AdmissionSlot::Session) {
             return free;
         }
-        if self.end_newcomer(origin_of(address.ip())) {
-            if let Some(place) = free {
-                registry.leave(place);
-            }
-            return registry.admit(sessions_max);
+        if let Some(beyond) = free {
+            self.shared.registry.leave(beyond);
         }
-        if free.is_none() {
-            let who = Who {
-                address: Some(address),
-                ..Who::default()
-            };
-            let log = &shared.log;
-            log.note_client("connection closed", "there is no place left", &who);
-        }
-        free
+        let may_come = self.end_newcomer(origin_of(address.ip()));
+        let registry = &self.shared.registry;
+        may_come.then(|| registry.admit(self.sessions_max()))?
+    }
+
+    /// Whether workers have connections whose session has not begun, none of which [`Self::end_newcomer`] finds.
+    fn have_workers_newcomers(&self) -> bool {
+        let silent = self.silent.values().chain(&self.refused);
+        let silent = silent.filter(|silent| silent.conversation.newcomer().is_some());
+        silent.count() < self.shared.registry.newcomers.total()
     }
 
     /// Ends a connection whose session has not begun, in favour of one from `origin`: one that has been refused already, or the
