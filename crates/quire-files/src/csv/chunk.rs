@@ -193,6 +193,31 @@ impl<'a> ParsedRecords<'a> {
         Ok(Some(text))
     }
 
+    /// Like [`ParsedRecords::value`] for text with escapes, of which some may stand for bytes that are no text.
+    pub(super) fn escaped_text<'s>(
+        &self,
+        row: usize,
+        column: usize,
+        scratch: &'s mut Vec<u8>,
+    ) -> Result<Option<&'s str>, Problem>
+    where
+        'a: 's,
+    {
+        let offset = self.chunk.offset + self.index.field(row, column).start as u64;
+        let Some(bytes) = self.value(row, column, scratch) else {
+            return Ok(None);
+        };
+        if memchr(0, bytes).is_some() {
+            return Err(Problem::NulByte { offset });
+        }
+        let value = || shown(bytes);
+        let text = std::str::from_utf8(bytes).map_err(|_| Problem::InvalidUtf8 {
+            offset,
+            value: value(),
+        })?;
+        Ok(Some(text))
+    }
+
     fn record_end(&self, row: usize) -> usize {
         if row + 1 < self.row_count() {
             self.index.record_start(row + 1)

@@ -247,11 +247,14 @@ impl Fields<'_, '_> {
         for row in 0..self.block.row_count() {
             let text = match self.block.plain_text(row, self.column) {
                 Ok(text) => text,
-                Err(()) => {
-                    let text = self.block.value(row, self.column, self.scratch);
-                    // Taking quotes and escapes, which are ASCII, out of valid text leaves it valid.
-                    text.and_then(|text| std::str::from_utf8(text).ok())
-                }
+                Err(()) => match self.block.escaped_text(row, self.column, self.scratch) {
+                    Ok(text) => text,
+                    Err(problem) => {
+                        self.failures.push(failure(row, self.column, problem));
+                        builder.append_null();
+                        continue;
+                    }
+                },
             };
             builder.append_option(text);
             let problem = match text {

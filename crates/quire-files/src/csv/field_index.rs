@@ -197,11 +197,20 @@ impl FieldIndex {
             dialect.delimiter.unwrap_or(dialect.record_end),
             dialect.record_end,
         );
+        let valid = u64::MAX >> (WINDOW - (text.len() - base).min(WINDOW));
+        if dialect.backslashes {
+            let backslashes = match_any(window, b'\\', b'\\') & valid;
+            // A field with a backslash may have begun in a window before.
+            return if backslashes == 0 && cursor.flags == 0 {
+                self.take_plain(text, base, ends & valid, cursor, dialect)
+            } else {
+                self.take_escaped(text, base, ends & valid | backslashes, cursor, dialect)
+            };
+        }
         let quotes = match (format.has_quotes, dialect.quote) {
             (true, Some(quote)) => match_any(window, quote, dialect.escape.unwrap_or(quote)),
             _ => 0,
         };
-        let valid = u64::MAX >> (WINDOW - (text.len() - base).min(WINDOW));
         if quotes & valid == 0 && !cursor.in_quotes && cursor.flags == 0 {
             self.take_plain(text, base, ends & valid, cursor, dialect)
         } else {
@@ -224,7 +233,37 @@ impl FieldIndex {
             ends &= ends - 1;
             self.end_field(at, cursor);
             if text[at] == dialect.record_end
-                && let Some(stop) = self.end_record(text, at, cursor)
+                && let Some(stop) = self.end_record(text, at, cursor, dialect)
+            {
+                return Some(stop);
+            }
+        }
+        None
+    }
+
+    /// A window with backslashes, each of which makes the byte behind it plain.
+    fn take_escaped(
+        &mut self,
+        text: &[u8],
+        base: usize,
+        mut marks: u64,
+        cursor: &mut RecordCursor,
+        dialect: &Dialect,
+    ) -> Option<IndexStop> {
+        while marks != 0 {
+            let at = base + marks.trailing_zeros() as usize;
+            marks &= marks - 1;
+            if at == cursor.plain_at {
+                continue;
+            }
+            if text[at] == b'\\' {
+                cursor.plain_at = at + 1;
+                cursor.flags |= ESCAPED;
+                continue;
+            }
+            self.end_field(at, cursor);
+            if text[at] == dialect.record_end
+                && let Some(stop) = self.end_record(text, at, cursor, dialect)
             {
                 return Some(stop);
             }
@@ -250,7 +289,7 @@ impl FieldIndex {
                 check_after_quote(text, at, cursor, dialect);
                 self.end_field(at, cursor);
                 if byte == dialect.record_end
-                    && let Some(stop) = self.end_record(text, at, cursor)
+                    && let Some(stop) = self.end_record(text, at, cursor, dialect)
                 {
                     return Some(stop);
                 }
@@ -278,14 +317,16 @@ impl FieldIndex {
         text: &[u8],
         at: usize,
         cursor: &mut RecordCursor,
+        dialect: &Dialect,
     ) -> Option<IndexStop> {
         let (start, next) = (cursor.record_start, at + 1);
+        let is_left_out = |line| is_blank(line) && !dialect.backslashes;
         let mut slot = cursor.slot;
         if cursor.fields == self.field_count && cursor.problem.is_none() {
             self.mark_carriage_return(text, at, slot);
             self.row_count += 1;
             slot += self.field_count + 1;
-        } else if !is_blank(&text[start..at]) || cursor.problem.is_some() {
+        } else if !is_left_out(&text[start..at]) || cursor.problem.is_some() {
             let found = cursor.fields;
             let problem = cursor
                 .problem

@@ -283,6 +283,9 @@ fn check_options(options: &CsvOptions) -> Result<(), CopyError> {
             return fail("the NULL string must not contain the delimiter");
         }
     }
+    if options.backslashes && (options.quote.is_some() || options.escape.is_some()) {
+        return fail("a format of backslashes has no QUOTE and no ESCAPE");
+    }
     if options.quote.is_some_and(special) {
         return fail("QUOTE must be one ASCII character other than a line end");
     }

@@ -68,6 +68,9 @@ pub struct CsvOptions {
     pub escape: Option<u8>,
     /// Whether the first record holds names.
     pub header: CsvFlag,
+    /// Whether a backslash, in or out of quotes, makes the next character plain or stands for another one with it (`\t`, `\n`, `\x41`):
+    /// PostgreSQL's text format. It has no quotes, and a blank line is a record. Default false.
+    pub backslashes: bool,
     /// Unquoted text that means NULL. Default: nothing at all.
     pub null_string: String,
     /// Also take quoted text equal to `null_string` as NULL. Default false.
@@ -104,6 +107,7 @@ impl Default for CsvOptions {
             delimiter: Delimiter::Auto,
             quote: Some(b'"'),
             escape: None,
+            backslashes: false,
             header: CsvFlag::Auto,
             null_string: String::new(),
             quoted_null: false,
@@ -129,6 +133,8 @@ pub struct Dialect {
     pub quote: Option<u8>,
     /// Escape character inside quoted fields; equals `quote` when quotes are doubled.
     pub escape: Option<u8>,
+    /// A backslash makes the next byte plain: PostgreSQL's text format, which has no quotes.
+    pub backslashes: bool,
     /// Last byte of a record: line feed, or carriage return in files that have no line feed. A
     /// carriage return before a line feed belongs to the line end.
     pub record_end: u8,
@@ -137,6 +143,17 @@ pub struct Dialect {
 impl Dialect {
     pub(super) fn is_delimiter(&self, byte: u8) -> bool {
         self.delimiter == Some(byte)
+    }
+
+    /// Whether the byte at a position follows an odd number of backslashes, so that it ends nothing. `bytes` begin with a record.
+    pub(super) fn is_plain(&self, bytes: &[u8], at: usize) -> bool {
+        let backslashes = || bytes[..at].iter().rev().take_while(|byte| **byte == b'\\');
+        self.backslashes && backslashes().count() % 2 == 1
+    }
+
+    /// Whether a line with nothing in it is no record.
+    pub(super) fn skips_blank_lines(&self) -> bool {
+        self.delimiter.is_some() && !self.backslashes
     }
 
     pub(super) fn is_quote(&self, byte: u8) -> bool {

@@ -130,13 +130,20 @@ fn field_end(bytes: &[u8], start: usize, dialect: &Dialect) -> FieldEnd {
             }
         }
     }
-    let rest = &bytes[at..];
-    let found = rest
-        .iter()
-        .position(|&b| dialect.is_delimiter(b) || b == dialect.record_end);
+    while let Some(&byte) = bytes.get(at) {
+        let ends = dialect.is_delimiter(byte) || byte == dialect.record_end;
+        if ends {
+            break;
+        }
+        at += if dialect.backslashes && byte == b'\\' {
+            2
+        } else {
+            1
+        };
+    }
     FieldEnd {
-        position: found.map_or(bytes.len(), |found| at + found),
-        open: false,
+        position: at.min(bytes.len()),
+        open: at > bytes.len(),
     }
 }
 
@@ -148,6 +155,14 @@ fn escapes_next(bytes: &[u8], at: usize, dialect: &Dialect) -> bool {
 }
 
 fn plain_field<'a>(raw: &'a [u8], dialect: &Dialect) -> PlainField<'a> {
+    if dialect.backslashes && raw.contains(&b'\\') {
+        let mut text = Vec::with_capacity(raw.len());
+        unescape(raw, dialect, &mut text);
+        return PlainField {
+            bytes: Cow::Owned(text),
+            quoted: false,
+        };
+    }
     if !raw.first().is_some_and(|&b| dialect.is_quote(b)) {
         return PlainField {
             bytes: Cow::Borrowed(raw),
@@ -176,12 +191,53 @@ fn plain_field<'a>(raw: &'a [u8], dialect: &Dialect) -> PlainField<'a> {
     }
 }
 
-/// Appends the content of a quoted field (without its outer quotes) with escapes resolved.
+/// Appends the content of a field (without its outer quotes) with escapes resolved.
 pub(super) fn unescape(content: &[u8], dialect: &Dialect, out: &mut Vec<u8>) {
+    if dialect.backslashes {
+        return unescape_backslashes(content, out);
+    }
     let mut at = 0;
     while at < content.len() {
         at += usize::from(escapes_next(content, at, dialect));
         out.push(content[at]);
         at += 1;
     }
+}
+
+/// Octal and hexadecimal numbers are bytes, which may make a text that is not UTF-8.
+fn unescape_backslashes(content: &[u8], out: &mut Vec<u8>) {
+    let mut bytes = content.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        // A field never ends in an odd number of backslashes: its end would be a character of it.
+        let Some(escaped) = bytes.next() else { return };
+        out.push(match escaped {
+            b'b' => 8,
+            b'f' => 12,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'v' => 11,
+            b'0'..=b'7' => number(u32::from(escaped - b'0'), 8, &mut bytes),
+            b'x' if bytes.peek().is_some_and(u8::is_ascii_hexdigit) => number(0, 16, &mut bytes),
+            other => other,
+        });
+    }
+}
+
+/// The byte of `value` and up to two more digits. What does not fit a byte is cut off, as PostgreSQL does.
+fn number(
+    mut value: u32,
+    base: u32,
+    bytes: &mut std::iter::Peekable<impl Iterator<Item = u8>>,
+) -> u8 {
+    for _ in 0..2 {
+        let digit = bytes.next_if(|byte| char::from(*byte).is_digit(base));
+        let digit = digit.and_then(|digit| char::from(digit).to_digit(base));
+        value = digit.map_or(value, |digit| value * base + digit);
+    }
+    value as u8
 }

@@ -41,8 +41,8 @@ pub(super) struct CsvSample<'a> {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<'a> CsvSample<'a> {
-    fn start(&self) -> usize {
-        if self.bytes.starts_with(BYTE_ORDER_MARK) {
+    fn start(&self, dialect: &Dialect) -> usize {
+        if !dialect.backslashes && self.bytes.starts_with(BYTE_ORDER_MARK) {
             BYTE_ORDER_MARK.len()
         } else {
             0
@@ -58,7 +58,7 @@ impl<'a> CsvSample<'a> {
                 break;
             };
             at = record.end;
-            if !record.is_blank() || dialect.delimiter.is_none() {
+            if !record.is_blank() || !dialect.skips_blank_lines() {
                 records.push(record);
             }
         }
@@ -73,13 +73,13 @@ pub(super) fn sniff(
     declared: Option<&Schema>,
     file: &Arc<str>,
 ) -> Result<Option<CsvDialect>, CopyError> {
-    let start = sample.start();
+    let dialect = choose_dialect(sample, options, declared);
+    let start = sample.start(&dialect);
     if start == sample.bytes.len() && sample.complete {
         return Err(CopyError::Empty {
             file: Arc::clone(file),
         });
     }
-    let dialect = choose_dialect(sample, options, declared);
     let records = sample.records(start, &dialect);
     let Some(first) = records.first() else {
         if sample.complete {
@@ -144,7 +144,7 @@ fn lines_before(bytes: &[u8], first: &PlainRecord<'_>, dialect: &Dialect, start:
         .take_while(|&&b| b == dialect.record_end || b == b'\r')
         .filter(|&&b| b == dialect.record_end)
         .count() as u64;
-    1 + if dialect.delimiter.is_some() {
+    1 + if dialect.skips_blank_lines() {
         blank
     } else {
         0
@@ -181,6 +181,7 @@ fn choose_dialect(
         delimiter: None,
         quote: options.quote,
         escape: options.escape.or(options.quote),
+        backslashes: options.backslashes,
         record_end: if old_mac { b'\r' } else { b'\n' },
     };
     dialect.delimiter = match options.delimiter {
@@ -213,7 +214,7 @@ fn choose_delimiter(
             delimiter: Some(delimiter),
             ..*dialect
         };
-        let records = sample.records(sample.start(), &dialect);
+        let records = sample.records(sample.start(&dialect), &dialect);
         let Some(fields) = records.first().map(|first| first.fields.len()) else {
             continue;
         };

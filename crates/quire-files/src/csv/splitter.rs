@@ -2,7 +2,8 @@
 //!
 //! A record ends at a line end outside quotes, and a quote opens a quoted field only at the
 //! beginning of a field. Without a quote in the buffer the last line end is found backwards;
-//! otherwise the scan hops from quote to quote, which costs nothing where there are none.
+//! otherwise the scan hops from quote to quote, which costs nothing where there are none. In a format of backslashes a line end behind
+//! an odd number of them ends no record.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -79,7 +80,7 @@ impl Splitter {
                 if scan.in_quotes {
                     return Err(self.unfinished(&buffer[scan.records_end..], &buffer, scan));
                 }
-                if buffer.last() != Some(&self.options.dialect.record_end) {
+                if scan.records_end < buffer.len() {
                     buffer.push(self.options.dialect.record_end);
                 }
                 scan.records_end = buffer.len();
@@ -165,6 +166,10 @@ impl QuoteScan {
             self.take_line_ends(buffer, buffer.len(), dialect);
             return;
         };
+        debug_assert!(
+            !dialect.backslashes,
+            "a format of backslashes has no quotes"
+        );
         let escape = dialect.escape.unwrap_or(quote);
         loop {
             if self.in_quotes {
@@ -203,8 +208,13 @@ impl QuoteScan {
 
     /// Takes `buffer[position..until]`, which is outside quotes.
     fn take_line_ends(&mut self, buffer: &[u8], until: usize, dialect: &Dialect) {
-        if let Some(found) = memrchr(dialect.record_end, &buffer[self.position..until]) {
-            self.records_end = self.position + found + 1;
+        let mut end = until;
+        while let Some(found) = memrchr(dialect.record_end, &buffer[self.position..end]) {
+            end = self.position + found;
+            if !dialect.is_plain(buffer, end) {
+                self.records_end = end + 1;
+                break;
+            }
         }
         self.position = until;
     }

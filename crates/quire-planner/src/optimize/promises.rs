@@ -49,7 +49,7 @@ use datafusion::physical_plan::{
     PlanProperties, ReplaceChildrenOptions,
 };
 
-use super::bounded::WindowRows;
+use super::bounded::CopiedRows;
 use super::lost_constants::sorted_by_lost;
 use super::physical_joins::PhysicalJoin;
 
@@ -309,7 +309,7 @@ fn growing_window(node: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPla
     if promises_growth(node) {
         return Some(node);
     }
-    if !node.is::<WindowRows>() {
+    if !node.is::<CopiedRows>() {
         return None;
     }
     node.children().into_iter().find_map(growing_window)

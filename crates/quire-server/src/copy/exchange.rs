@@ -64,7 +64,7 @@ impl From<quire::Error> for CopyFailure {
 pub struct CopyReceiver {
     copy: CopyIn,
     translator: CopyTranslator,
-    csv: Vec<u8>,
+    ready: Vec<u8>,
 }
 
 impl CopyReceiver {
@@ -73,7 +73,7 @@ impl CopyReceiver {
         Self {
             translator: CopyTranslator::new(copy.format(), copy.columns()),
             copy,
-            csv: Vec::new(),
+            ready: Vec::new(),
         }
     }
 
@@ -82,10 +82,9 @@ impl CopyReceiver {
     /// # Errors
     /// The bytes are not in the format.
     pub fn take(&mut self, bytes: &[u8]) -> Result<bool, CopyFailure> {
-        self.csv.clear();
-        let translated = self.translator.translate(bytes, &mut self.csv);
-        translated.map_err(|failure| self.at_line(failure))?;
-        Ok(self.copy.send(&self.csv))
+        self.ready.clear();
+        self.translator.translate(bytes, &mut self.ready)?;
+        Ok(self.copy.send(&self.ready))
     }
 
     /// All has come.
@@ -93,26 +92,19 @@ impl CopyReceiver {
     /// # Errors
     /// What is wrong with the rows.
     pub fn finish(mut self) -> Result<Completion, CopyFailure> {
-        self.csv.clear();
-        let translated = self.translator.finish(&mut self.csv);
-        translated.map_err(|failure| self.at_line(failure))?;
-        self.copy.send(&self.csv);
-        let Self {
-            copy, translator, ..
-        } = self;
-        copy.finish().map_err(|error| placed(error, &translator))
+        self.ready.clear();
+        self.translator.finish(&mut self.ready)?;
+        self.copy.send(&self.ready);
+        let has_lines = self.translator.has_lines();
+        self.copy.finish().map_err(|error| CopyFailure {
+            line: error.record_line().filter(|_| has_lines),
+            ..error.into()
+        })
     }
 
     /// Whoever sends gives up; the failure is for them.
     pub fn fail(self, reason: &str) -> CopyFailure {
         self.copy.fail(reason).into()
-    }
-
-    fn at_line(&self, failure: ServerFailure) -> CopyFailure {
-        CopyFailure {
-            line: self.translator.line(),
-            ..failure.into()
-        }
     }
 }
 
@@ -120,19 +112,6 @@ impl fmt::Debug for CopyReceiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("CopyReceiver").field(&self.copy).finish()
     }
-}
-
-/// The error with the line of what came in the place of that of the CSV made of it.
-fn placed(error: quire::Error, translator: &CopyTranslator) -> CopyFailure {
-    let csv_line = error.record_line();
-    let line = csv_line.and_then(|line| translator.line_of(line));
-    let mut failure = CopyFailure::from(error);
-    failure.line = line;
-    if let (Some(csv_line), Some(line)) = (csv_line, line) {
-        let (read, came) = (format!(" line {csv_line}"), format!(" line {line}"));
-        failure.message = failure.message.replacen(&read, &came, 1);
-    }
-    failure
 }
 
 /// The rows of a `COPY … TO STDOUT`, in its format.

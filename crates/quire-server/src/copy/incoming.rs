@@ -1,10 +1,9 @@
-//! What clients send, as CSV.
+//! What clients send: text and CSV as they come, but for the mark of the end, and the binary format as CSV.
 
 use quire::arrow::datatypes::SchemaRef;
 use quire::{CopyFormat, CopyKind};
 use quire_text::temporal::TimeZoneRules;
 
-use super::line_map::LineMap;
 use super::outgoing::SIGNATURE;
 use crate::failure::ServerFailure;
 use crate::types::{Parameter, PgType, WireCell, WireFormat, write_text};
@@ -12,11 +11,11 @@ use crate::types::{Parameter, PgType, WireCell, WireFormat, write_text};
 /// Bytes of a row that has not come in full.
 const ROW_BYTES_MAX: usize = 64 << 20;
 
-/// Makes CSV of what comes, piece by piece; pieces end anywhere.
+/// Takes what comes piece by piece; pieces end anywhere.
 pub(super) enum CopyTranslator {
-    /// It is CSV.
     Csv(CsvEnd),
-    Text(TextLines),
+    Text(TextEnd),
+    /// Becomes CSV.
     Binary(BinaryRows),
 }
 
@@ -24,15 +23,7 @@ impl CopyTranslator {
     pub(super) fn new(format: &CopyFormat, columns: &SchemaRef) -> Self {
         match format.kind {
             CopyKind::Csv => Self::Csv(CsvEnd::default()),
-            CopyKind::Text => Self::Text(TextLines {
-                delimiter: format.delimiter,
-                null: format.null.clone().into_bytes(),
-                is_header_next: format.header,
-                waiting: Vec::new(),
-                searched: 0,
-                is_over: false,
-                lines: LineMap::default(),
-            }),
+            CopyKind::Text => Self::Text(TextEnd::default()),
             CopyKind::Binary => {
                 let columns = columns.fields().iter().map(|field| {
                     let oid = PgType::of(field.data_type()).oid();
@@ -60,26 +51,17 @@ impl CopyTranslator {
                 end.translate(bytes, csv);
                 Ok(())
             }
-            Self::Text(lines) => lines.translate(bytes, csv),
+            Self::Text(end) => {
+                end.translate(bytes, csv);
+                Ok(())
+            }
             Self::Binary(rows) => rows.translate(bytes, csv),
         }
     }
 
-    /// The line that was translated last, from 1, where there are lines.
-    pub(super) fn line(&self) -> Option<u64> {
-        match self {
-            Self::Text(text) => Some(text.lines.line),
-            Self::Csv(_) | Self::Binary(_) => None,
-        }
-    }
-
-    /// The line that came, from 1, of which a line of CSV was made.
-    pub(super) fn line_of(&self, csv_line: u64) -> Option<u64> {
-        match self {
-            Self::Csv(_) => Some(csv_line),
-            Self::Text(text) => text.lines.of(csv_line),
-            Self::Binary(_) => None,
-        }
+    /// Whether the rows are lines that came.
+    pub(super) fn has_lines(&self) -> bool {
+        !matches!(self, Self::Binary(_))
     }
 
     /// Nothing more comes.
@@ -89,11 +71,8 @@ impl CopyTranslator {
                 end.finish(csv);
                 Ok(())
             }
-            Self::Text(lines) => {
-                if !lines.is_over && !lines.waiting.is_empty() {
-                    let line = std::mem::take(&mut lines.waiting);
-                    lines.line(&line, csv)?;
-                }
+            Self::Text(end) => {
+                end.finish(csv);
                 Ok(())
             }
             Self::Binary(rows) if rows.is_over => Ok(()),
@@ -154,139 +133,49 @@ impl CsvEnd {
     }
 }
 
-/// A line for each row.
-pub(super) struct TextLines {
-    delimiter: u8,
-    null: Vec<u8>,
-    is_header_next: bool,
-    /// The line that has not come in full, and how far no end was found in it.
-    waiting: Vec<u8>,
-    searched: usize,
-    /// `\.` has come.
+/// `\.` in a line of its own, behind which nothing is a row.
+#[derive(Default)]
+pub(super) struct TextEnd {
+    /// The beginning of a line, as long as it may become the mark.
+    held: Vec<u8>,
+    is_within_line: bool,
     is_over: bool,
-    lines: LineMap,
 }
 
-impl TextLines {
-    fn translate(&mut self, bytes: &[u8], csv: &mut Vec<u8>) -> Result<(), ServerFailure> {
-        let mut all = std::mem::take(&mut self.waiting);
-        all.extend_from_slice(bytes);
-        let mut start = 0;
-        let mut from = self.searched;
-        while let Some(found) = position_of(&all, from, b'\n') {
-            from = found + 1;
-            let line = all.get(start..found).unwrap_or_default();
-            if ends_in_backslash(line) {
-                // The line end is part of a value.
-                continue;
+impl TextEnd {
+    const MARKS: [&[u8]; 2] = [b"\\.\n", b"\\.\r\n"];
+
+    fn translate(&mut self, bytes: &[u8], text: &mut Vec<u8>) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if self.is_over {
+                return;
             }
-            self.line(line, csv)?;
-            start = found + 1;
+            self.line_piece(piece, text);
         }
-        all.drain(..start);
-        if all.len() > ROW_BYTES_MAX {
-            return Err(too_long());
-        }
-        self.searched = all.len();
-        self.waiting = all;
-        Ok(())
     }
 
-    fn line(&mut self, line: &[u8], csv: &mut Vec<u8>) -> Result<(), ServerFailure> {
-        self.lines.came(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if std::mem::take(&mut self.is_header_next) || self.is_over {
-            return Ok(());
+    /// Takes a line, or a part of one.
+    fn line_piece(&mut self, piece: &[u8], text: &mut Vec<u8>) {
+        if !self.is_within_line {
+            self.held.extend_from_slice(piece);
+            let line = self.held.as_slice();
+            self.is_over = Self::MARKS.contains(&line);
+            if self.is_over || Self::MARKS.iter().any(|mark| mark.starts_with(line)) {
+                return;
+            }
+            text.append(&mut self.held);
+        } else {
+            text.extend_from_slice(piece);
         }
-        if line == b"\\." {
-            self.is_over = true;
-            return Ok(());
-        }
-        let written = csv.len();
-        let mut start = 0;
-        let mut at = 0;
-        loop {
-            let byte = line.get(at).copied();
-            if byte.is_some_and(|byte| byte != self.delimiter) {
-                at += if byte == Some(b'\\') { 2 } else { 1 };
-                continue;
-            }
-            let field = line.get(start..at.min(line.len())).unwrap_or_default();
-            if start > 0 {
-                csv.push(b',');
-            }
-            if field == self.null {
-                csv.extend_from_slice(NULL)
-            } else {
-                push_quoted(csv, &unescaped(field)?)
-            }
-            if byte.is_none() {
-                break;
-            }
-            at += 1;
-            start = at;
-        }
-        csv.push(b'\n');
-        self.lines.wrote(csv.get(written..).unwrap_or_default());
-        Ok(())
+        self.is_within_line = !piece.ends_with(b"\n");
     }
-}
 
-fn position_of(bytes: &[u8], from: usize, wanted: u8) -> Option<usize> {
-    let rest = bytes.get(from..)?;
-    rest.iter()
-        .position(|byte| *byte == wanted)
-        .map(|at| from + at)
-}
-
-fn ends_in_backslash(line: &[u8]) -> bool {
-    let backslashes = line.iter().rev().take_while(|byte| **byte == b'\\');
-    backslashes.count() % 2 == 1
-}
-
-/// A value without its backslashes.
-fn unescaped(field: &[u8]) -> Result<Vec<u8>, ServerFailure> {
-    let mut value = Vec::with_capacity(field.len());
-    let mut bytes = field.iter().copied().peekable();
-    while let Some(byte) = bytes.next() {
-        if byte != b'\\' {
-            value.push(byte);
-            continue;
+    fn finish(&mut self, text: &mut Vec<u8>) {
+        let is_mark = matches!(self.held.as_slice(), b"\\." | b"\\.\r");
+        if !self.is_over && !is_mark {
+            text.append(&mut self.held);
         }
-        value.push(match bytes.next() {
-            Some(b'b') => 8,
-            Some(b'f') => 12,
-            Some(b'n') => b'\n',
-            Some(b'r') => b'\r',
-            Some(b't') => b'\t',
-            Some(b'v') => 11,
-            Some(first @ b'0'..=b'7') => {
-                let mut number = u32::from(first - b'0');
-                for _ in 0..2 {
-                    let digit = bytes.next_if(|byte| matches!(byte, b'0'..=b'7'));
-                    number = digit.map_or(number, |digit| number * 8 + u32::from(digit - b'0'));
-                }
-                number as u8
-            }
-            Some(b'x') if bytes.peek().is_some_and(u8::is_ascii_hexdigit) => {
-                let mut number = 0;
-                for _ in 0..2 {
-                    let digit = bytes.next_if(u8::is_ascii_hexdigit);
-                    let digit = digit.and_then(|digit| char::from(digit).to_digit(16));
-                    number = digit.map_or(number, |digit| number * 16 + digit);
-                }
-                number as u8
-            }
-            Some(other) => other,
-            None => {
-                return Err(ServerFailure::error(
-                    "22P04",
-                    "a value of COPY data ends in a backslash",
-                ));
-            }
-        });
     }
-    Ok(value)
 }
 
 /// Numbers of bytes, and bytes.
@@ -455,18 +344,6 @@ mod tests {
         }
     }
 
-    fn text_lines() -> CopyTranslator {
-        CopyTranslator::Text(TextLines {
-            delimiter: b'\t',
-            null: b"\\N".to_vec(),
-            is_header_next: false,
-            waiting: Vec::new(),
-            searched: 0,
-            is_over: false,
-            lines: LineMap::default(),
-        })
-    }
-
     /// The same whatever the pieces are.
     fn translated(
         make: impl Fn() -> CopyTranslator,
@@ -488,16 +365,17 @@ mod tests {
     }
 
     #[test]
-    fn lines_become_quoted_values() {
-        let text = |bytes: &[u8]| translated(text_lines, bytes).unwrap();
-        assert_eq!(text(b"1\t\\N\tx\n"), "\"1\",\\N,\"x\"\n");
-        assert_eq!(text(b"a\"b\t\t\\\\N\n"), "\"a\"\"b\",\"\",\"\\N\"\n");
-        assert_eq!(text(b"\\t\\101\\x42\\\\\r\nlast"), "\"\tAB\\\"\n\"last\"\n");
-        assert_eq!(text(b"1\n\\.\nignored\n"), "\"1\"\n");
-        assert_eq!(text(b"a\\\nb\n"), "\"a\nb\"\n");
-        assert_eq!(text(b"\n"), "\"\"\n");
-        assert_eq!(text(b""), "");
-        assert!(translated(text_lines, b"a\\").is_err());
+    fn text_ends_with_the_mark_in_a_line_of_its_own() {
+        let make = || CopyTranslator::Text(TextEnd::default());
+        let text = |bytes: &[u8]| translated(make, bytes).unwrap();
+        assert_eq!(text(b"1\t\\N\n\\.\nignored\n"), "1\t\\N\n");
+        assert_eq!(text(b"1\n\\.\r\nignored\n"), "1\n");
+        for end in [b"\\.".as_slice(), b"\\.\r", b"\\.\n", b""] {
+            assert_eq!(text(&[b"1\n", end].concat()), "1\n");
+        }
+        for whole in ["a\\.\n", "\\.x\n", "\\", "\\\\.\n", "a\\", "", "\n\n"] {
+            assert_eq!(text(whole.as_bytes()), whole);
+        }
     }
 
     fn binary_rows() -> CopyTranslator {

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+mod backslashes;
 mod bad_input;
 mod infer;
 mod oracle;

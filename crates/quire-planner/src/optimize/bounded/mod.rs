@@ -1,24 +1,26 @@
 //! Steps on physical plans that replace operators which hold more rows than memory has room for by operators that spill.
 
+mod copied_rows;
 mod holding;
+mod merge_inputs;
 mod row_sizes;
 mod sorted_limits;
 mod spilling_joins;
-mod window_rows;
 mod windows;
 
-pub use self::{holding::Holding, spilling_joins::has_hash_joins, window_rows::WINDOW_ROWS};
+pub use self::{copied_rows::WINDOW_ROWS, holding::Holding, spilling_joins::has_hash_joins};
 
 use std::sync::Arc;
 
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 
+use merge_inputs::MergeInputs;
 use sorted_limits::SortedLimits;
 use spilling_joins::SpillingJoins;
 use windows::Windows;
 
-pub(super) use window_rows::WindowRows;
+pub(super) use copied_rows::CopiedRows;
 
 /// DataFusion's rules for physical plans, with ours among them: joins before what they need of their inputs is put below them, limits
 /// before filters that sorts tighten as they go are handed to scans, windows at the end.
@@ -33,6 +35,8 @@ pub(super) fn rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Sen
         Arc::new(SpillingJoins(holding)),
     );
     insert("EnsureCooperative", Arc::new(SortedLimits(holding)));
+    // Behind the rules that place sorts and move them down.
+    rules.push(Arc::new(MergeInputs));
     // Behind all rules that look into windows.
     rules.push(Arc::new(Windows(holding)));
     rules

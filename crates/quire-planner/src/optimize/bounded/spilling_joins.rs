@@ -96,16 +96,21 @@ fn merged(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>> {
         vec![SortOptions::default(); join.on().len()],
         join.null_equality(),
     )?);
-    let Some(picked) = &join.projection else {
-        return Ok(merge);
-    };
-    let schema = merge.schema();
-    let picked = picked.iter().map(|index| {
+    match &join.projection {
+        Some(columns) => with_columns(merge, columns),
+        None => Ok(merge),
+    }
+}
+
+fn with_columns(
+    input: Arc<dyn ExecutionPlan>,
+    columns: &[usize],
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let schema = input.schema();
+    let picked = columns.iter().map(|index| {
         let name = schema.field(*index).name();
         ProjectionExpr::new(Arc::new(Column::new(name, *index)), name.clone())
     });
-    Ok(Arc::new(ProjectionExec::try_new(
-        picked.collect::<Vec<_>>(),
-        merge,
-    )?))
+    let picked = picked.collect::<Vec<_>>();
+    Ok(Arc::new(ProjectionExec::try_new(picked, input)?))
 }

@@ -1,7 +1,7 @@
 //! `COPY … FROM STDIN` and `COPY … TO STDOUT`: rows that the client sends or takes.
 //!
-//! What comes in is CSV here, whatever the client sends: who speaks with it translates. The rows are read by a task of the statement
-//! while they come; at most [`QUEUED_PIECES`] pieces wait for it.
+//! Text and CSV come as the client sends them; the server makes CSV of the binary format. A task of the statement reads the rows while they
+//! come; at most [`QUEUED_PIECES`] pieces wait for it.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
@@ -58,11 +58,11 @@ impl CopyIn {
         &self.columns
     }
 
-    /// Sends rows on as CSV: that of [`CopyIn::format`] if its kind is CSV; otherwise with commas, each value in double quotes but
-    /// for NULL, which is `\N` without. Waits while enough others are not read yet. `false`: the statement has failed, and
+    /// Sends rows on in [`CopyIn::format`], if its kind is text or CSV. In the place of the binary format it takes CSV with commas, each
+    /// value in double quotes but for NULL, which is `\N` without. Waits while enough others are not read yet. `false`: the statement has failed, and
     /// [`CopyIn::finish`] says why.
-    pub fn send(&mut self, csv: &[u8]) -> bool {
-        self.waiting.extend_from_slice(csv);
+    pub fn send(&mut self, rows: &[u8]) -> bool {
+        self.waiting.extend_from_slice(rows);
         self.waiting.len() < PIECE_BYTES || self.pass_on()
     }
 

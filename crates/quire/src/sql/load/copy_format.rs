@@ -46,16 +46,25 @@ impl CopyFormat {
         }
     }
 
-    /// The CSV that comes in: the client's own, or what [`super::CopyIn::send`] asks for.
+    /// The rows that come in: the client's own, or what [`super::CopyIn::send`] asks for in the place of the binary format.
     pub(super) fn reading(&self) -> CsvOptions {
-        let is_csv = self.kind == CopyKind::Csv;
-        let is_named = is_csv && self.header;
+        let (quote, escape) = match self.kind {
+            CopyKind::Text => (None, None),
+            CopyKind::Csv => (
+                Some(self.quote),
+                Some(self.escape).filter(|escape| *escape != self.quote),
+            ),
+            CopyKind::Binary => (Some(b'"'), None),
+        };
+        let is_binary = self.kind == CopyKind::Binary;
+        let is_named = self.header && !is_binary;
         CsvOptions {
-            delimiter: Delimiter::Byte(if is_csv { self.delimiter } else { b',' }),
-            quote: Some(if is_csv { self.quote } else { b'"' }),
-            escape: Some(self.escape).filter(|escape| is_csv && *escape != self.quote),
+            delimiter: Delimiter::Byte(if is_binary { b',' } else { self.delimiter }),
+            quote,
+            escape,
+            backslashes: self.kind == CopyKind::Text,
             header: if is_named { CsvFlag::Yes } else { CsvFlag::No },
-            null_string: if is_csv { self.null.as_str() } else { "\\N" }.to_owned(),
+            null_string: if is_binary { "\\N" } else { self.null.as_str() }.to_owned(),
             trailing_delimiter: CsvFlag::No,
             ..CsvOptions::default()
         }

@@ -1,10 +1,11 @@
-//! Rows on their way into a window or out of it: texts in another form, and counted where the window keeps them.
+//! Rows in batches of their own: texts refer to no other rows, or have another form, and no batch has more rows than the plan's batches.
+//! Windows read and write such rows, which are counted where a window keeps them, and the sorts below a merge join read them.
 
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::compute::cast;
+use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchOptions, UInt64Array};
+use datafusion::arrow::compute::{cast, take_record_batch};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics, internal_err};
@@ -16,21 +17,21 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
 };
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 
 /// What the pool calls the rows that a window keeps.
 pub const WINDOW_ROWS: &str = "WindowRows";
 
 /// The rows of an input in columns of `schema`, in their order.
 #[derive(Debug)]
-pub(in crate::optimize) struct WindowRows {
+pub(in crate::optimize) struct CopiedRows {
     input: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
     is_counted: bool,
     properties: Arc<PlanProperties>,
 }
 
-impl WindowRows {
+impl CopiedRows {
     pub(super) fn new(
         input: Arc<dyn ExecutionPlan>,
         schema: SchemaRef,
@@ -59,15 +60,15 @@ fn with_schema(known: &EquivalenceProperties, schema: &SchemaRef) -> Result<Equi
     Ok(same)
 }
 
-impl DisplayAs for WindowRows {
+impl DisplayAs for CopiedRows {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter) -> fmt::Result {
-        write!(f, "WindowRows: is_counted={}", self.is_counted)
+        write!(f, "CopiedRows: is_counted={}", self.is_counted)
     }
 }
 
-impl ExecutionPlan for WindowRows {
+impl ExecutionPlan for CopiedRows {
     fn name(&self) -> &'static str {
-        "WindowRows"
+        "CopiedRows"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -111,9 +112,11 @@ impl ExecutionPlan for WindowRows {
         let consumer = MemoryConsumer::new(format!("{WINDOW_ROWS}[{partition}]"));
         let kept = consumer.register(context.memory_pool());
         let (schema, is_counted) = (Arc::clone(&self.schema), self.is_counted);
+        let batch_rows = context.session_config().batch_size();
+        let parts = rows.flat_map(move |batch| stream::iter(parts_of(batch, batch_rows)));
         // The stream ends with the window, and what it has kept with the stream.
-        let rows = rows.map(move |batch| {
-            let batch = in_form(&batch?, &schema)?;
+        let rows = parts.map(move |part| {
+            let batch = in_form(&part?, &schema)?;
             if is_counted {
                 kept.try_grow(batch.get_array_memory_size())?;
             }
@@ -133,6 +136,23 @@ impl ExecutionPlan for WindowRows {
             None => Ok(Arc::new(Statistics::new_unknown(&self.schema))),
         }
     }
+}
+
+/// The rows in batches of at most `batch_rows`. A scan gives whole row groups, and a sort that reads back what it has spilled needs memory for a
+/// batch of each file.
+fn parts_of(batch: Result<RecordBatch>, batch_rows: usize) -> Vec<Result<RecordBatch>> {
+    let batch = match batch {
+        Ok(batch) if batch.num_rows() > batch_rows => batch,
+        whole => return vec![whole],
+    };
+    let starts = (0..batch.num_rows()).step_by(batch_rows.max(1));
+    let parts = starts.map(|start| {
+        let end = batch.num_rows().min(start + batch_rows);
+        // Not a slice, which would refer to the rows of all parts.
+        let rows = UInt64Array::from_iter_values(start as u64..end as u64);
+        Ok(take_record_batch(&batch, &rows)?)
+    });
+    parts.collect()
 }
 
 /// The rows with the types of `schema`. Texts that stay as they are get buffers of their own.
