@@ -21,7 +21,7 @@ mod registry;
 pub(crate) use channel::Channel;
 pub(crate) use client::Sender;
 pub(crate) use input::{ReceiveBuffer, SocketFill};
-pub(crate) use log::{ServerLog, Who};
+pub(crate) use log::{ClientIdentity, ServerLog};
 pub(crate) use origin::{Newcomer, origin_of};
 pub(crate) use penalties::Penalties;
 pub(crate) use registry::{AdmissionSlot, Peer, Registry};
