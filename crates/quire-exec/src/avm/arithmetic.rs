@@ -27,8 +27,8 @@ pub(super) struct Int32<O>(O);
 /// `O` on `SMALLINT` operands.
 pub(super) struct Int16<O>(O);
 
-/// An operator, and its implementation for each type; `None` on overflow and division by zero.
-pub(super) trait CheckedOperator {
+/// An operator and its implementations. Those on integers and decimals return `None` on overflow and division by zero.
+pub(super) trait ExactOperator {
     const OPERATOR: Operator;
     fn integers(left: i64, right: i64) -> Option<i64>;
     fn decimals(left: i128, right: i128) -> Option<i128>;
@@ -38,7 +38,7 @@ pub(super) trait CheckedOperator {
 
 macro_rules! checked {
     ($($operation:ident, $integers:path, $decimals:path, $operator:tt;)*) => {
-        $(impl CheckedOperator for $operation {
+        $(impl ExactOperator for $operation {
             const OPERATOR: Operator = Operator::$operation;
             #[inline(always)]
             fn integers(left: i64, right: i64) -> Option<i64> {
@@ -97,12 +97,12 @@ fn remainder(left: i64, right: i64) -> Option<i64> {
 
 /// Whether the right operand must not be zero.
 #[inline(always)]
-fn is_division<O: CheckedOperator>() -> bool {
+fn is_division<O: ExactOperator>() -> bool {
     matches!(O::OPERATOR, Operator::Divide | Operator::Remainder)
 }
 
 #[cold]
-fn integer_trap<O: CheckedOperator>(width: IntegerWidth, left: i64, right: i64) -> Trap {
+fn integer_trap<O: ExactOperator>(width: IntegerWidth, left: i64, right: i64) -> Trap {
     match O::OPERATOR {
         _ if is_division::<O>() && right == 0 => EvaluationError::DivisionByZero.into(),
         // Only the minimum of the type divided by -1.
@@ -114,7 +114,7 @@ fn integer_trap<O: CheckedOperator>(width: IntegerWidth, left: i64, right: i64) 
 }
 
 #[cold]
-fn decimal_trap<O: CheckedOperator>(left: i128, right: i128) -> Trap {
+fn decimal_trap<O: ExactOperator>(left: i128, right: i128) -> Trap {
     if is_division::<O>() && right == 0 {
         EvaluationError::DivisionByZero.into()
     } else {
@@ -122,7 +122,7 @@ fn decimal_trap<O: CheckedOperator>(left: i128, right: i128) -> Trap {
     }
 }
 
-impl<O: CheckedOperator> ArithmeticOperation<i64> for Int64<O> {
+impl<O: ExactOperator> ArithmeticOperation<i64> for Int64<O> {
     #[inline(always)]
     fn apply(left: i64, right: i64) -> Result<i64, Trap> {
         match O::integers(left, right) {
@@ -132,7 +132,7 @@ impl<O: CheckedOperator> ArithmeticOperation<i64> for Int64<O> {
     }
 }
 
-impl<O: CheckedOperator> ArithmeticOperation<i64> for Int32<O> {
+impl<O: ExactOperator> ArithmeticOperation<i64> for Int32<O> {
     #[inline(always)]
     fn apply(left: i64, right: i64) -> Result<i64, Trap> {
         match O::integers(left, right).and_then(|result| i32::try_from(result).ok()) {
@@ -142,7 +142,7 @@ impl<O: CheckedOperator> ArithmeticOperation<i64> for Int32<O> {
     }
 }
 
-impl<O: CheckedOperator> ArithmeticOperation<i64> for Int16<O> {
+impl<O: ExactOperator> ArithmeticOperation<i64> for Int16<O> {
     #[inline(always)]
     fn apply(left: i64, right: i64) -> Result<i64, Trap> {
         match O::integers(left, right).and_then(|result| i16::try_from(result).ok()) {
@@ -152,14 +152,14 @@ impl<O: CheckedOperator> ArithmeticOperation<i64> for Int16<O> {
     }
 }
 
-impl<O: CheckedOperator> ArithmeticOperation<i128> for O {
+impl<O: ExactOperator> ArithmeticOperation<i128> for O {
     #[inline(always)]
     fn apply(left: i128, right: i128) -> Result<i128, Trap> {
         O::decimals(left, right).ok_or_else(|| decimal_trap::<O>(left, right))
     }
 }
 
-impl<O: CheckedOperator> ArithmeticOperation<f64> for O {
+impl<O: ExactOperator> ArithmeticOperation<f64> for O {
     #[inline(always)]
     fn apply(left: f64, right: f64) -> Result<f64, Trap> {
         if O::OPERATOR == Operator::Divide && right == 0.0 {
@@ -170,7 +170,7 @@ impl<O: CheckedOperator> ArithmeticOperation<f64> for O {
     }
 }
 
-impl<O: CheckedOperator> ArithmeticOperation<f32> for O {
+impl<O: ExactOperator> ArithmeticOperation<f32> for O {
     #[inline(always)]
     fn apply(left: f32, right: f32) -> Result<f32, Trap> {
         if O::OPERATOR == Operator::Divide && right == 0.0 {
