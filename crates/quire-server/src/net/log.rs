@@ -144,7 +144,6 @@ impl ServerLog {
 
 impl LogSink {
     fn start(mut output: Box<dyn Write + Send>) -> io::Result<Self> {
-        // With capacity 1 the thread can end even if `close` has stopped waiting.
         let (end, finished) = sync_channel(1);
         let (lines, receiver) = sync_channel::<String>(QUEUE_LINES);
         let write = move || {

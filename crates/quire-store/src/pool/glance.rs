@@ -31,7 +31,7 @@ thread_local! {
 }
 
 impl Pool {
-    /// Looks up one key of a page. Returns the frame of the page if it has one, and otherwise what `look` finds in the newest image,
+    /// Looks up one key of a page. Returns the frame of the page if it has one, and otherwise what `search` finds in the newest image,
     /// which is the state of the page at some time during the call.
     ///
     /// The page is loaded into a frame first if there is free memory for frames, if it was looked up recently, or if its image is stored
@@ -43,15 +43,15 @@ impl Pool {
         &self,
         page: PageId,
         codec: PageCodec,
-        look: impl FnOnce(&StoredPageRows<'_>) -> R,
+        search: impl FnOnce(&StoredPageRows<'_>) -> R,
     ) -> Result<Glance<R>, GetError> {
         if let Some(frame) = self.inner.residents.peek(page) {
             return Ok(Glance::Frame(frame));
         }
-        if codec.columns().is_none() && !self.inner.wants_frame(page) {
+        if codec.columns().is_none() && !self.inner.should_load(page) {
             // The buffers are put back before the error is returned.
             let mut buffers = BUFFERS.take();
-            let seen = self.inner.look_into(page, &mut buffers, look);
+            let seen = self.inner.search_image(page, &mut buffers, search);
             BUFFERS.set(buffers);
             if let Some(seen) = seen? {
                 return Ok(Glance::Seen(seen));
@@ -63,39 +63,39 @@ impl Pool {
 
 impl PoolInner {
     /// Whether the page should be loaded into a frame. The lock is released before anything is read.
-    fn wants_frame(&self, page: PageId) -> bool {
+    fn should_load(&self, page: PageId) -> bool {
         let hot = self.lock();
         let limit_bytes = hot.tuner.frame_bytes();
-        hot.replacement.wants(page, limit_bytes)
+        hot.replacement.should_load(page, limit_bytes)
     }
 
-    /// Applies `look` to the newest image of a page without a frame; `None` if the image would have to be decoded for that.
+    /// Applies `search` to the newest image of a page without a frame; `None` if the image would have to be decoded for that.
     ///
     /// A changed page keeps its frame until it is flushed, so the image of a page without a frame is current. If another thread has loaded
     /// the page since and changes it, the image is still the state before that change, which falls into this call.
-    fn look_into<R>(
+    fn search_image<R>(
         &self,
         page: PageId,
         buffers: &mut LookupBuffers,
-        look: impl FnOnce(&StoredPageRows<'_>) -> R,
+        search: impl FnOnce(&StoredPageRows<'_>) -> R,
     ) -> Result<Option<R>, GetError> {
         let LookupBuffers { image, raw } = buffers;
         let upkeep = &self.upkeep;
         let (seen, from) = upkeep.volume.read_in_passing(page, image, |image| {
             let opened = PageImage::open(image).map_err(upkeep.not_a_page(page))?;
-            let seen = upkeep.look_into(page, &opened, raw, look)?;
+            let seen = upkeep.search_image(page, &opened, raw, search)?;
             Ok::<_, GetError>((seen, opened.page_bytes()))
         })?;
         let (seen, page_bytes) = seen?;
         if seen.is_some() {
-            // Its name is unknown to the ghosts, or `wants_frame` would have asked for a frame.
+            // Its name is unknown to the ghosts, or `should_load` would have asked for a frame.
             let miss = self.count(from, None);
             let costs = &self.upkeep.costs;
             let mut hot = self.lock();
             hot.tuner.note(miss, costs.read.ns(), costs.decode.ns());
             let limit_bytes = hot.tuner.frame_bytes();
             // From now on it is known: the next lookup loads the page.
-            hot.replacement.pass_by(page, page_bytes, limit_bytes);
+            hot.replacement.add_ghost(page, page_bytes, limit_bytes);
         }
         Ok(seen)
     }

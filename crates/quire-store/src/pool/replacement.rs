@@ -73,13 +73,13 @@ impl Replacement {
     }
 
     /// Whether a page without a frame should be loaded: there is free memory, or the page was used recently.
-    pub(super) fn wants(&self, page: PageId, limit_bytes: usize) -> bool {
+    pub(super) fn should_load(&self, page: PageId, limit_bytes: usize) -> bool {
         let [.., longest_bytes] = PAGE_BYTES_ALLOWED;
         self.bytes() + longest_bytes <= limit_bytes || self.ghosts.contains(page.get())
     }
 
     /// Records a lookup in a page that was not loaded, as if the page had been loaded and evicted.
-    pub(super) fn pass_by(&mut self, page: PageId, page_bytes: usize, limit_bytes: usize) {
+    pub(super) fn add_ghost(&mut self, page: PageId, page_bytes: usize, limit_bytes: usize) {
         let cost_bytes = page_bytes + FRAME_BYTES;
         self.ghosts.push(page.get(), cost_bytes, limit_bytes);
     }
