@@ -1,4 +1,4 @@
-//! What a long statement tells whoever waits for it.
+//! The progress of a long statement, for callers that wait for it.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ pub use quire_kv::{progress::Phase, progress::Progress};
 
 use crate::cancel::CancelHandle;
 
-/// Shows how far the statement of a connection has come, to be asked by any thread while another one runs it. Asking costs the statement
-/// nothing, nor does it cost anything that nobody asks.
+/// Reads the progress of a connection's statement, from any thread while another one runs the statement. Reading does not slow the
+/// statement down.
 #[derive(Clone)]
 pub struct ProgressHandle(CancelHandle);
 
@@ -16,8 +16,8 @@ impl ProgressHandle {
         Self(statements.clone())
     }
 
-    /// How far the statement has come that the connection runs; the last one, if it runs none. Nothing for statements that are over as soon as
-    /// they have begun, such as a change by key.
+    /// The progress of the running statement, or of the last one if none is running. `None` for short statements that are not counted,
+    /// such as a change by key.
     pub fn now(&self) -> Option<Progress> {
         self.0.progress()
     }

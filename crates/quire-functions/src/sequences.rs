@@ -18,10 +18,10 @@ use quire_tables::{SequenceDefinition, Snapshot};
 
 use quire_error::Error;
 
-/// `nextval` by the id of the sequence, for defaults: a column keeps its sequence when that is renamed.
+/// `nextval` by the id of the sequence, for column defaults: they stay valid when the sequence is renamed.
 pub const NEXT_BY_ID: &str = "quire_nextval";
 
-/// What a connection has got from sequences.
+/// The sequence values of one session: the state behind `currval` and `lastval`.
 #[derive(Debug, Default)]
 pub struct SequenceValues {
     values: Mutex<SessionSequenceValues>,
@@ -29,11 +29,13 @@ pub struct SequenceValues {
 
 #[derive(Debug, Default)]
 struct SessionSequenceValues {
+    /// Result of `currval` by sequence id.
     by_sequence: HashMap<u64, i64>,
+    /// Result of `lastval`.
     last: Option<i64>,
 }
 
-/// The functions of one statement.
+/// Registers the functions for one statement, which looks up sequences in `snapshot`.
 pub(super) fn register(
     state: &mut SessionState,
     snapshot: &Snapshot,
@@ -77,6 +79,7 @@ impl SequenceCall {
             ]),
             SequenceCall::Last => TypeSignature::Nullary,
         };
+        // Volatile: the optimizer must neither fold calls nor merge equal ones, not even of `currval`, which `nextval` changes.
         Signature::new(signature, Volatility::Volatile)
     }
 }
@@ -142,6 +145,7 @@ impl ScalarUDFImpl for SequenceFunction {
 
 impl SequenceFunction {
     fn value(&self, arrays: &[ArrayRef], row: usize) -> Result<Option<i64>> {
+        // All of the functions are strict.
         if arrays.iter().any(|array| array.is_null(row)) {
             return Ok(None);
         }
@@ -160,8 +164,8 @@ impl SequenceFunction {
             SequenceCall::Next => self.next(&*self.sequence(arrays, row)?)?,
             SequenceCall::Current => {
                 let sequence = self.sequence(arrays, row)?;
-                let known = self.values.locked().by_sequence.get(&sequence.id).copied();
-                known.ok_or_else(|| {
+                let current = self.values.locked().by_sequence.get(&sequence.id).copied();
+                current.ok_or_else(|| {
                     let name = &sequence.name;
                     let text = format!(
                         "currval of sequence \"{name}\" is not yet defined in this session"
@@ -172,12 +176,13 @@ impl SequenceFunction {
             SequenceCall::Set => {
                 let sequence = self.sequence(arrays, row)?;
                 let value = arrays[1].as_primitive::<Int64Type>().value(row);
-                let is_given = arrays
+                let is_called = arrays
                     .get(2)
                     .is_none_or(|array| array.as_boolean().value(row));
-                let set = self.snapshot.set_value(&sequence, value, is_given);
+                let set = self.snapshot.set_value(&sequence, value, is_called);
                 set.map_err(|error| external(error.into()))?;
-                if is_given {
+                // As in PostgreSQL, `setval` with `is_called = false` leaves `currval` and `lastval` alone.
+                if is_called {
                     self.values.note(&sequence, value);
                 }
                 value
@@ -186,6 +191,7 @@ impl SequenceFunction {
         Ok(Some(value))
     }
 
+    /// The sequence that the first argument names. Identifiers are case-folded unless they are quoted.
     fn sequence(&self, arrays: &[ArrayRef], row: usize) -> Result<Arc<SequenceDefinition>> {
         let names = cast(&arrays[0], &DataType::Utf8View)?;
         let written = names.as_string_view().value(row);
@@ -211,7 +217,7 @@ impl SequenceFunction {
 }
 
 impl SequenceValues {
-    /// The next value of a sequence, of which the connection takes note.
+    /// Advances a sequence, and records its value for `currval` and `lastval`.
     fn next(
         &self,
         snapshot: &Snapshot,
@@ -222,7 +228,10 @@ impl SequenceValues {
         Ok(value)
     }
 
-    /// The next value of the sequence with that id.
+    /// Advances the sequence with this id, as `nextval` does.
+    ///
+    /// # Errors
+    /// 42P01 if the snapshot has no such sequence, and those of [`Snapshot::next_value`].
     pub fn next_by_id(&self, snapshot: &Snapshot, id: u64) -> std::result::Result<i64, Error> {
         let missing = || Error::new("42P01", "the sequence of a column is gone");
         let sequence = snapshot.sequence_by_id(id).ok_or_else(missing)?;

@@ -1,7 +1,7 @@
-//! Transactions over trees of keys and values.
+//! Transactional B+trees over byte keys and values.
 //!
-//! It knows nothing of tables: keys and values are bytes. [`btree`] is the tree, [`mvcc`] its transactions, [`progress`] what long
-//! statements count.
+//! This crate knows nothing about tables or types. [`btree`] has the tree, [`mvcc`] transactions over several trees with recovery and
+//! checkpoints, and [`progress`] the counters and the cancellation of long-running statements.
 #![forbid(unsafe_code)]
 
 pub mod btree;

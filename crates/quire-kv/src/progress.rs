@@ -1,11 +1,11 @@
-//! How far a statement has come: counted by who does its work, read by who waits for it.
+//! The progress of a statement: counters that its threads update and that other threads read.
 //!
-//! Who counts never asks whether somebody reads. To count is an addition without any order among threads, for each batch, leaf or
-//! vector group and never for a row, so that nobody needs to switch it off. Who reads looks as often as he likes.
+//! The counters are always on. An update is one relaxed atomic addition per batch, leaf or vector group, never per row, so its cost is
+//! negligible. Readers may poll as often as they like.
 //!
-//! A statement has phases one after the other, each with counts of its own. What a phase expects is told before it begins, once for
-//! all tables that it reads. If one of them may be left before its end, or nobody knows its length, there is no total: a share of a wrong total
-//! is worse than none.
+//! A statement runs through phases, each with its own counters. The total of a phase is set before it begins, once for all tables that it
+//! reads. If the scan of one of them may end early, or its length is unknown, there is no total: a share of a wrong total is worse
+//! than none.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-/// A total that nobody knows.
+/// Stands for an unknown total.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Entries that are counted one by one are told of so many at once.
+/// Entries that are counted one by one are added to the counters in steps of this many.
 const TOLD_ROWS: u64 = 4096;
 
 /// The statement was cancelled: SQLSTATE 57014.
@@ -24,7 +24,7 @@ const TOLD_ROWS: u64 = 4096;
 #[error("canceling statement due to user request")]
 pub struct Cancelled;
 
-/// What a statement is busy with.
+/// What a statement is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Reading rows of tables, and doing with them what the query says.
@@ -51,16 +51,16 @@ pub enum Phase {
     Committing,
 }
 
-/// How far a statement has come in its present phase.
+/// The progress of a statement in its current phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// What the statement is busy with.
+    /// The current phase.
     pub phase: Phase,
     /// The table or index that is worked on, where it is one.
     pub subject: Option<String>,
-    /// Since the phase began.
+    /// Time since the phase began.
     pub elapsed: Duration,
-    /// Rows read so far, those that were passed over because their zones have no match included.
+    /// Rows read so far, including rows skipped because their zone maps exclude them.
     pub rows_done: u64,
     /// Rows that will be read, where known. Of row tables and changed rows it is an estimate.
     pub rows_total: Option<u64>,
@@ -75,8 +75,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The share of what is to be read that has been read, above 0 and below 1. None when it is unknown, when nothing has been read yet,
-    /// and when everything has: how long the rest takes, such as a sort, it does not say.
+    /// The share of the input that has been read, above 0 and below 1. `None` if it is unknown, if nothing has been read yet, and once
+    /// everything has been: it says nothing about work that follows, such as a sort.
     pub fn share(&self) -> Option<f64> {
         let (done, total) = match (self.rows_total, self.bytes_total) {
             (Some(total), _) => (self.rows_done, total),
@@ -119,10 +119,10 @@ impl StatementWork {
         }
     }
 
-    /// Looks whether the statement is to end.
+    /// Checks for cancellation.
     ///
     /// # Errors
-    /// It is.
+    /// [`Cancelled`] if the statement is to end.
     pub fn check(&self) -> Result<(), Cancelled> {
         let is_stopped = |stop: &Arc<AtomicBool>| stop.load(Ordering::Relaxed);
         if self.stop.as_ref().is_some_and(is_stopped) {

@@ -1,4 +1,4 @@
-//! What is told to a client that something is wrong.
+//! Errors and notices sent to clients.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub(crate) enum Severity {
     Fatal,
 }
 
-/// An error or a notice, as the protocol tells it.
+/// An error or a notice, with the fields of the protocol's message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerFailure {
     pub(crate) severity: Severity,

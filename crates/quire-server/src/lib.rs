@@ -1,8 +1,8 @@
 //! The database for clients of PostgreSQL: its protocol over TCP.
 //!
-//! A [`Server`] listens on one address and serves one database; what a client says becomes calls of `quire`, and its answers
-//! become messages. The rooms within are `wire` (bytes of messages), `types` (values as bytes), `session` (what a message does), `auth` (who clients are),
-//! `net` (sockets) and `serve` (threads); see the README for their rules.
+//! A [`Server`] listens on one address and serves one database. It translates messages of clients into calls of `quire`, and the results
+//! into messages. Its modules are `wire` (encoding of messages), `types` (encoding of values), `session` (execution of messages), `auth`
+//! (authentication), `net` (sockets) and `serve` (threads); the README has their rules.
 #![forbid(unsafe_code)]
 
 mod auth;

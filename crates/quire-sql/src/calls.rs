@@ -1,11 +1,11 @@
-//! Calls of functions in the syntax tree.
+//! Construction of function calls in the syntax tree.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
     ObjectName,
 };
 
-/// A call of a function.
+/// A call of the function `name`, unquoted and unqualified, with positional arguments.
 pub fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     let arguments = arguments
         .into_iter()

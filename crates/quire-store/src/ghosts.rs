@@ -1,4 +1,4 @@
-//! The names of what a cache has let go lately: what would still be there if the cache were a little larger.
+//! Ghost entries: the names of recently evicted entries, which a slightly larger cache would still hold.
 
 use std::collections::{HashMap, VecDeque};
 

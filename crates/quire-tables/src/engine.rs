@@ -1,4 +1,4 @@
-//! The open database: its newest state for readers, write transactions beside one another for writers.
+//! The open database: its newest committed state for readers, and concurrent write transactions.
 
 mod newest_row;
 
@@ -35,12 +35,12 @@ struct SharedEngine {
     rows: Arc<RowHalf>,
     published: Arc<Published>,
     stagings: Arc<Stagings>,
-    /// Held by who has committed tables together with rows, from before the first until after the second are shown: nobody may see one
-    /// without the other. What is in the volume by then is not waited for.
+    /// Held exclusively by a commit of tables together with rows while it publishes both, so that no reader sees one without the other. It
+    /// is not held during the sync.
     joint_commits: RwLock<()>,
-    /// Held, before everything else, by serializable transactions from the comparison of the column tables that they have read until they are
-    /// committed, with its sync: which row groups one writes is known to the other's comparison only when they are published. Others do not
-    /// wait for it, nor do serializable transactions that have neither read nor written column tables.
+    /// Held by serializable transactions from the validation of the column tables that they have read until their commit is synced, because
+    /// the row groups of one are visible to the validation of the other only once they are published. It is acquired before all other
+    /// locks. Other transactions do not take it, nor do serializable ones that have neither read nor written column tables.
     serial_commits: Mutex<()>,
 }
 
@@ -60,7 +60,8 @@ impl Engine {
     /// The catalog page cannot be read or understood. Tables are read later, each when first used.
     pub fn open_with(volume: Volume, options: EngineOptions) -> Result<Engine, EngineError> {
         if !volume.is_read_only() {
-            // Before there are frames of row pages, which would know nothing of it. When it fails, as on a full disk, everything can be read; the next write transaction tries again.
+            // This has to precede the first frame of a row page, because the pool would not notice the freed pages. If it fails, as on a
+            // full disk, everything can still be read, and the next write transaction tries again.
             let _ = sweep(&volume);
         }
         let sequence = volume.commit_sequence();
@@ -84,12 +85,12 @@ impl Engine {
         })
     }
 
-    /// The volume below.
+    /// The underlying volume.
     pub fn volume(&self) -> &Volume {
         &self.shared.volume
     }
 
-    /// The newest committed state. Waits for nobody but a commit of tables and rows that is being shown.
+    /// The newest committed state. Waits only while a joint commit of tables and rows is being published.
     pub fn snapshot(&self) -> Snapshot {
         let shared = &self.shared;
         let _no_joint_commit = shared
@@ -132,12 +133,12 @@ impl Engine {
         self.seeing(|| rows.latest_view())
     }
 
-    /// Held by who shows tables and rows that were committed together.
+    /// The lock that a joint commit of tables and rows holds while it publishes both.
     pub(crate) fn joint_commits(&self) -> &RwLock<()> {
         &self.shared.joint_commits
     }
 
-    /// Keeps others from seeing rows or tables that were committed together, until both are shown.
+    /// Blocks readers of the newest state until tables and rows that were committed together are both published.
     pub(crate) fn joint_commit(&self) -> RwLockWriteGuard<'_, ()> {
         self.joint_commits()
             .write()
@@ -150,8 +151,8 @@ impl Engine {
         commits.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be held while tables are committed: each catalog is made of the one before. The sync of its batch is waited for here where it
-    /// would be for the volume's turn otherwise.
+    /// Serializes commits of tables, because each catalog is derived from the previous one. The next commit waits here for the sync of the
+    /// batch, rather than for its turn in the volume.
     pub(crate) fn table_commit(&self) -> RwLockWriteGuard<'_, ()> {
         self.shared.published.table_commit()
     }
@@ -161,7 +162,7 @@ impl Engine {
         self.newest().catalog().clone()
     }
 
-    /// Shows the newest catalog, which nobody can publish meanwhile.
+    /// Calls `look` with the newest catalog. No other one can be published during the call.
     pub(crate) fn with_newest_catalog<R>(&self, look: impl FnOnce(&Catalog) -> R) -> R {
         self.shared.published.with_catalog(look)
     }
@@ -235,8 +236,8 @@ impl Engine {
         let _ = self.volume().checkpoint();
     }
 
-    /// Frees what a transaction has left whose abort failed or left trees, or a sweep that failed, if no write transaction is in progress. Others
-    /// that begin meanwhile do not wait for it.
+    /// Frees the pages that a failed abort or a failed sweep left behind, if no write transaction is in progress. Transactions that begin
+    /// meanwhile do not wait for it.
     fn sweep_leftovers(&self) {
         let volume = &self.shared.volume;
         let Some(left) = self.shared.stagings.leftovers(volume) else {

@@ -1,8 +1,9 @@
 //! The values of sequences.
 //!
-//! Values are given out from memory, and taken from the tree of the sequences in blocks: the tree has the first value that was not
-//! taken. Taking a block is a transaction of its own, which is not synced: whatever uses a value commits after it, and the log
-//! keeps its order. A crash loses what was taken and not given; no value is ever given twice.
+//! Values are handed out from memory. They are reserved in blocks: the tree of the sequences has, for each sequence, the first value that
+//! is not reserved. A reservation is a transaction of its own and does not wait for an fsync: a transaction that stores a value commits
+//! after it, and the log keeps that order. A crash therefore leaves gaps, but never lets a stored value be handed out again. A value that
+//! was only returned to a client can be, after a power failure within the sync interval.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,56 +13,61 @@ use quire_kv::mvcc::{LockWait, Mvcc, RowLockMode, Synchronous, TransactionOption
 use crate::definition::SequenceDefinition;
 use crate::error::SequenceError;
 
-/// Values that are taken at once, at least.
+/// Values reserved at once, unless the sequence has a larger `CACHE`.
 const BLOCK_VALUES: u64 = 32;
 
-/// What the tree has for a sequence that has given all its values.
+/// Stored in the tree for an exhausted sequence, instead of its next value.
 const EXHAUSTED: &[u8] = b"";
 
 /// The values of all sequences of a database.
 #[derive(Default)]
 pub(crate) struct Sequences {
-    taken: Mutex<HashMap<u64, TakenValues>>,
+    /// Reserved values by sequence id. Held across reads and writes of the tree: it serializes all accesses to sequences.
+    reserved: Mutex<HashMap<u64, ReservedValues>>,
 }
 
-/// Values that were taken and not given out.
-struct TakenValues {
+/// Values that are reserved and not handed out yet.
+struct ReservedValues {
     next: i64,
     count: u64,
 }
 
 impl Sequences {
-    /// The next value.
+    /// Advances a sequence and returns its value.
     pub(crate) fn next(
         &self,
         mvcc: &Mvcc,
         tree: TreeId,
         sequence: &SequenceDefinition,
     ) -> Result<i64, SequenceError> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let block = match taken.remove(&sequence.id).filter(|block| block.count > 0) {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let block = match reserved
+            .remove(&sequence.id)
+            .filter(|block| block.count > 0)
+        {
             Some(block) => block,
-            None => take_block(mvcc, tree, sequence)?,
+            None => reserve_block(mvcc, tree, sequence)?,
         };
         let value = block.next;
-        // The last of a block may have no successor.
+        // The last value of a block may have no successor in `i64`; with `count` 0 it is not used.
         let next = value.saturating_add(sequence.increment);
         let count = block.count - 1;
-        taken.insert(sequence.id, TakenValues { next, count });
+        reserved.insert(sequence.id, ReservedValues { next, count });
         Ok(value)
     }
 
-    /// What the next value would be; `None` behind the last one. Nothing is given out.
+    /// The value that [`next`](Self::next) would return; `None` if the sequence is exhausted.
     pub(crate) fn peek(
         &self,
         mvcc: &Mvcc,
         tree: TreeId,
         sequence: &SequenceDefinition,
     ) -> Result<Option<i64>, SequenceError> {
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        match taken.get(&sequence.id).filter(|block| block.count > 0) {
+        let reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        match reserved.get(&sequence.id).filter(|block| block.count > 0) {
             Some(block) => Ok(Some(block.next)),
             None => {
+                // `get_latest` asks for a lock of the row; the mutex does the same, because it keeps all writers out.
                 let key = sequence.id.to_be_bytes();
                 let stored = begin(mvcc).get_latest(tree, &key, |bytes| bytes.to_vec())?;
                 next_of(sequence, stored.as_deref())
@@ -69,14 +75,17 @@ impl Sequences {
         }
     }
 
-    /// Makes `value` the next one, or the one before the next.
+    /// Sets the last value of a sequence, as `setval` does: the next one is `value` itself unless `is_called`, otherwise its successor.
+    ///
+    /// # Errors
+    /// [`SequenceError::OutOfBounds`], and what writing may fail with.
     pub(crate) fn set(
         &self,
         mvcc: &Mvcc,
         tree: TreeId,
         sequence: &SequenceDefinition,
         value: i64,
-        is_given: bool,
+        is_called: bool,
     ) -> Result<(), SequenceError> {
         if value < sequence.min || value > sequence.max {
             return Err(SequenceError::OutOfBounds {
@@ -86,9 +95,10 @@ impl Sequences {
                 max: sequence.max,
             });
         }
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.remove(&sequence.id);
-        let next = if is_given {
+        // Reserved values are discarded first: if the write fails, that leaves a gap, while keeping them could repeat values.
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        reserved.remove(&sequence.id);
+        let next = if is_called {
             successor(sequence, value, 1)
         } else {
             Some(value)
@@ -97,10 +107,10 @@ impl Sequences {
     }
 }
 
-/// The value `count` steps after `value`; `None` behind the last.
+/// The value `count` steps after `value`. Beyond the bounds a cycling sequence starts over, and any other is exhausted: `None`.
 fn successor(sequence: &SequenceDefinition, value: i64, count: u64) -> Option<i64> {
-    let steps = i128::from(sequence.increment) * i128::from(count);
-    let next = i128::from(value) + steps;
+    let distance = i128::from(sequence.increment) * i128::from(count);
+    let next = i128::from(value) + distance;
     let is_within = next >= i128::from(sequence.min) && next <= i128::from(sequence.max);
     match (is_within, sequence.cycles) {
         (true, _) => i64::try_from(next).ok(),
@@ -113,7 +123,7 @@ fn successor(sequence: &SequenceDefinition, value: i64, count: u64) -> Option<i6
     }
 }
 
-/// The first value that was not taken, from what the tree has.
+/// The first value that is not reserved, decoded from the tree's value; `None` if the sequence is exhausted.
 fn next_of(
     sequence: &SequenceDefinition,
     stored: Option<&[u8]>,
@@ -130,11 +140,12 @@ fn next_of(
     }
 }
 
-fn take_block(
+/// Reserves a block of values in the tree.
+fn reserve_block(
     mvcc: &Mvcc,
     tree: TreeId,
     sequence: &SequenceDefinition,
-) -> Result<TakenValues, SequenceError> {
+) -> Result<ReservedValues, SequenceError> {
     let key = sequence.id.to_be_bytes();
     let mut transaction = begin(mvcc);
     transaction.lock_row(tree, &key, RowLockMode::Exclusive, LockWait::Wait)?;
@@ -144,13 +155,13 @@ fn take_block(
             sequence: sequence.name.clone(),
         });
     };
-    // As many values as there are before the last one.
-    let room = if sequence.increment > 0 {
+    // A block ends at the bound, so that its values are consecutive; `successor` then wraps around or exhausts the sequence.
+    let distance = if sequence.increment > 0 {
         i128::from(sequence.max) - i128::from(next)
     } else {
         i128::from(next) - i128::from(sequence.min)
     };
-    let steps = room.max(0) / i128::from(sequence.increment).abs();
+    let steps = distance.max(0) / i128::from(sequence.increment).abs();
     let available = u64::try_from(steps + 1).unwrap_or(u64::MAX);
     let count = BLOCK_VALUES.max(sequence.cache).min(available);
     let after = successor(sequence, next, count);
@@ -158,7 +169,7 @@ fn take_block(
     let value = bytes.as_ref().map_or(EXHAUSTED, <[u8; 8]>::as_slice);
     transaction.put(tree, &key, value)?;
     transaction.commit()?;
-    Ok(TakenValues { next, count })
+    Ok(ReservedValues { next, count })
 }
 
 fn write(
@@ -175,6 +186,7 @@ fn write(
     Ok(())
 }
 
+/// A transaction whose commit does not wait for an fsync.
 fn begin(mvcc: &Mvcc) -> quire_kv::mvcc::KvTransaction {
     mvcc.begin(TransactionOptions {
         synchronous: Synchronous::Normal,

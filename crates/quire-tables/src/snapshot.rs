@@ -277,7 +277,7 @@ impl Snapshot {
         self.catalog.is_referenced(name)
     }
 
-    /// The next value of a sequence. It is given whether or not the transaction that asks is committed.
+    /// Advances a sequence and returns its value. A rollback of the calling transaction does not undo that.
     ///
     /// # Errors
     /// See [`SequenceError`].
@@ -286,7 +286,7 @@ impl Snapshot {
         half.sequences.next(&half.mvcc, tree, sequence)
     }
 
-    /// What the next value of a sequence would be, `None` when it has given its last. Nothing is given out.
+    /// The value that [`next_value`](Self::next_value) would return, without advancing the sequence; `None` if it is exhausted.
     ///
     /// # Errors
     /// See [`SequenceError`].
@@ -295,7 +295,7 @@ impl Snapshot {
         half.sequences.peek(&half.mvcc, tree, sequence)
     }
 
-    /// Makes `value` the newest value of a sequence, if `is_given`, otherwise its next.
+    /// Sets the last value of a sequence, as `setval` does: the next one is `value` itself unless `is_called`, otherwise its successor.
     ///
     /// # Errors
     /// See [`SequenceError`].
@@ -303,11 +303,11 @@ impl Snapshot {
         &self,
         sequence: &SequenceDefinition,
         value: i64,
-        is_given: bool,
+        is_called: bool,
     ) -> Result<(), SequenceError> {
         let (half, tree) = self.sequence_tree(sequence)?;
         half.sequences
-            .set(&half.mvcc, tree, sequence, value, is_given)
+            .set(&half.mvcc, tree, sequence, value, is_called)
     }
 
     fn sequence_tree(

@@ -29,7 +29,7 @@ pub(super) fn decompress_block(input: &[u8], output: &mut [u8]) -> Result<(), Co
     // `raw_bytes` fits by the check above.
     match decompress_to_buffer(input, Some(raw_bytes as i32), output) {
         Ok(written) if written == raw_bytes => Ok(()),
-        Ok(_) => refused("LZ4 block is shorter than its place"),
+        Ok(_) => refused("LZ4 block is shorter than its raw length"),
         Err(_) => refused("LZ4 block does not decompress to its size"),
     }
 }

@@ -107,7 +107,7 @@ impl BlockCodec for Zstd {
             .decompress_to_buffer(input, output)
             .map_err(|_| refused("zstd block does not decompress to its size"))?;
         if written != output.len() {
-            return Err(refused("zstd block is shorter than its place"));
+            return Err(refused("zstd block is shorter than its raw length"));
         }
         Ok(())
     }

@@ -1,14 +1,15 @@
-//! Arithmetic: exact in its type, or an error.
+//! Arithmetic. Integers and decimals give the exact result or an error; floats follow IEEE 754, but a division by zero is an error.
 //!
-//! Integers of 4 and of 8 bytes have operations of their own, for their sums and products are outside their type at different values.
-//! Decimals are integers of 16 bytes whose scales were made equal before.
+//! `SMALLINT`, `INTEGER` and `BIGINT` are all computed in 64 bits and have separate operations because they overflow at different
+//! bounds. Decimals are 128-bit integers; earlier instructions have multiplied the operands by the factors of their
+//! [`DecimalOperation`](crate::plan::DecimalOperation).
 
 use super::operand::{TargetRegister, Wide, WordRegister};
 use super::registers::{ReadOperand, RegisterSet, WriteRegister};
 use super::trap::Trap;
 use crate::plan::{EvaluationError, IntegerWidth, Operator};
 
-/// What is computed of two values of one type.
+/// A binary operation on two non-NULL values.
 pub(super) trait ArithmeticOperation<V> {
     fn apply(left: V, right: V) -> Result<V, Trap>;
 }
@@ -19,15 +20,15 @@ pub(super) struct Multiply;
 pub(super) struct Divide;
 pub(super) struct Remainder;
 
-/// Of integers of 8 bytes.
-pub(super) struct Big<O>(O);
-/// Of integers of 4 bytes.
-pub(super) struct Middle<O>(O);
-/// Of integers of 2 bytes.
-pub(super) struct SmallInteger<O>(O);
+/// `O` on `BIGINT` operands.
+pub(super) struct Int64<O>(O);
+/// `O` on `INTEGER` operands.
+pub(super) struct Int32<O>(O);
+/// `O` on `SMALLINT` operands.
+pub(super) struct Int16<O>(O);
 
-/// An operator, and its results where there are any.
-pub(super) trait Checked {
+/// An operator and its implementations. Those on integers and decimals return `None` on overflow and division by zero.
+pub(super) trait ExactOperator {
     const OPERATOR: Operator;
     fn integers(left: i64, right: i64) -> Option<i64>;
     fn decimals(left: i128, right: i128) -> Option<i128>;
@@ -37,7 +38,7 @@ pub(super) trait Checked {
 
 macro_rules! checked {
     ($($operation:ident, $integers:path, $decimals:path, $operator:tt;)*) => {
-        $(impl Checked for $operation {
+        $(impl ExactOperator for $operation {
             const OPERATOR: Operator = Operator::$operation;
             #[inline(always)]
             fn integers(left: i64, right: i64) -> Option<i64> {
@@ -67,7 +68,7 @@ checked! {
     Remainder, remainder, i128::checked_rem, %;
 }
 
-/// The product; most are of numbers of 8 bytes, for which one multiplication does.
+/// Multiplies two decimals. Most fit into 64 bits, where one widening multiplication replaces a checked 128-bit one.
 #[inline(always)]
 fn product(left: i128, right: i128) -> Option<i128> {
     match (i64::try_from(left), i64::try_from(right)) {
@@ -76,33 +77,35 @@ fn product(left: i128, right: i128) -> Option<i128> {
     }
 }
 
+/// Divides two decimals, in 64 bits if they fit: a 128-bit division is a call of a library function.
 #[inline(always)]
 fn quotient(left: i128, right: i128) -> Option<i128> {
     match (i64::try_from(left), i64::try_from(right)) {
         (Ok(left), Ok(right)) => left.checked_div(right).map(i128::from).or_else(|| {
-            // The least number of 8 bytes by -1.
+            // Either the divisor is zero, or this is `i64::MIN / -1`, whose quotient exceeds 64 bits.
             (right != 0).then(|| -i128::from(left))
         }),
         _ => left.checked_div(right),
     }
 }
 
-/// The least number has no remainder by -1 in the processor, but in SQL: 0.
+/// `checked_rem` rejects `i64::MIN % -1` because the processor's division overflows; in SQL the result is 0.
 #[inline(always)]
 fn remainder(left: i64, right: i64) -> Option<i64> {
     (right != 0).then(|| left.wrapping_rem(right))
 }
 
-/// Whether the right side must not be zero.
+/// Whether the right operand must not be zero.
 #[inline(always)]
-fn divides<O: Checked>() -> bool {
+fn is_division<O: ExactOperator>() -> bool {
     matches!(O::OPERATOR, Operator::Divide | Operator::Remainder)
 }
 
 #[cold]
-fn no_integer<O: Checked>(width: IntegerWidth, left: i64, right: i64) -> Trap {
+fn integer_trap<O: ExactOperator>(width: IntegerWidth, left: i64, right: i64) -> Trap {
     match O::OPERATOR {
-        _ if divides::<O>() && right == 0 => EvaluationError::DivisionByZero.into(),
+        _ if is_division::<O>() && right == 0 => EvaluationError::DivisionByZero.into(),
+        // Only the minimum of the type divided by -1.
         Operator::Divide => {
             EvaluationError::overflow(O::OPERATOR, left.into(), right.into()).into()
         }
@@ -111,52 +114,52 @@ fn no_integer<O: Checked>(width: IntegerWidth, left: i64, right: i64) -> Trap {
 }
 
 #[cold]
-fn no_decimal<O: Checked>(left: i128, right: i128) -> Trap {
-    if divides::<O>() && right == 0 {
+fn decimal_trap<O: ExactOperator>(left: i128, right: i128) -> Trap {
+    if is_division::<O>() && right == 0 {
         EvaluationError::DivisionByZero.into()
     } else {
         EvaluationError::overflow(O::OPERATOR, left, right).into()
     }
 }
 
-impl<O: Checked> ArithmeticOperation<i64> for Big<O> {
+impl<O: ExactOperator> ArithmeticOperation<i64> for Int64<O> {
     #[inline(always)]
     fn apply(left: i64, right: i64) -> Result<i64, Trap> {
         match O::integers(left, right) {
             Some(result) => Ok(result),
-            None => Err(no_integer::<O>(IntegerWidth::Bits64, left, right)),
+            None => Err(integer_trap::<O>(IntegerWidth::Bits64, left, right)),
         }
     }
 }
 
-impl<O: Checked> ArithmeticOperation<i64> for Middle<O> {
+impl<O: ExactOperator> ArithmeticOperation<i64> for Int32<O> {
     #[inline(always)]
     fn apply(left: i64, right: i64) -> Result<i64, Trap> {
         match O::integers(left, right).and_then(|result| i32::try_from(result).ok()) {
             Some(result) => Ok(result.into()),
-            None => Err(no_integer::<O>(IntegerWidth::Bits32, left, right)),
+            None => Err(integer_trap::<O>(IntegerWidth::Bits32, left, right)),
         }
     }
 }
 
-impl<O: Checked> ArithmeticOperation<i64> for SmallInteger<O> {
+impl<O: ExactOperator> ArithmeticOperation<i64> for Int16<O> {
     #[inline(always)]
     fn apply(left: i64, right: i64) -> Result<i64, Trap> {
         match O::integers(left, right).and_then(|result| i16::try_from(result).ok()) {
             Some(result) => Ok(result.into()),
-            None => Err(no_integer::<O>(IntegerWidth::Bits16, left, right)),
+            None => Err(integer_trap::<O>(IntegerWidth::Bits16, left, right)),
         }
     }
 }
 
-impl<O: Checked> ArithmeticOperation<i128> for O {
+impl<O: ExactOperator> ArithmeticOperation<i128> for O {
     #[inline(always)]
     fn apply(left: i128, right: i128) -> Result<i128, Trap> {
-        O::decimals(left, right).ok_or_else(|| no_decimal::<O>(left, right))
+        O::decimals(left, right).ok_or_else(|| decimal_trap::<O>(left, right))
     }
 }
 
-impl<O: Checked> ArithmeticOperation<f64> for O {
+impl<O: ExactOperator> ArithmeticOperation<f64> for O {
     #[inline(always)]
     fn apply(left: f64, right: f64) -> Result<f64, Trap> {
         if O::OPERATOR == Operator::Divide && right == 0.0 {
@@ -167,7 +170,7 @@ impl<O: Checked> ArithmeticOperation<f64> for O {
     }
 }
 
-impl<O: Checked> ArithmeticOperation<f32> for O {
+impl<O: ExactOperator> ArithmeticOperation<f32> for O {
     #[inline(always)]
     fn apply(left: f32, right: f32) -> Result<f32, Trap> {
         if O::OPERATOR == Operator::Divide && right == 0.0 {
@@ -178,7 +181,8 @@ impl<O: Checked> ArithmeticOperation<f32> for O {
     }
 }
 
-/// NULL when an attribute is.
+/// Applies `O` to two operands; the result is NULL if one of them is. Only attributes can be NULL: the compiler branches around an
+/// instruction whose register operand is.
 #[inline(always)]
 pub(super) fn compute<V, O, L, R, T>(
     registers: &mut RegisterSet,
@@ -200,7 +204,7 @@ where
     Ok(())
 }
 
-/// Minus a decimal. It has at most 38 digits, so its negative fits.
+/// Negates a decimal. It has at most 38 digits, so the result is within 128 bits.
 #[inline(always)]
 pub(super) fn negate_decimal(
     registers: &mut RegisterSet,
@@ -212,7 +216,7 @@ pub(super) fn negate_decimal(
     Ok(())
 }
 
-/// Minus a float.
+/// Negates a float.
 #[inline(always)]
 pub(super) fn negate_float<V>(
     registers: &mut RegisterSet,
@@ -230,7 +234,7 @@ where
     Ok(())
 }
 
-/// The same decimal, if its absolute value is below a limit.
+/// Copies a decimal whose absolute value is below `limit`; any other traps with `SumOutOfRange`.
 #[inline(always)]
 pub(super) fn check_limit(
     registers: &mut RegisterSet,
@@ -239,6 +243,7 @@ pub(super) fn check_limit(
     target: TargetRegister<Wide>,
 ) -> Result<(), Trap> {
     let (value, limit) = (registers.wide(value), registers.wide(limit));
+    // The absolute value of `i128::MIN` exceeds `i128`.
     if value.unsigned_abs() >= limit.unsigned_abs() {
         return Err(Trap::sum_out_of_range(value));
     }
@@ -246,7 +251,7 @@ pub(super) fn check_limit(
     Ok(())
 }
 
-/// The same decimal, if it has at most 38 digits.
+/// Copies a decimal of at most 38 digits; any other traps with `DecimalOutOfRange`.
 #[inline(always)]
 pub(super) fn check_digits(
     registers: &mut RegisterSet,

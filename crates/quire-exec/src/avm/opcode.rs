@@ -7,7 +7,7 @@
 //! are not NULL, but for `MOVE`, `JNULL` and `CALL`.
 
 use super::accumulate::{Greatest, Least};
-use super::arithmetic::{Add, Big, Divide, Middle, Multiply, Remainder, SmallInteger, Subtract};
+use super::arithmetic::{Add, Divide, Int16, Int32, Int64, Multiply, Remainder, Subtract};
 use super::compare::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
 use super::instruction::{InstructionFlow, Opcode, branch, next, opcodes};
 use super::operand::{
@@ -23,25 +23,25 @@ opcodes! {
     steps {
         /// Sum of two integers of 8 bytes. Errors: 22003 outside the type.
         ADD_C_I_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Add>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Add>, _, _, _>;
         /// Sum of two integers of 8 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         ADD_C_I_AZ (left: Attribute, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Add>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Add>, _, _, _>;
         /// Sum of two integers of 8 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         ADD_C_I_ZA (left: WordRegister, right: Attribute, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Add>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Add>, _, _, _>;
         /// Sum of two integers of 4 bytes. Errors: 22003 outside the type.
         ADD_C_I4_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Add>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Add>, _, _, _>;
         /// Sum of two integers of 4 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         ADD_C_I4_AZ (left: Attribute, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Add>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Add>, _, _, _>;
         /// Sum of two integers of 4 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         ADD_C_I4_ZA (left: WordRegister, right: Attribute, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Add>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Add>, _, _, _>;
         /// Sum of two integers of 2 bytes. Errors: 22003 outside the type.
         ADD_C_I2_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, SmallInteger<Add>, _, _, _>;
+            => arithmetic::compute::<i64, Int16<Add>, _, _, _>;
         /// Sum of two doubles.
         ADD_C_F_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>) => arithmetic::compute::<f64, Add, _, _, _>;
         /// Sum of two doubles; NULL if the attribute is.
@@ -63,25 +63,25 @@ opcodes! {
             => arithmetic::compute::<i128, Add, _, _, _>;
         /// Difference of two integers of 8 bytes. Errors: 22003 outside the type.
         SUB_C_I_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Subtract>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Subtract>, _, _, _>;
         /// Difference of two integers of 8 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         SUB_C_I_AZ (left: Attribute, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Subtract>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Subtract>, _, _, _>;
         /// Difference of two integers of 8 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         SUB_C_I_ZA (left: WordRegister, right: Attribute, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Subtract>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Subtract>, _, _, _>;
         /// Difference of two integers of 4 bytes. Errors: 22003 outside the type.
         SUB_C_I4_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Subtract>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Subtract>, _, _, _>;
         /// Difference of two integers of 4 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         SUB_C_I4_AZ (left: Attribute, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Subtract>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Subtract>, _, _, _>;
         /// Difference of two integers of 4 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         SUB_C_I4_ZA (left: WordRegister, right: Attribute, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Subtract>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Subtract>, _, _, _>;
         /// Difference of two integers of 2 bytes. Errors: 22003 outside the type.
         SUB_C_I2_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, SmallInteger<Subtract>, _, _, _>;
+            => arithmetic::compute::<i64, Int16<Subtract>, _, _, _>;
         /// Difference of two doubles.
         SUB_C_F_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>) => arithmetic::compute::<f64, Subtract, _, _, _>;
         /// Difference of two doubles; NULL if the attribute is.
@@ -103,25 +103,25 @@ opcodes! {
             => arithmetic::compute::<i128, Subtract, _, _, _>;
         /// Product of two integers of 8 bytes. Errors: 22003 outside the type.
         MUL_C_I_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Multiply>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Multiply>, _, _, _>;
         /// Product of two integers of 8 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         MUL_C_I_AZ (left: Attribute, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Multiply>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Multiply>, _, _, _>;
         /// Product of two integers of 8 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         MUL_C_I_ZA (left: WordRegister, right: Attribute, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Multiply>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Multiply>, _, _, _>;
         /// Product of two integers of 4 bytes. Errors: 22003 outside the type.
         MUL_C_I4_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Multiply>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Multiply>, _, _, _>;
         /// Product of two integers of 4 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         MUL_C_I4_AZ (left: Attribute, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Multiply>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Multiply>, _, _, _>;
         /// Product of two integers of 4 bytes; NULL if the attribute is. Errors: 22003 outside the type.
         MUL_C_I4_ZA (left: WordRegister, right: Attribute, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Multiply>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Multiply>, _, _, _>;
         /// Product of two integers of 2 bytes. Errors: 22003 outside the type.
         MUL_C_I2_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, SmallInteger<Multiply>, _, _, _>;
+            => arithmetic::compute::<i64, Int16<Multiply>, _, _, _>;
         /// Product of two doubles.
         MUL_C_F_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
             => arithmetic::compute::<f64, Multiply, _, _, _>;
@@ -144,13 +144,13 @@ opcodes! {
             => arithmetic::compute::<i128, Multiply, _, _, _>;
         /// Quotient, towards zero, of two integers of 8 bytes. Errors: 22012 by zero; 22003 outside the type.
         DIV_C_I_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Divide>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Divide>, _, _, _>;
         /// Quotient, towards zero, of two integers of 4 bytes. Errors: 22012 by zero; 22003 outside the type.
         DIV_C_I4_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Divide>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Divide>, _, _, _>;
         /// Quotient, towards zero, of two integers of 2 bytes. Errors: 22012 by zero; 22003 outside the type.
         DIV_C_I2_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, SmallInteger<Divide>, _, _, _>;
+            => arithmetic::compute::<i64, Int16<Divide>, _, _, _>;
         /// Quotient, towards zero, of two doubles. Errors: 22012 by zero.
         DIV_C_F_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
             => arithmetic::compute::<f64, Divide, _, _, _>;
@@ -163,15 +163,15 @@ opcodes! {
         /// Remainder, with the sign of the left one, of two integers of 8 bytes. Errors: 22012 by zero; 22003
         /// outside the type.
         REM_C_I_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Big<Remainder>, _, _, _>;
+            => arithmetic::compute::<i64, Int64<Remainder>, _, _, _>;
         /// Remainder, with the sign of the left one, of two integers of 4 bytes. Errors: 22012 by zero; 22003
         /// outside the type.
         REM_C_I4_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, Middle<Remainder>, _, _, _>;
+            => arithmetic::compute::<i64, Int32<Remainder>, _, _, _>;
         /// Remainder, with the sign of the left one, of two integers of 2 bytes. Errors: 22012 by zero; 22003
         /// outside the type.
         REM_C_I2_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
-            => arithmetic::compute::<i64, SmallInteger<Remainder>, _, _, _>;
+            => arithmetic::compute::<i64, Int16<Remainder>, _, _, _>;
         /// Remainder, with the sign of the left one, of two doubles.
         REM_C_F_ZZ (left: WordRegister, right: WordRegister, target: TargetRegister<WordRegister>)
             => arithmetic::compute::<f64, Remainder, _, _, _>;

@@ -1,11 +1,11 @@
-//! The way from the root to a leaf.
+//! The descent from the root to a leaf.
 //!
-//! One latch at a time: a page is read, its latch released, and the child looked up. In between a change of structure may
-//! have moved what is looked for, so each page is asked whether its fences have it; if not, the descent begins again. A key
-//! moves only when pages are divided, merged or shared anew, and the changed page tells it by its fences or by
-//! being free. Numbers of pages are not used again, and the level of a page does not change, but for the root, which is never a
-//! leaf: so what was found as a leaf is that leaf, whatever happened to it. Whoever had to begin again too often holds the
-//! lock of the structure for one descent, during which the tree cannot change; a page that does not fit then is damaged.
+//! A descent holds one latch at a time: it reads a page, releases the latch, and looks up the child. In between, a structure modification
+//! may move the key, so each page is checked against its fence keys; if they do not include the key, the descent restarts. A key moves
+//! only when pages are split, merged or rebalanced, and the changed page shows it by its fence keys or by being free. Page numbers are
+//! not reused, and the level of a page never changes, except for the root, which is never a leaf: a page found as a leaf remains that
+//! leaf. After too many restarts the descent is made under the structure lock, where the tree cannot change; a page that does not
+//! fit then is damaged.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::error::{ELSEWHERE, FREED, TreeError};
 use super::pages::read;
 use super::tree::{BTree, NearLeaf, StructureGuard};
 
-/// What a page on the way says.
+/// What one page of a descent leads to.
 enum Sign<R> {
     Child { page: PageId, level: u8 },
     Leaf(R),
@@ -29,7 +29,7 @@ enum Sign<R> {
 const WRONG_LEVEL: &str = "is not one level below the page above it";
 
 impl BTree {
-    /// Visits the leaf under its latch, once.
+    /// Calls `visit` once, with the leaf, under its latch.
     pub(super) fn at_leaf<R>(
         &self,
         target: LeafTarget<'_>,
@@ -38,7 +38,7 @@ impl BTree {
         self.at_leaf_kept(target, visit).map(|(result, _)| result)
     }
 
-    /// The same; the leaf comes with what was seen there.
+    /// As [`at_leaf`](Self::at_leaf); also returns the leaf.
     pub(super) fn at_leaf_kept<R>(
         &self,
         target: LeafTarget<'_>,
@@ -57,8 +57,8 @@ impl BTree {
         }
     }
 
-    /// Shows the value of a key to `visit`, once. A leaf that is not in memory need not come there: what its image said at
-    /// some time since the descent began is as good as what the frame said.
+    /// Calls `visit` once, with the value of a key. A leaf without a frame need not be loaded for that: the state of its image at some time
+    /// since the descent began is as valid as that of a frame.
     pub(super) fn glance_at<R>(
         &self,
         key: &[u8],
@@ -118,7 +118,7 @@ impl BTree {
         }
     }
 
-    /// The leaf where `key` is, or was a moment ago: the leaf itself is not read.
+    /// The leaf that had `key` when its parent was read. The leaf itself is not read, so the caller has to check its fence keys.
     pub(super) fn leaf_of(&self, key: &[u8]) -> Result<Descent<Arc<PageFrame>>, TreeError> {
         let leaf = match self.way_to(key)? {
             Descent::Arrived(leaf) => leaf,
@@ -128,7 +128,7 @@ impl BTree {
         Ok(frame.map_or(lost(leaf, FREED), Descent::Arrived))
     }
 
-    /// The number of that leaf, which need not be in memory.
+    /// The page number of that leaf, which need not be in memory.
     fn way_to(&self, key: &[u8]) -> Result<Descent<PageId>, TreeError> {
         let mut below = self.start()?;
         let mut level = None;
@@ -152,7 +152,7 @@ impl BTree {
         }
     }
 
-    /// All pages from the root to the leaf of `key`.
+    /// All pages from the root to the leaf of `key`. The structure lock makes restarts unnecessary.
     pub(super) fn path_to(
         &self,
         key: &[u8],
@@ -191,7 +191,7 @@ impl BTree {
         frame.ok_or(TreeError::freed(self.root))
     }
 
-    /// Where a way begins: nothing if that is the pinned root, which needs no look-up and no count of its users.
+    /// Where a descent begins; `None` stands for the pinned root, which needs neither a lookup nor a change of its reference count.
     fn start(&self) -> Result<Option<Arc<PageFrame>>, TreeError> {
         match self.pinned_root.get() {
             Some(_) => Ok(None),
@@ -199,7 +199,7 @@ impl BTree {
         }
     }
 
-    /// The page on a way that begins with [`Self::start`].
+    /// The current page of a descent that began with [`Self::start`].
     fn here<'f>(
         &'f self,
         below: &'f Option<Arc<PageFrame>>,
@@ -208,7 +208,7 @@ impl BTree {
         frame.ok_or(TreeError::freed(self.root))
     }
 
-    /// Keeps the root in memory if there are two levels above the leaves: then it is little beside what it leads to.
+    /// Pins the root in memory if there are at least two levels above the leaves: it is small compared to such a tree.
     fn pin_root(&self, root: &Option<Arc<PageFrame>>, child_level: u8) {
         if let Some(frame) = root
             && child_level > 0
@@ -252,7 +252,7 @@ pub(super) const fn astray(page: PageId) -> TreeError {
     TreeError::Astray { page, what }
 }
 
-/// Reads one page on the way. `level` is what the page above it says; the root may have any but 0.
+/// Reads one page of a descent. `level` is the level that its parent implies; the root may have any but 0.
 fn read_sign<R>(
     frame: &PageFrame,
     level: Option<u8>,
@@ -276,7 +276,7 @@ fn read_sign<R>(
     sign.unwrap_or(Ok(Sign::Lost(FREED)))
 }
 
-/// The child of an inner page under which `key` is, and its level.
+/// The child of an inner page that covers `key`, and its level.
 fn look(
     frame: &PageFrame,
     level: Option<u8>,

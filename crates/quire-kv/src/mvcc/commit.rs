@@ -1,16 +1,17 @@
-//! Commit: into the log, into the pages, before everybody's eyes; in this order.
+//! Commit: the changes go to the log, then to the pages, then become visible.
 //!
-//! 1. Whoever may not commit is told.
-//! 2. A guard of the pool is taken, so that no flush comes between the log and the pages.
-//! 3. The redo records are logged. From here on the transaction is committed, with the sequence the log gave it.
-//! 4. Each key: what was there is noted as superseded at the sequence, then the page is changed.
-//! 5. The guard is given back, and the sequence is published when those before it are.
-//! 6. What the commit has superseded is forgotten, unless a snapshot needs it. Locks are released.
+//! 1. A serializable transaction is validated.
+//! 2. A change guard of the pool is acquired, so that no flush comes between the log and the pages. After an earlier failure to apply
+//!    a logged commit, every further one is refused here.
+//! 3. The redo records are logged. From here on the transaction is committed, with the sequence that the log assigned.
+//! 4. For each key the old value is recorded as superseded at the sequence, then the page is changed.
+//! 5. The guard is released, and the sequence becomes visible after all earlier ones.
+//! 6. Superseded versions that no snapshot needs are dropped. Locks are released.
 //!
-//! A commit that was too large for memory is alone from step 2 to 4, and may let flushes in between.
+//! A commit that was too large for memory excludes all others from step 2 to 4, and may admit flushes in between.
 //!
-//! As the guard is held from before the sequence is given until the pages have the changes, a flush finds all commits up to
-//! the newest in the pages, and none above: what [`crate::btree::BTree::redo`] demands.
+//! The guard is held from before the sequence is assigned until the pages have the changes. A flush therefore finds in the pages exactly
+//! the commits up to the newest one, as [`crate::btree::BTree::redo`] requires.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

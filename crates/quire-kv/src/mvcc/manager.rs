@@ -1,4 +1,4 @@
-//! The door: trees, transactions, views, checkpoints.
+//! The entry point of the module: trees, transactions, views, checkpoints.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -29,7 +29,7 @@ pub struct Mvcc {
     _background: Arc<Background>,
 }
 
-/// What handles, transactions and views share.
+/// The state shared by handles, transactions and views.
 pub(super) struct SharedManager {
     pub(super) volume: Volume,
     pub(super) pool: Pool,
@@ -40,45 +40,45 @@ pub(super) struct SharedManager {
     pub(super) locks: Arc<LockTable>,
     pub(super) snapshots: Snapshots,
     pub(super) validation: Validation,
-    /// Why no more transactions are committed.
+    /// The reason why commits are refused, if they are.
     pub(super) stopped: OnceLock<String>,
-    /// The greatest number of a tree that the log has records of, and that is not there.
+    /// The greatest tree number in the log that belongs to no known tree.
     pub(super) unknown_tree_max: AtomicU64,
-    /// Trees that were removed and whose pages are to be freed when nobody reads them any more.
+    /// Dropped trees whose pages are freed when no reader is left.
     pub(super) removed: Mutex<Vec<Arc<OpenTree>>>,
-    /// One checkpoint at a time.
+    /// Serializes checkpoints.
     pub(super) checkpointing: Mutex<()>,
-    /// The newest commit that the newest checkpoint has.
+    /// The newest commit that the last checkpoint includes.
     pub(super) checkpointed: AtomicU64,
-    /// Bytes of redo records since the newest checkpoint.
+    /// Bytes of redo records since the last checkpoint.
     pub(super) logged_bytes: AtomicU64,
-    /// Held by every commit, and by a large one alone.
+    /// Held in shared mode by every commit, and exclusively by a large one.
     pub(super) commits: RwLock<()>,
-    /// The large commit that is being applied: the pages have a part of it. 0: none.
+    /// Sequence of the large commit that is partially applied to the pages; 0 if there is none.
     pub(super) applying: AtomicU64,
     pub(super) signals: super::background::Signals,
-    /// Lets go of pins that need not be as old as they are.
+    /// Renews pins of the volume that are older than necessary.
     pub(super) unpin: OnceLock<super::room::Unpin>,
 }
 
-/// What is going on.
+/// A snapshot of the state of transactions, for monitoring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MvccStatistics {
     /// The newest visible commit.
     pub visible: u64,
-    /// The oldest commit as of which somebody reads.
+    /// The commit of the oldest snapshot in use.
     pub oldest_snapshot: Option<u64>,
-    /// Keys of which older values are kept.
+    /// Number of keys with superseded versions in memory.
     pub versioned_keys: usize,
-    /// Locks that somebody has.
+    /// Number of locks held.
     pub locks: usize,
-    /// Bytes of the log that a restart would read; after a checkpoint those of before, until the next commit.
+    /// Bytes of log that recovery would read. After a checkpoint this is updated by the next commit only.
     pub log_bytes: u64,
 }
 
 impl Mvcc {
-    /// Opens trees, and redoes what the log has. Records of trees that are not in `trees` are skipped: these trees
-    /// were dropped. A read-only volume is redone in memory, and takes no commits.
+    /// Opens trees and replays the log. Records of trees that are not in `trees` are skipped, because these trees were dropped. The log of
+    /// a read-only volume is replayed in memory, and commits are refused.
     ///
     /// # Errors
     /// See [`TreesOpenError`].
@@ -260,7 +260,7 @@ impl Mvcc {
         self.shared.locks.report()
     }
 
-    /// What is going on.
+    /// The current state of transactions.
     #[must_use]
     pub fn statistics(&self) -> MvccStatistics {
         let shared = &self.shared;

@@ -1,12 +1,12 @@
 //! Transactions over trees of keys and values: snapshots, locks, isolation, commit, recovery, checkpoints.
 //!
-//! It knows nothing of tables: keys and values are bytes, trees have numbers. What a transaction changes stays in its own memory
-//! until the commit; so pages have committed values only, and a restart has nothing to undo. Values that were superseded
-//! stay in memory until no snapshot needs them.
+//! This module knows nothing about tables: keys and values are bytes, and trees have numbers. A transaction keeps its changes in its
+//! own memory until it commits, so pages contain committed values only, and recovery has nothing to undo. Superseded values stay in
+//! memory until no snapshot needs them.
 //!
 //! | module | answers |
 //! |---|---|
-//! | `manager` | the door |
+//! | `manager` | the entry point: trees, transactions, views, checkpoints |
 //! | `transaction`, `write_set` | what a transaction sees, changes, and takes back |
 //! | `changes`, `ordered`, `spill` | what is changed in one tree, in memory and in a file |
 //! | `spare` | memory that one transaction leaves to the next |

@@ -86,7 +86,7 @@ impl OpenTree {
 /// The trees as of one moment.
 pub(super) type TreeMap = HashMap<TreeId, Arc<OpenTree>, BuildHasherDefault<TreeHasher>>;
 
-/// Numbers of trees are given out one after the other: multiplying is enough.
+/// Tree numbers are assigned sequentially, so a multiplicative hash distributes them well.
 #[derive(Default)]
 pub(super) struct TreeHasher(u64);
 
@@ -107,7 +107,7 @@ impl Hasher for TreeHasher {
     }
 }
 
-/// The trees. Whoever reads takes the map of that moment.
+/// The open trees. Writers copy the map on write, so a reader's copy never changes.
 #[derive(Default)]
 pub(super) struct Trees {
     map: RwLock<Arc<TreeMap>>,

@@ -12,7 +12,7 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Aggregate, BinaryExpr, Expr, LogicalPlan, Operator, Subquery};
 
-use super::outer_references::{is_outer_aggregate, of_rows};
+use super::outer_references::{is_outer_aggregate, without_outer_references};
 use super::own_names::keeping_names;
 use super::ungrouped_columns::aggregate_below;
 
@@ -95,7 +95,7 @@ fn as_groups(expr: Expr, groups: &[Group]) -> Result<Expr> {
             // What it aggregates are the rows that are grouped.
             return Ok(Transformed::new(part, false, TreeNodeRecursion::Jump));
         }
-        let own = of_rows(part.clone())?;
+        let own = without_outer_references(part.clone())?;
         let group = groups.iter().find(|group| group.expr == own);
         // What is the same for all rows is no column of theirs.
         Ok(match group.filter(|_| own != part) {

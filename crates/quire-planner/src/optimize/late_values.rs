@@ -1,7 +1,7 @@
-//! Volatile functions of a select list are asked for rows that are shown.
+//! Evaluates volatile expressions of a select list after the sort and the limit.
 //!
-//! `SELECT nextval('s') FROM t ORDER BY a LIMIT 2` calls the function twice, as in PostgreSQL, and not for each row of the table. So
-//! the value is computed above the sort, of which no more rows come than the limit lets through.
+//! `SELECT nextval('s') FROM t ORDER BY a LIMIT 2` calls the function twice, as in PostgreSQL, not once for each row of the table. The
+//! rule moves volatile expressions from the projection below the sort into one above it, and limits the rows of the sort.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-/// The rule.
+/// The analyzer rule.
 #[derive(Debug)]
 pub(super) struct LateValues;
 
@@ -27,6 +27,7 @@ impl AnalyzerRule for LateValues {
     }
 }
 
+/// Rewrites a limit over a sort, or over a projection of a sort.
 fn below_limit(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Limit(limit) = &plan else {
         return Ok(Transformed::no(plan));
@@ -36,16 +37,17 @@ fn below_limit(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     else {
         return Ok(Transformed::no(plan));
     };
+    // Rows that OFFSET skips are evaluated as well, as in PostgreSQL.
     let Some(row_count) = skipped.checked_add(fetched) else {
         return Ok(Transformed::no(plan));
     };
     let late = match limit.input.as_ref() {
         LogicalPlan::Sort(sort) => above_sort(sort, row_count)?,
-        LogicalPlan::Projection(shown) => match shown.input.as_ref() {
+        LogicalPlan::Projection(outer) => match outer.input.as_ref() {
             LogicalPlan::Sort(sort) => match above_sort(sort, row_count)? {
                 Some(late) => {
-                    let shown = Projection::try_new(shown.expr.clone(), Arc::new(late))?;
-                    Some(LogicalPlan::Projection(shown))
+                    let outer = Projection::try_new(outer.expr.clone(), Arc::new(late))?;
+                    Some(LogicalPlan::Projection(outer))
                 }
                 None => None,
             },
@@ -62,39 +64,40 @@ fn below_limit(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     })
 }
 
-/// The first rows of a sort, whose volatile columns are computed for them alone; nothing if there are none, or if the order
-/// depends on them.
+/// Replaces a sort by its first `row_count` rows, with the volatile columns evaluated above them. `None` if the sort has no volatile
+/// columns, or if its order depends on one.
 fn above_sort(sort: &Sort, row_count: usize) -> Result<Option<LogicalPlan>> {
-    let LogicalPlan::Projection(below) = sort.input.as_ref() else {
+    let LogicalPlan::Projection(projection) = sort.input.as_ref() else {
         return Ok(None);
     };
-    let columns = below.schema.columns();
-    let is_late = |place: usize| below.expr[place].is_volatile();
-    let late: Vec<&Column> = (0..columns.len())
-        .filter(|place| is_late(*place))
-        .map(|place| &columns[place])
+    let columns = projection.schema.columns();
+    let is_volatile = |index: usize| projection.expr[index].is_volatile();
+    let volatile: Vec<&Column> = (0..columns.len())
+        .filter(|index| is_volatile(*index))
+        .map(|index| &columns[index])
         .collect();
-    let sorts_by_late = sort.expr.iter().any(|key| {
+    let sorts_by_volatile = sort.expr.iter().any(|key| {
         let columns = key.expr.column_refs();
-        key.expr.is_volatile() || columns.iter().any(|column| late.contains(column))
+        key.expr.is_volatile() || columns.iter().any(|column| volatile.contains(column))
     });
-    if late.is_empty() || sorts_by_late {
+    if volatile.is_empty() || sorts_by_volatile {
         return Ok(None);
     }
-    // What the late values are made of comes along under names of its own.
-    let mut early: Vec<Expr> = Vec::new();
-    let mut shown: Vec<Expr> = Vec::new();
-    for (place, expr) in below.expr.iter().enumerate() {
-        let column = &columns[place];
-        if !is_late(place) {
-            early.push(expr.clone());
-            shown.push(Expr::Column(column.clone()));
+    let mut below: Vec<Expr> = Vec::new();
+    let mut above: Vec<Expr> = Vec::new();
+    for (index, expr) in projection.expr.iter().enumerate() {
+        let column = &columns[index];
+        if !is_volatile(index) {
+            below.push(expr.clone());
+            above.push(Expr::Column(column.clone()));
             continue;
         }
+        // The columns that a volatile expression reads pass through the sort, under generated names: the projection may use their own
+        // names for something else.
         let value = expr.clone().transform_up(|part| match part {
             Expr::Column(read) => {
-                let name = format!("__late_{}", early.len());
-                early.push(Expr::Column(read).alias(&name));
+                let name = format!("__late_{}", below.len());
+                below.push(Expr::Column(read).alias(&name));
                 Ok(Transformed::yes(Expr::Column(Column::new_unqualified(
                     name,
                 ))))
@@ -102,13 +105,15 @@ fn above_sort(sort: &Sort, row_count: usize) -> Result<Option<LogicalPlan>> {
             other => Ok(Transformed::no(other)),
         });
         let value = value?.data.unalias();
-        shown.push(value.alias_qualified(column.relation.clone(), &column.name));
+        // Operators above this plan refer to the column by its old name.
+        above.push(value.alias_qualified(column.relation.clone(), &column.name));
     }
-    let early = Projection::try_new(early, Arc::clone(&below.input))?;
-    let late = LogicalPlanBuilder::from(LogicalPlan::Projection(early))
+    let below = Projection::try_new(below, Arc::clone(&projection.input))?;
+    // The limit is below the upper projection, which evaluates whole batches.
+    let late = LogicalPlanBuilder::from(LogicalPlan::Projection(below))
         .sort(sort.expr.clone())?
         .limit(0, Some(row_count))?
-        .project(shown)?
+        .project(above)?
         .build()?;
     Ok(Some(late))
 }

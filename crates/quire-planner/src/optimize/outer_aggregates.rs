@@ -12,7 +12,7 @@ use quire_error::Error;
 use quire_functions::OuterAggregate;
 
 use super::integer_sums::narrow_sum;
-use super::outer_references::{is_outer_aggregate, of_rows};
+use super::outer_references::{is_outer_aggregate, without_outer_references};
 use super::own_names::keeping_names;
 
 /// The plan without the function.
@@ -144,7 +144,7 @@ fn is_about(part: &Expr, rows: &DFSchema) -> bool {
 
 /// The aggregate that a call stands for, over the rows themselves.
 fn aggregate_of(call: &Expr, rows: &DFSchema) -> Result<Expr> {
-    let own = of_rows(call.clone())?.transform_up(|part| {
+    let own = without_outer_references(call.clone())?.transform_up(|part| {
         Ok(match part {
             Expr::ScalarFunction(call) => {
                 match call.func.inner().downcast_ref::<OuterAggregate>() {

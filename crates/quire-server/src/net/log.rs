@@ -1,8 +1,9 @@
-//! What the server says of itself and of clients that it turns away: one line each, with the time in UTC, the address, the user and
-//! the database.
+//! The server log: events of the server and refused or ended connections, one line each, with the time in UTC, the client's address,
+//! the user and the database.
 //!
-//! Lines go to a thread of their own through a queue, so that nobody waits for whoever reads them. What clients say of themselves is
-//! escaped and cut, and there are only so many lines a second: nobody can fill a disk with them, or forge one.
+//! A dedicated thread writes the lines from a bounded queue, so that a slow reader of standard error never blocks a connection. Text
+//! from clients is escaped and truncated, and the number of lines per second is limited: a client can neither forge a line nor fill
+//! a disk.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -16,27 +17,27 @@ use quire_text::temporal;
 
 use crate::wire::StartupRequest;
 
-/// Lines that wait for being written.
-const QUEUED: usize = 1024;
-/// Lines of one second.
+/// Capacity of the queue in lines. Lines that do not fit are dropped.
+const QUEUE_LINES: usize = 1024;
+/// Lines that may be written in one second.
 const LINES_PER_SECOND: u32 = 100;
-/// Characters of a name, or of a reason.
+/// Characters of a user, a database or a reason; longer ones are truncated.
 const CHARACTERS_MAX: usize = 200;
-/// How long the end of the server waits for its last lines.
-const LAST_LINES_WAIT: Duration = Duration::from_secs(1);
+/// How long [`ServerLog::close`] waits for queued lines to be written.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const MICROSECONDS_PER_SECOND: i64 = 1_000_000;
 
-/// Who is at the other end, as far as that is known.
+/// What is known about the client of a connection, for its lines in the log. Names are empty before the startup packet.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Who {
+pub(crate) struct ClientIdentity {
     pub(crate) address: Option<SocketAddr>,
     pub(crate) user: String,
     pub(crate) database: String,
 }
 
-impl Who {
-    /// Takes the names of a first packet, if it is one that begins a session.
-    pub(crate) fn introduce(&mut self, packet: &[u8]) {
+impl ClientIdentity {
+    /// Takes user and database from a startup packet; other packets are ignored. The database defaults to the user's name.
+    pub(crate) fn set_from_startup(&mut self, packet: &[u8]) {
         if let Ok(StartupRequest::Startup(packet)) = StartupRequest::read(packet) {
             let user = packet.parameter("user").unwrap_or_default();
             self.database = packet.parameter("database").unwrap_or(user).to_owned();
@@ -45,105 +46,109 @@ impl Who {
     }
 }
 
-/// The lines of a server.
+/// The log of a server.
 pub(crate) struct ServerLog {
-    /// None for a server that writes no lines, or no more.
-    writer: Mutex<Option<LogSink>>,
-    budget: Mutex<Budget>,
+    /// `None` if logging is off or the log is closed.
+    sink: Mutex<Option<LogSink>>,
+    limit: Mutex<LogRateLimit>,
 }
 
-/// Where lines go, and what is heard when all have been written.
+/// The queue to the writer thread.
 struct LogSink {
     lines: SyncSender<String>,
-    written: Receiver<()>,
+    /// Receives one message when the thread has written all lines and ends.
+    finished: Receiver<()>,
 }
 
-/// How many lines this second has had.
-struct Budget {
-    began: Instant,
+/// Counts the lines of the current second.
+struct LogRateLimit {
+    window_start: Instant,
     lines: u32,
-    left_out: u64,
+    /// Lines dropped since the last one that was written.
+    dropped: u64,
 }
 
 impl ServerLog {
-    /// Writes to standard error, or nothing at all.
+    /// A log to standard error, or one that discards everything.
     pub(crate) fn new(is_on: bool) -> io::Result<Self> {
         let output = is_on.then(|| Box::new(io::stderr()) as Box<dyn Write + Send>);
         Self::to(output)
     }
 
     fn to(output: Option<Box<dyn Write + Send>>) -> io::Result<Self> {
-        let writer = output.map(LogSink::start).transpose()?;
-        let budget = Budget {
-            began: Instant::now(),
+        let sink = output.map(LogSink::start).transpose()?;
+        let limit = LogRateLimit {
+            window_start: Instant::now(),
             lines: 0,
-            left_out: 0,
+            dropped: 0,
         };
         Ok(Self {
-            writer: Mutex::new(writer),
-            budget: Mutex::new(budget),
+            sink: Mutex::new(sink),
+            limit: Mutex::new(limit),
         })
     }
 
-    /// What the server has to say of itself.
+    /// Logs an event of the server.
     pub(crate) fn note(&self, event: &str) {
         self.write(event, "", None);
     }
 
-    /// What became of a client, and why.
-    pub(crate) fn note_client(&self, event: &str, reason: &str, who: &Who) {
-        self.write(event, reason, Some(who));
+    /// Logs an event of a client and its reason.
+    pub(crate) fn note_client(&self, event: &str, reason: &str, client: &ClientIdentity) {
+        self.write(event, reason, Some(client));
     }
 
-    fn write(&self, event: &str, reason: &str, who: Option<&Who>) {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(LogSink { lines, .. }) = writer.as_ref() else {
+    fn write(&self, event: &str, reason: &str, client: Option<&ClientIdentity>) {
+        // Holding the lock across `try_send` is cheap, because that never blocks, and keeps the lines in order.
+        let sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(LogSink { lines, .. }) = sink.as_ref() else {
             return;
         };
-        let Some(left_out) = self.take_turn() else {
+        let Some(dropped) = self.admit_line() else {
             return;
         };
         let now = SystemTime::now();
-        if left_out > 0 {
-            let text = format!("{left_out} lines were left out");
-            let _ = lines.try_send(line(now, &text, "", None));
+        if dropped > 0 {
+            let text = format!("{dropped} lines were left out");
+            let _ = lines.try_send(format_line(now, &text, "", None));
         }
-        // A line for which there is no room is lost.
-        let _ = lines.try_send(line(now, event, reason, who));
+        // If the queue is full, the line is lost.
+        let _ = lines.try_send(format_line(now, event, reason, client));
     }
 
-    /// Writes what is left, and nothing from now on.
+    /// Writes the queued lines, waiting at most a second for that. Later lines are discarded.
     pub(crate) fn close(&self) {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(LogSink { lines, written }) = writer.take() {
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(LogSink { lines, finished }) = sink.take() {
+            // The writer thread ends when the queue is empty and has no sender.
             drop(lines);
-            // Whoever reads the lines may not read any more.
-            let _ = written.recv_timeout(LAST_LINES_WAIT);
+            // Standard error may be a pipe that nobody reads any more, so the wait is bounded.
+            let _ = finished.recv_timeout(CLOSE_TIMEOUT);
         }
     }
 
-    /// Whether there may be one more line now; and how many there were not before it.
-    fn take_turn(&self) -> Option<u64> {
-        let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
-        if budget.began.elapsed() >= Duration::from_secs(1) {
-            (budget.began, budget.lines) = (Instant::now(), 0);
+    /// Counts one more line. Returns the number of lines dropped since the last one, or `None` if this one is to be dropped too.
+    fn admit_line(&self) -> Option<u64> {
+        let mut limit = self.limit.lock().unwrap_or_else(PoisonError::into_inner);
+        if limit.window_start.elapsed() >= Duration::from_secs(1) {
+            (limit.window_start, limit.lines) = (Instant::now(), 0);
         }
-        if budget.lines >= LINES_PER_SECOND {
-            budget.left_out += 1;
+        if limit.lines >= LINES_PER_SECOND {
+            limit.dropped += 1;
             return None;
         }
-        budget.lines += 1;
-        Some(std::mem::take(&mut budget.left_out))
+        limit.lines += 1;
+        Some(std::mem::take(&mut limit.dropped))
     }
 }
 
 impl LogSink {
     fn start(mut output: Box<dyn Write + Send>) -> io::Result<Self> {
-        let (end, written) = sync_channel(1);
-        let (lines, receiver) = sync_channel::<String>(QUEUED);
+        let (end, finished) = sync_channel(1);
+        let (lines, receiver) = sync_channel::<String>(QUEUE_LINES);
         let write = move || {
             for line in receiver {
-                // There is nowhere to say that it cannot be written.
+                // A failure to write the log cannot be reported anywhere.
                 let _ = output.write_all(line.as_bytes());
             }
             let _ = output.flush();
@@ -151,11 +156,16 @@ impl LogSink {
         };
         let name = "quire-log".to_owned();
         thread::Builder::new().name(name).spawn(write)?;
-        Ok(Self { lines, written })
+        Ok(Self { lines, finished })
     }
 }
 
-fn line(time: SystemTime, event: &str, reason: &str, who: Option<&Who>) -> String {
+fn format_line(
+    time: SystemTime,
+    event: &str,
+    reason: &str,
+    client: Option<&ClientIdentity>,
+) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let microseconds = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
     let mut line = String::new();
@@ -166,11 +176,11 @@ fn line(time: SystemTime, event: &str, reason: &str, who: Option<&Who>) -> Strin
         line.push_str(": ");
         line.push_str(&escaped(reason));
     }
-    if let Some(who) = who {
-        let (user, database) = (escaped(&who.user), escaped(&who.database));
-        let address = who.address.map(|address| address.to_string());
+    if let Some(client) = client {
+        let (user, database) = (escaped(&client.user), escaped(&client.database));
+        let address = client.address.map(|address| address.to_string());
         let address = address.as_deref().unwrap_or("unknown");
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(
             line,
             "; address={address} user=\"{user}\" database=\"{database}\""
@@ -180,17 +190,18 @@ fn line(time: SystemTime, event: &str, reason: &str, who: Option<&Who>) -> Strin
     line
 }
 
-/// The text without what could end the line or a quote, cut where it is long.
+/// Escapes whatever could end the line or a quoted name, and truncates the text to [`CHARACTERS_MAX`] characters.
 fn escaped(text: &str) -> String {
-    let is_plain = |letter: char| {
-        let is_shown = letter.is_ascii_graphic() || letter == ' ' || letter.is_alphanumeric();
-        is_shown && !matches!(letter, '"' | '\\')
+    let is_plain = |character: char| {
+        let is_printable =
+            character.is_ascii_graphic() || character == ' ' || character.is_alphanumeric();
+        is_printable && !matches!(character, '"' | '\\')
     };
     let mut escaped = String::new();
-    for letter in text.chars().take(CHARACTERS_MAX) {
-        match letter {
-            letter if is_plain(letter) => escaped.push(letter),
-            letter => escaped.extend(letter.escape_default()),
+    for character in text.chars().take(CHARACTERS_MAX) {
+        match character {
+            plain if is_plain(plain) => escaped.push(plain),
+            special => escaped.extend(special.escape_default()),
         }
     }
     if text.chars().nth(CHARACTERS_MAX).is_some() {
@@ -222,14 +233,14 @@ mod tests {
 
     #[test]
     fn a_line_says_when_who_and_why() {
-        let who = Who {
+        let client = ClientIdentity {
             address: Some("127.0.0.1:4711".parse().unwrap()),
             user: "ada\n\"x\\".to_owned(),
             database: "shop".to_owned(),
         };
         let time = UNIX_EPOCH + Duration::from_millis(1_709_251_200_250);
         assert_eq!(
-            line(time, "login refused", "wrong password", Some(&who)),
+            format_line(time, "login refused", "wrong password", Some(&client)),
             "2024-03-01 00:00:00.25+00 quire: login refused: wrong password; \
              address=127.0.0.1:4711 user=\"ada\\n\\\"x\\\\\" database=\"shop\"\n"
         );
@@ -244,7 +255,7 @@ mod tests {
         for _ in 0..10 * LINES_PER_SECOND {
             log.note("x");
         }
-        log.budget.lock().unwrap().began -= Duration::from_secs(2);
+        log.limit.lock().unwrap().window_start -= Duration::from_secs(2);
         log.note("last");
         log.close();
         let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();

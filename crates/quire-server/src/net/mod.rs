@@ -6,7 +6,7 @@
 //! | `client` | bytes that go to a client |
 //! | `origin` | how many connections of an address have not begun a session |
 //! | `penalties` | repeated wrong passwords |
-//! | `log` | what the server says of clients that it turns away |
+//! | `log` | the log of the server's events and of refused connections |
 //! | `registry` | which connections there are; cancelling them |
 //! | `input` | bytes that a client sent |
 
@@ -21,7 +21,7 @@ mod registry;
 pub(crate) use channel::Channel;
 pub(crate) use client::Sender;
 pub(crate) use input::{ReceiveBuffer, SocketFill};
-pub(crate) use log::{ServerLog, Who};
+pub(crate) use log::{ClientIdentity, ServerLog};
 pub(crate) use origin::{Newcomer, origin_of};
 pub(crate) use penalties::Penalties;
 pub(crate) use registry::{AdmissionSlot, Peer, Registry};

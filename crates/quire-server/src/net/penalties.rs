@@ -1,6 +1,6 @@
-//! Wrong passwords: the answers to repeated ones come later and later, for each address and user.
+//! Rate limiting of password guesses: answers to repeated wrong passwords are delayed, per address and user.
 //!
-//! The first wrong password is answered at once: people mistype. A right one is never delayed, and makes good what was before.
+//! The first wrong password is answered immediately, because people mistype. A correct one is never delayed, and resets the count.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,12 +12,12 @@ const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(5);
 /// Wrong passwords are forgotten after so long without another.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
-/// Addresses and users of which something is known. Beyond that, whoever has been quiet for longest is forgotten.
+/// Maximum number of entries. Beyond that, the one with the oldest wrong password is evicted.
 const ENTRIES_MAX: usize = 4096;
-/// Characters of a user's name that count.
+/// Longer user names are truncated, to bound the memory of an entry.
 const NAME_CHARACTERS_MAX: usize = 64;
 
-/// Who has given wrong passwords.
+/// Recent wrong passwords by address and user.
 #[derive(Default)]
 pub(crate) struct Penalties {
     known: Mutex<HashMap<(IpAddr, String), Wrong>>,
@@ -37,7 +37,7 @@ impl Penalties {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of a wrong password; says how long its answer is to wait.
+    /// Records a wrong password; returns the delay of its answer.
     pub(crate) fn note(&self, origin: IpAddr, user: &str, now: Instant) -> Duration {
         let mut known = self.known();
         let key = key(origin, user);

@@ -10,7 +10,7 @@ use super::startup::{self, Circumstances, StartupOutcome};
 use crate::auth::{Login, ScramStep};
 use crate::failure::ServerFailure;
 use crate::net::{
-    AdmissionSlot, Channel, Newcomer, ReceiveBuffer, Sender, SocketFill, Who, origin_of,
+    AdmissionSlot, Channel, ClientIdentity, Newcomer, ReceiveBuffer, Sender, SocketFill, origin_of,
 };
 use crate::server_state::ServerState;
 use crate::session::{ClientSession, SessionStop};
@@ -45,7 +45,7 @@ pub(super) struct ClientConversation {
     began: Instant,
     /// None once it has been given to another connection.
     place: Option<AdmissionSlot>,
-    who: Who,
+    client: ClientIdentity,
     origin: IpAddr,
     /// Until its session begins.
     newcomer: Option<Newcomer>,
@@ -84,9 +84,9 @@ impl ClientConversation {
         let channel = Arc::new(Channel::new(stream));
         let origin = origin_of(address.ip());
         let newcomer = Some(shared.registry.newcomers.enter(origin));
-        let who = Who {
+        let client = ClientIdentity {
             address: Some(address),
-            ..Who::default()
+            ..ClientIdentity::default()
         };
         Ok(Self {
             input: ReceiveBuffer::default(),
@@ -96,7 +96,7 @@ impl ClientConversation {
             phase: ConversationPhase::Opening,
             began: Instant::now(),
             place: Some(place),
-            who,
+            client,
             origin,
             newcomer,
             wants_flush: false,
@@ -175,7 +175,7 @@ impl ClientConversation {
             is_encrypted: self.channel.is_encrypted(),
         };
         let packet = self.input.slice(4..length).to_vec();
-        self.who.introduce(&packet);
+        self.client.set_from_startup(&packet);
         let begun = startup::begin(&packet, &circumstances, &self.shared, &mut self.sender)?;
         self.input.take(length);
         self.wants_flush = true;
@@ -256,7 +256,7 @@ impl ClientConversation {
                 self.input.take(1 + length);
                 if let StartupOutcome::Session(session) = begun {
                     let penalties = &self.shared.penalties;
-                    penalties.forget(self.origin, &self.who.user);
+                    penalties.forget(self.origin, &self.client.user);
                     self.begin_session(session);
                 }
             }
@@ -275,7 +275,7 @@ impl ClientConversation {
     fn refuse_later(&mut self, failure: ServerFailure) -> Result<InputProgress, ServerFailure> {
         let now = Instant::now();
         let penalties = &self.shared.penalties;
-        let delay = penalties.note(self.origin, &self.who.user, now);
+        let delay = penalties.note(self.origin, &self.client.user, now);
         match now.checked_add(delay) {
             Some(until) if !delay.is_zero() => {
                 self.note_end(&failure);
@@ -333,7 +333,7 @@ impl ClientConversation {
         match &self.phase {
             ConversationPhase::Opening | ConversationPhase::Proving(..) => {
                 let log = &self.shared.log;
-                log.note_client("login refused", "it took too long", &self.who);
+                log.note_client("login refused", "it took too long", &self.client);
             }
             ConversationPhase::Open(session) => {
                 let failure = session.silence_failure();
@@ -354,7 +354,7 @@ impl ClientConversation {
             _ => "login refused",
         };
         let reason = &failure.message;
-        self.shared.log.note_client(event, reason, &self.who);
+        self.shared.log.note_client(event, reason, &self.client);
     }
 
     /// Whether nobody listens to it until its time is up.
@@ -373,7 +373,7 @@ impl ClientConversation {
             self.shared.registry.leave(place);
             let reason = "its place was needed";
             let log = &self.shared.log;
-            log.note_client("login refused", reason, &self.who);
+            log.note_client("login refused", reason, &self.client);
         }
     }
 

@@ -16,7 +16,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::conversation::{After, ClientConversation};
 use super::workers::Workers;
-use crate::net::{AdmissionSlot, Who, origin_of};
+use crate::net::{AdmissionSlot, ClientIdentity, origin_of};
 use crate::server_state::ServerState;
 
 const LISTENER: Token = Token(0);
@@ -210,12 +210,12 @@ impl Poller {
     }
 
     fn turn_away(&self, arrival: &Arrival) {
-        let who = Who {
+        let client = ClientIdentity {
             address: Some(arrival.address),
-            ..Who::default()
+            ..ClientIdentity::default()
         };
         let log = &self.shared.log;
-        log.note_client("connection closed", "there is no place left", &who);
+        log.note_client("connection closed", "there is no place left", &client);
     }
 
     fn sessions_max(&self) -> usize {

@@ -1,13 +1,14 @@
-//! Messages of PostgreSQL's protocol 3.0 and 3.2, as bytes.
+//! Encoding and decoding of messages of PostgreSQL's protocol, versions 3.0 and 3.2.
 //!
-//! | part | bytes | what |
+//! | field | bytes | content |
 //! |---|---|---|
-//! | type | 1 | a letter; the first packet of a connection has none |
-//! | length | 4 | big endian, of itself and the body |
-//! | body | length - 4 | integers big endian, strings ended by a zero byte |
+//! | type | 1 | an ASCII letter; absent in the first packet of a connection |
+//! | length | 4 | bytes of this field and the body, big endian |
+//! | body | length - 4 | integers in big endian, null-terminated strings |
 //!
-//! A body is read within its own bounds: what is too short, too long or not UTF-8 is [`crate::malformed::Malformed`], never a panic, and never a
-//! piece of the next message. Nothing is allocated by a count or a length that the bytes of the message do not back.
+//! Decoding never reads beyond the body. A body that is truncated, has trailing bytes or is not UTF-8 is
+//! [`crate::malformed::Malformed`], never a panic. Counts and lengths in a message are checked against its size before anything is
+//! allocated for them.
 
 mod backend;
 mod frontend;

@@ -1,4 +1,4 @@
-//! Which frames have changed since the newest flush, and how much that is.
+//! The dirty frames: those changed since the last flush, and their total size.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -14,11 +14,11 @@ pub(super) struct DirtyFrames {
     set: Mutex<ChangedSet>,
     /// That of the set; written under its lock.
     epoch: AtomicU64,
-    /// Of changed frames, and of those that a flush is writing.
+    /// Bytes of dirty frames, including those that a flush is writing.
     dirty_bytes: AtomicUsize,
-    /// A flush is wanted from here on.
+    /// Dirty bytes from which on a flush is wanted.
     limit_bytes: usize,
-    /// Signalled, with the lock of `set`, when the limit is reached and when a flush is over.
+    /// Signalled under the lock of `set` when the limit is reached and when a flush ends.
     crossed: Condvar,
     is_flushing: AtomicBool,
     /// How much is changed when the images of some of it should be measured next.
@@ -32,7 +32,7 @@ const SAMPLE_BYTES_MIN: usize = 256 << 10;
 #[derive(Default)]
 struct ChangedSet {
     frames: HashMap<PageId, Arc<PageFrame>>,
-    /// Nobody will flush any more.
+    /// No flush will follow.
     is_closed: bool,
 }
 
@@ -68,7 +68,7 @@ impl DirtyFrames {
         frames.into_iter().step_by(step).collect()
     }
 
-    /// No sample is needed any more.
+    /// Ends the taking of samples.
     pub(super) fn end_samples(&self) {
         self.sample_bytes.store(usize::MAX, Ordering::Relaxed);
     }
@@ -77,7 +77,7 @@ impl DirtyFrames {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Adds a frame that was as its image until now; tells the epoch.
+    /// Adds a frame that was clean until now; returns the current epoch.
     pub(super) fn add(&self, frame: &Arc<PageFrame>) -> u64 {
         let mut set = self.lock();
         if !set.is_closed && set.frames.insert(frame.page(), Arc::clone(frame)).is_none() {
@@ -90,7 +90,7 @@ impl DirtyFrames {
         self.epoch()
     }
 
-    /// Waits until no flush is in progress, and begins one.
+    /// Begins a flush, after waiting for the one in progress, if any.
     pub(super) fn begin_flush(&self) {
         let mut set = self.lock();
         while self.is_flushing.load(Ordering::Relaxed) {
@@ -102,7 +102,7 @@ impl DirtyFrames {
         self.is_flushing.store(true, Ordering::Relaxed);
     }
 
-    /// Ends the epoch; the frames that were changed in it, in the order of their pages.
+    /// Ends the epoch and returns the frames changed in it, by page number.
     pub(super) fn end_epoch(&self) -> Vec<Arc<PageFrame>> {
         let mut set = self.lock();
         self.epoch.fetch_add(1, Ordering::Release);
@@ -113,7 +113,7 @@ impl DirtyFrames {
         frames
     }
 
-    /// Ends the flush, of frames of so many bytes.
+    /// Ends a flush of frames of `flushed_bytes` in total.
     pub(super) fn end_flush(&self, flushed_bytes: usize) {
         let set = self.lock();
         self.dirty_bytes.fetch_sub(flushed_bytes, Ordering::Relaxed);
@@ -144,7 +144,7 @@ impl DirtyFrames {
         condition()
     }
 
-    /// Lets all frames go; what they have that is not flushed is in the log only.
+    /// Releases all frames. Their unflushed changes are in the log only.
     pub(super) fn close(&self) {
         let mut set = self.lock();
         set.is_closed = true;

@@ -1,30 +1,31 @@
-//! What reading, decoding and encoding an image cost, as measured.
+//! Measured costs of reading, decoding and encoding page images.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Share of a new measurement in an average: a sixteenth.
+/// Weight of a new measurement in an average, as a shift: 1/16.
 const AVERAGE_SHIFT: u32 = 4;
 
-/// An average that forgets, in nanoseconds; 0 before the first measurement. Threads that measure at the same time may
-/// lose a measurement.
+/// An exponential moving average of durations, in nanoseconds; 0 before the first measurement. The update is not atomic: concurrent
+/// measurements may be lost, which an average can tolerate.
 #[derive(Debug, Default)]
-pub(super) struct Average(AtomicU64);
+pub(super) struct MovingAverage(AtomicU64);
 
-impl Average {
+impl MovingAverage {
     pub(super) fn note(&self, duration: Duration) {
+        // At least 1, because 0 stands for no measurement.
         let measured = u64::try_from(duration.as_nanos())
             .unwrap_or(u64::MAX)
             .max(1);
-        let before = self.0.load(Ordering::Relaxed);
-        let after = if before == 0 {
+        let old = self.0.load(Ordering::Relaxed);
+        let new = if old == 0 {
             measured
         } else {
-            // A thread that was not running must not count for more than a slow disk.
-            let measured = measured.min(before.saturating_mul(16));
-            before - (before >> AVERAGE_SHIFT) + (measured >> AVERAGE_SHIFT)
+            // Outliers are capped: the time may include one during which the thread was descheduled.
+            let measured = measured.min(old.saturating_mul(16));
+            old - (old >> AVERAGE_SHIFT) + (measured >> AVERAGE_SHIFT)
         };
-        self.0.store(after.max(1), Ordering::Relaxed);
+        self.0.store(new.max(1), Ordering::Relaxed);
     }
 
     pub(super) fn ns(&self) -> u64 {
@@ -32,19 +33,20 @@ impl Average {
     }
 }
 
-/// The times of paper 4's model, and that of making an image.
+/// The costs in the model of paper 4 (`tuner`), and the cost of encoding.
 #[derive(Debug, Default)]
 pub(super) struct PoolCosts {
-    /// *T disk*: one image from the disk.
-    pub(super) read: Average,
-    /// *T d*: one page from its image.
-    pub(super) decode: Average,
-    /// One image from its page.
-    pub(super) encode: Average,
+    /// *T disk*: reading an image from the disk.
+    pub(super) read: MovingAverage,
+    /// *T d*: decoding an image into a page.
+    pub(super) decode: MovingAverage,
+    /// Encoding a page into an image.
+    pub(super) encode: MovingAverage,
 }
 
 impl PoolCosts {
-    /// Whether making an image anew costs less than reading the one to which operations could be appended.
+    /// Whether encoding a page is cheaper than reading its old image in order to append operations to that. False until an encoding
+    /// has been measured.
     pub(super) fn is_compressing_cheaper(&self) -> bool {
         let (read, encode) = (self.read.ns(), self.encode.ns());
         encode > 0 && encode < read
@@ -57,7 +59,7 @@ mod tests {
 
     #[test]
     fn an_average_follows_what_it_measures_and_not_its_outliers() {
-        let average = Average::default();
+        let average = MovingAverage::default();
         assert_eq!(average.ns(), 0);
         average.note(Duration::from_nanos(1_000));
         assert_eq!(average.ns(), 1_000);

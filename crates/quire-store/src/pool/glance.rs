@@ -1,4 +1,4 @@
-//! Looking up one key of a page that is not worth a frame.
+//! Point lookups in pages without a frame: the key is searched in the compressed image.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,29 +10,32 @@ use super::error::GetError;
 use super::frame::PageFrame;
 use super::{PageCodec, Pool, PoolInner};
 
-/// What a look at a page gives.
+/// The result of [`Pool::glance`].
 pub enum Glance<R> {
-    /// The page is in memory, to be read there.
+    /// The page has a frame, in which the caller searches the key.
     Frame(Arc<PageFrame>),
-    /// The page is not, and what was looked for in its image is this.
+    /// The page has no frame; this is what the closure returned for its image.
     Seen(R),
 }
 
-/// Where images are read and decompressed. They are taken out as long as they are used, so that nobody finds them twice.
+/// Scratch buffers of one thread, for images and decompressed pages. A lookup takes them out of their cell, so that a lookup nested
+/// in it gets empty buffers instead of overwriting these.
 #[derive(Default)]
-struct Buffers {
+struct LookupBuffers {
     image: Vec<u8>,
     raw: Vec<u8>,
 }
 
 thread_local! {
-    static BUFFERS: Cell<Buffers> = Cell::default();
+    static BUFFERS: Cell<LookupBuffers> = Cell::default();
 }
 
 impl Pool {
-    /// For one key of a page: its frame, or, when it has none and has not been asked for lately, what `look` finds in the newest image.
-    /// That is what the page was like at some time during the call. When frames are plentiful, when the page has been asked for
-    /// lately, or when its image is stored by columns, it gets a frame.
+    /// Looks up one key of a page. Returns the frame of the page if it has one, and otherwise what `search` finds in the newest image,
+    /// which is the state of the page at some time during the call.
+    ///
+    /// The page is loaded into a frame first if there is free memory for frames, if it was looked up recently, or if its image is stored
+    /// by columns and would have to be decoded as a whole.
     ///
     /// # Errors
     /// See [`GetError`].
@@ -40,14 +43,15 @@ impl Pool {
         &self,
         page: PageId,
         codec: PageCodec,
-        look: impl FnOnce(&StoredPageRows<'_>) -> R,
+        search: impl FnOnce(&StoredPageRows<'_>) -> R,
     ) -> Result<Glance<R>, GetError> {
         if let Some(frame) = self.inner.residents.peek(page) {
             return Ok(Glance::Frame(frame));
         }
-        if codec.columns().is_none() && !self.inner.wants_frame(page) {
+        if codec.columns().is_none() && !self.inner.should_load(page) {
+            // The buffers are put back before the error is returned.
             let mut buffers = BUFFERS.take();
-            let seen = self.inner.look_into(page, &mut buffers, look);
+            let seen = self.inner.search_image(page, &mut buffers, search);
             BUFFERS.set(buffers);
             if let Some(seen) = seen? {
                 return Ok(Glance::Seen(seen));
@@ -58,35 +62,40 @@ impl Pool {
 }
 
 impl PoolInner {
-    fn wants_frame(&self, page: PageId) -> bool {
+    /// Whether the page should be loaded into a frame. The lock is released before anything is read.
+    fn should_load(&self, page: PageId) -> bool {
         let hot = self.lock();
         let limit_bytes = hot.tuner.frame_bytes();
-        hot.replacement.wants(page, limit_bytes)
+        hot.replacement.should_load(page, limit_bytes)
     }
 
-    /// No frame was there, so nothing in memory is newer than the image; should one have come meanwhile, what the image says was
-    /// true before its first change.
-    fn look_into<R>(
+    /// Applies `search` to the newest image of a page without a frame; `None` if the image would have to be decoded for that.
+    ///
+    /// A changed page keeps its frame until it is flushed, so the image of a page without a frame is current. If another thread has loaded
+    /// the page since and changes it, the image is still the state before that change, which falls into this call.
+    fn search_image<R>(
         &self,
         page: PageId,
-        buffers: &mut Buffers,
-        look: impl FnOnce(&StoredPageRows<'_>) -> R,
+        buffers: &mut LookupBuffers,
+        search: impl FnOnce(&StoredPageRows<'_>) -> R,
     ) -> Result<Option<R>, GetError> {
-        let Buffers { image, raw } = buffers;
+        let LookupBuffers { image, raw } = buffers;
         let upkeep = &self.upkeep;
         let (seen, from) = upkeep.volume.read_in_passing(page, image, |image| {
             let opened = PageImage::open(image).map_err(upkeep.not_a_page(page))?;
-            let seen = upkeep.look_into(page, &opened, raw, look)?;
+            let seen = upkeep.search_image(page, &opened, raw, search)?;
             Ok::<_, GetError>((seen, opened.page_bytes()))
         })?;
         let (seen, page_bytes) = seen?;
         if seen.is_some() {
+            // Its name is unknown to the ghosts, or `should_load` would have asked for a frame.
             let miss = self.count(from, None);
             let costs = &self.upkeep.costs;
             let mut hot = self.lock();
             hot.tuner.note(miss, costs.read.ns(), costs.decode.ns());
             let limit_bytes = hot.tuner.frame_bytes();
-            hot.replacement.pass_by(page, page_bytes, limit_bytes);
+            // From now on it is known: the next lookup loads the page.
+            hot.replacement.add_ghost(page, page_bytes, limit_bytes);
         }
         Ok(seen)
     }

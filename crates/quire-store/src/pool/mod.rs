@@ -76,14 +76,14 @@ use residents::{ResidentLookup, Residents};
 use tuner::{Miss, Tuner};
 use upkeep::{Upkeep, Watch};
 
-/// How a pool works.
+/// Options of a pool.
 #[derive(Clone, Debug)]
 pub struct PoolOptions {
     /// Bytes that frames and the volume's cached images may take together.
     pub budget_bytes: usize,
     /// Percent of the budget that may be changed before a flush is wanted.
     pub dirty_percent: u8,
-    /// Threads that compress pages before their logs are full. With 0, whoever fills a log compresses the page.
+    /// Threads that compress pages before their logs are full. With 0, the thread that fills a log compresses the page.
     pub compression_threads: usize,
 }
 
@@ -118,13 +118,13 @@ struct PoolInner {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Which frames are here, in the order in which they go, and how many there may be.
+/// The order of eviction, and the memory that frames may take.
 struct Hot {
     replacement: Replacement,
     tuner: Tuner,
 }
 
-/// As long as it is held, no flush takes the changed frames: what is changed under it is flushed together or not at all.
+/// Keeps flushes out: the changes made under one guard are flushed together or not at all.
 pub struct ChangeGuard<'a> {
     _watch: Watch<'a>,
     _held: RwLockReadGuard<'a, ()>,
@@ -147,7 +147,7 @@ impl Pool {
             let thread = std::thread::Builder::new().name(name);
             thread.spawn(move || upkeep.compress_in_background())
         };
-        // A thread that cannot be had is done without: the queue fills up, and writers compress.
+        // A thread that cannot be spawned is not an error: the queue fills up, and writers compress the pages themselves.
         let threads = (0..options.compression_threads).filter_map(|number| compress(number).ok());
         let threads: Vec<_> = threads.collect();
         let inner = PoolInner {
@@ -296,7 +296,7 @@ impl Pool {
         }
     }
 
-    /// True when so much has changed that a flush should follow.
+    /// Whether the dirty frames exceed the limit from which on a flush should follow.
     #[must_use]
     pub fn needs_flush(&self) -> bool {
         self.inner.upkeep.changes.is_over_limit()
@@ -327,12 +327,12 @@ impl Pool {
         self.inner.upkeep.splits.set_served(true);
     }
 
-    /// Nobody calls [`next_split`](Self::next_split) any more; who waits in it gets nothing.
+    /// Ends the service of [`next_split`](Self::next_split); a thread that waits in it gets `None`.
     pub fn end_splits(&self) {
         self.inner.upkeep.splits.set_served(false);
     }
 
-    /// Waits for a leaf that should be split; nothing when splits have ended.
+    /// Waits for a leaf that should be split; `None` after [`end_splits`](Self::end_splits).
     #[must_use]
     pub fn next_split(&self) -> Option<Arc<PageFrame>> {
         self.inner.upkeep.splits.next()
@@ -391,7 +391,7 @@ impl PoolInner {
         if !self.residents.add(&frame) {
             return Err(AddError::Exists { page });
         }
-        // A new frame is nobody else's yet: its latch is free.
+        // No other thread has a reference to the new frame yet, so its latch is free.
         if let Ok(mut content) = frame.latch() {
             content.after_change(&frame);
         }
@@ -399,7 +399,7 @@ impl PoolInner {
         Ok(frame)
     }
 
-    /// Takes a frame in, and lets others go. Counts where its image came from, if it had one.
+    /// Adds a frame to the replacement queues and evicts others. Counts where its image came from, if it had one.
     fn admit(&self, frame: &Arc<PageFrame>, from: Option<ReadFrom>) {
         let mut hot = self.lock();
         let gone_bytes = hot.replacement.insert(Arc::clone(frame));
@@ -430,7 +430,7 @@ impl PoolInner {
         }
     }
 
-    /// Lets go what exceeds the budget.
+    /// Evicts frames that exceed the budget.
     fn keep_to_budget(&self) {
         let mut hot = self.lock();
         let target_bytes = hot.tuner.frame_bytes();
@@ -438,7 +438,7 @@ impl PoolInner {
         self.balance(hot, evicted);
     }
 
-    /// Gives images what frames leave: less than their share while frames cannot go.
+    /// Gives the image cache what the frames leave of the budget, which is less than its share while frames cannot be evicted.
     fn balance(&self, hot: MutexGuard<'_, Hot>, evicted: u64) {
         let frame_bytes = hot.replacement.bytes().max(hot.tuner.frame_bytes());
         let window_bytes = hot.tuner.window_bytes();
@@ -463,7 +463,7 @@ impl Drop for PoolInner {
     fn drop(&mut self) {
         self.upkeep.close();
         for thread in self.threads.drain(..) {
-            // It has panicked at worst; what it did is not needed.
+            // An error means that the thread panicked; its result is not needed.
             let _ = thread.join();
         }
     }

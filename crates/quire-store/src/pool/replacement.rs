@@ -1,10 +1,10 @@
-//! Which frame goes when another comes.
+//! Which frame is evicted when another is loaded.
 //!
 //! Two queues and a list of names, as in S3-FIFO (J. Yang et al., *FIFO Queues are All You Need for Cache Eviction*, 2023).
-//! A new frame enters the *small* queue, a tenth of the pool. Used twice there, it moves to the *main* queue at its end;
-//! otherwise it goes, and its name is kept: if the page comes back soon it enters the main queue. So a scan, which uses
-//! each page once, passes through the small queue. The main queue is a CLOCK that counts to three. Where one key of a page is
-//! looked up, only the name comes and goes: a frame is made the second time.
+//! A new frame enters the *small* queue, a tenth of the pool. If it has been used twice when it reaches the end of that queue, it moves to
+//! the *main* queue; otherwise it is evicted and its name becomes a ghost: if the page is loaded again soon, it enters the main queue.
+//! A scan, which uses each page once, thus only passes through the small queue. The main queue is a CLOCK with counts up to three. A
+//! point lookup in a page without a frame only adds a ghost; the second lookup loads the page.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use super::frame::PageFrame;
 use super::residents::{Removal, Residents};
 use crate::ghosts::Ghosts;
 
-/// Bytes a frame costs besides its page.
+/// Memory overhead of a frame in bytes, besides its page.
 pub(super) const FRAME_BYTES: usize = 400;
 
-/// The small queue has this fraction of the pool.
+/// The small queue gets one part in this many of the pool.
 const SMALL_FRACTION: usize = 10;
 
-/// Uses in the small queue from which a frame stays.
+/// Uses in the small queue from which on a frame is kept.
 const USES_TO_STAY: u8 = 2;
 
-/// Frames looked at for one that comes. When none of so many can go, the pool grows beyond its share until a flush.
+/// Frames examined per loaded frame. If none of them can be evicted, the pool exceeds its share until the next flush.
 const STEPS_MAX: usize = 64;
 
-/// Times that a frame may be looked at before it goes when nobody uses it.
+/// Maximum number of examinations before an unused frame is evicted.
 const LOOKS_MAX: usize = 6;
 
 #[derive(Default)]
@@ -62,7 +62,7 @@ pub(super) fn cost_bytes(frame: &PageFrame) -> usize {
 }
 
 impl Replacement {
-    /// Takes a frame in. How many bytes have gone since the page went, if it did not long ago.
+    /// Adds a frame. If its page was evicted recently, returns the bytes evicted since then.
     pub(super) fn insert(&mut self, frame: Arc<PageFrame>) -> Option<u64> {
         let gone_bytes = self.ghosts.take(frame.page().get());
         match gone_bytes {
@@ -72,24 +72,24 @@ impl Replacement {
         gone_bytes
     }
 
-    /// Whether a page that is not here should be: there is room, or it was asked for not long ago.
-    pub(super) fn wants(&self, page: PageId, limit_bytes: usize) -> bool {
+    /// Whether a page without a frame should be loaded: there is free memory, or the page was used recently.
+    pub(super) fn should_load(&self, page: PageId, limit_bytes: usize) -> bool {
         let [.., longest_bytes] = PAGE_BYTES_ALLOWED;
         self.bytes() + longest_bytes <= limit_bytes || self.ghosts.contains(page.get())
     }
 
-    /// Somebody has looked into a page, of which no frame was made: as if it had come and gone.
-    pub(super) fn pass_by(&mut self, page: PageId, page_bytes: usize, limit_bytes: usize) {
+    /// Records a lookup in a page that was not loaded, as if the page had been loaded and evicted.
+    pub(super) fn add_ghost(&mut self, page: PageId, page_bytes: usize, limit_bytes: usize) {
         let cost_bytes = page_bytes + FRAME_BYTES;
         self.ghosts.push(page.get(), cost_bytes, limit_bytes);
     }
 
-    /// Lets a few frames go if there are more than `limit_bytes`. How many went.
+    /// Evicts a few frames if they exceed `limit_bytes`. Returns how many.
     pub(super) fn shrink(&mut self, residents: &Residents, limit_bytes: usize) -> u64 {
         self.shrink_in(STEPS_MAX, residents, limit_bytes)
     }
 
-    /// Lets all frames go that can and exceed `limit_bytes`. How many went.
+    /// Evicts frames until they fit into `limit_bytes`, as far as possible. Returns how many.
     pub(super) fn shrink_fully(&mut self, residents: &Residents, limit_bytes: usize) -> u64 {
         let frame_count = self.small.frames.len() + self.main.frames.len();
         self.shrink_in(LOOKS_MAX * frame_count, residents, limit_bytes)
@@ -111,7 +111,7 @@ impl Replacement {
         self.small.bytes + self.main.bytes
     }
 
-    /// Looks at one frame. Did it go?
+    /// Examines one frame. Returns whether it was evicted.
     fn step(&mut self, residents: &Residents, limit_bytes: usize) -> bool {
         let is_small_full = self.small.bytes > limit_bytes / SMALL_FRACTION;
         if is_small_full || self.main.frames.is_empty() {
@@ -130,7 +130,7 @@ impl Replacement {
             self.main.push(frame);
             return false;
         }
-        // One in use has to stay anyhow; what comes after it must be looked at.
+        // A frame in use moves to the main queue, so that it does not hide the frames behind it.
         self.evict(frame, residents, limit_bytes)
     }
 
@@ -146,7 +146,7 @@ impl Replacement {
         self.evict(frame, residents, limit_bytes)
     }
 
-    /// Lets the frame go, or puts it into the main queue if somebody uses it. Did it go?
+    /// Evicts the frame, or moves it to the main queue if it is in use or dirty. Returns whether it was evicted.
     fn evict(&mut self, frame: Arc<PageFrame>, residents: &Residents, limit_bytes: usize) -> bool {
         match residents.remove_unused(&frame) {
             Removal::Removed => {

@@ -1,4 +1,4 @@
-//! Where pages are, for those who ask what reading them would cost.
+//! Where pages are, for estimates of what reading them would cost.
 
 use quire_format::volume::PageId;
 
@@ -9,15 +9,15 @@ use super::Pool;
 pub enum Residence {
     /// In a frame.
     Frame,
-    /// In memory as an image of so many bytes.
+    /// In memory as a compressed image.
     Image { image_bytes: u32 },
-    /// On the disk only, as an image of so many bytes.
+    /// Only on disk, as a compressed image.
     Disk { image_bytes: u32 },
 }
 
 impl Pool {
-    /// Where a page is now. It stays there: neither is it read, nor does this count as a use. A page that is nowhere, because it was freed
-    /// meanwhile, costs nothing to read either.
+    /// Where a page is now. The page is not read, and this does not count as a use. A page that has been freed is reported as
+    /// [`Residence::Frame`], because reading it costs nothing.
     #[must_use]
     pub fn residence(&self, page: PageId) -> Residence {
         if self.inner.residents.has(page) {

@@ -1,5 +1,4 @@
-//! Which frames are in the pool: a hash table in shards, in which a page is loaded by one thread and waited for by the
-//! others.
+//! The page table of the pool: a sharded hash table of frames. One thread loads a page; others that want it wait for that thread.
 
 use std::collections::HashMap;
 use std::collections::hash_map;
@@ -29,7 +28,7 @@ enum ResidentSlot {
     Loading(Arc<Loading>),
 }
 
-/// A page on its way into the pool.
+/// A page that a thread is loading.
 #[derive(Default)]
 struct Loading {
     is_over: Mutex<bool>,
@@ -40,11 +39,11 @@ struct Loading {
 pub(super) enum ResidentLookup<'a> {
     /// The frame.
     Ready(Arc<PageFrame>),
-    /// Nothing: the caller loads the page.
+    /// No frame: the caller must load the page.
     Load(LoadTicket<'a>),
 }
 
-/// Held by the thread that loads a page. When it is dropped without a frame, another thread may try.
+/// Held by the thread that loads a page. If it is dropped before [`finish`](Self::finish), another thread may try.
 pub(super) struct LoadTicket<'a> {
     residents: &'a Residents,
     page: PageId,
@@ -52,14 +51,14 @@ pub(super) struct LoadTicket<'a> {
     is_finished: bool,
 }
 
-/// What became of a frame that was to be removed.
+/// The result of removing a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Removal {
-    /// It is gone.
+    /// The frame was removed.
     Removed,
-    /// Somebody uses it, or it has changed.
+    /// The frame is in use or dirty, and stays.
     InUse,
-    /// It was gone already.
+    /// The frame had been removed before.
     Gone,
 }
 
@@ -70,7 +69,7 @@ impl Residents {
         }
     }
 
-    /// The frame of a page, or the task of loading it. Waits while another thread loads it.
+    /// Returns the frame of a page, or the ticket for loading it. Waits while another thread loads it.
     pub(super) fn find(&self, page: PageId) -> ResidentLookup<'_> {
         loop {
             if let Some(frame) = self.peek(page) {
@@ -89,7 +88,7 @@ impl Residents {
         }
     }
 
-    /// Whether a page has a frame, without counting that as a use.
+    /// Whether a page has a frame. Does not count as a use.
     pub(super) fn has(&self, page: PageId) -> bool {
         matches!(
             self.shard(page).read().get(&page),
@@ -97,7 +96,7 @@ impl Residents {
         )
     }
 
-    /// The frame of a page, if it is here. Waits while another thread loads it.
+    /// Returns the frame of a page if there is one. Waits while another thread loads it.
     pub(super) fn peek(&self, page: PageId) -> Option<Arc<PageFrame>> {
         loop {
             let shard = self.shard(page);
@@ -113,7 +112,7 @@ impl Residents {
         }
     }
 
-    /// Adds the frame of a page that nobody knows yet; false when somebody does.
+    /// Adds the frame of a new page; false if the page already has one.
     pub(super) fn add(&self, frame: &Arc<PageFrame>) -> bool {
         let mut slots = self.shard(frame.page()).write();
         match slots.entry(frame.page()) {
@@ -125,12 +124,14 @@ impl Residents {
         }
     }
 
-    /// Removes a frame that only the caller and this table hold: then nobody can come to hold it meanwhile.
+    /// Removes a frame to which only the caller and this table have a reference. No thread can acquire another one under the exclusive
+    /// lock of the shard.
     pub(super) fn remove_unused(&self, frame: &Arc<PageFrame>) -> Removal {
         let mut slots = self.shard(frame.page()).write();
         if !is_frame(slots.get(&frame.page()), frame) {
             return Removal::Gone;
         }
+        // The set of changed frames holds a reference, too: a dirty frame is never removed.
         if Arc::strong_count(frame) > 2 {
             return Removal::InUse;
         }
@@ -138,7 +139,7 @@ impl Residents {
         Removal::Removed
     }
 
-    /// Removes a frame whose page is free.
+    /// Removes the frame of a freed page.
     pub(super) fn remove(&self, frame: &Arc<PageFrame>) {
         let mut slots = self.shard(frame.page()).write();
         if is_frame(slots.get(&frame.page()), frame) {
@@ -146,7 +147,7 @@ impl Residents {
         }
     }
 
-    /// Look-ups that found a frame.
+    /// Number of lookups that found a frame.
     pub(super) fn hits(&self) -> u64 {
         let hits = |shard: &ResidentShard| shard.hits.load(Ordering::Relaxed);
         self.shards.iter().map(hits).sum()
@@ -188,7 +189,7 @@ impl Loading {
 }
 
 impl LoadTicket<'_> {
-    /// The page is loaded.
+    /// Enters the loaded frame and wakes the waiting threads.
     pub(super) fn finish(mut self, frame: &Arc<PageFrame>) {
         self.is_finished = true;
         let slot = ResidentSlot::Ready(Arc::clone(frame));
@@ -207,7 +208,7 @@ impl Drop for LoadTicket<'_> {
     }
 }
 
-/// Numbers of pages are given out one after the other: multiplying is enough.
+/// Page numbers are assigned sequentially, so a multiplicative hash distributes them well.
 #[derive(Default)]
 struct PageHasher(u64);
 

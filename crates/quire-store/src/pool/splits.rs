@@ -1,14 +1,14 @@
-//! Leaves that should be split, for the thread that does so in the background.
+//! The queue of leaves to be split by a background thread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::frame::PageFrame;
 
-/// Leaves that may wait. When more would, whoever changes a leaf splits it.
+/// Capacity of the queue. When it is full, the thread that changes a leaf splits it.
 const WAITING_MAX: usize = 256;
 
-/// The leaves that wait.
+/// The queue.
 #[derive(Default)]
 pub(super) struct Splits {
     queue: Mutex<SplitQueue>,
@@ -18,12 +18,12 @@ pub(super) struct Splits {
 #[derive(Default)]
 struct SplitQueue {
     leaves: VecDeque<Arc<PageFrame>>,
-    /// Somebody takes them.
+    /// Whether a thread takes leaves from the queue.
     is_served: bool,
 }
 
 impl Splits {
-    /// Has a leaf split in the background; false when nobody does.
+    /// Queues a leaf; false if no thread serves the queue or it is full.
     pub(super) fn add(&self, leaf: &Arc<PageFrame>) -> bool {
         let mut queue = self.lock();
         if !queue.is_served || queue.leaves.len() >= WAITING_MAX {
@@ -35,7 +35,7 @@ impl Splits {
         true
     }
 
-    /// Whether somebody takes leaves from now on. If nobody does, those that wait go.
+    /// Says whether a thread takes leaves from now on. If none does, the queue is emptied.
     pub(super) fn set_served(&self, is_served: bool) {
         let mut queue = self.lock();
         queue.is_served = is_served;
@@ -46,15 +46,16 @@ impl Splits {
         };
         drop(queue);
         self.changed.notify_all();
+        // Dropping the last reference to a frame may free its memory, which need not happen under the lock.
         drop(leaves);
     }
 
-    /// The pool is closed.
+    /// Ends the queue when the pool is closed.
     pub(super) fn close(&self) {
         self.set_served(false);
     }
 
-    /// Waits for a leaf; nothing when nobody takes any.
+    /// Waits for a leaf; `None` once the queue is no longer served.
     pub(super) fn next(&self) -> Option<Arc<PageFrame>> {
         let waited = self.changed.wait_while(self.lock(), |queue| {
             queue.is_served && queue.leaves.is_empty()

@@ -118,17 +118,17 @@ impl Upkeep {
         Ok((bytes, LogUse::of(&opened, target)))
     }
 
-    /// What an image says of single keys, which `look` asks for; `None` if it would have to be decoded for that.
-    pub(super) fn look_into<R>(
+    /// Applies `search` to the rows of an image; `None` if the image is stored by columns and would have to be decoded first.
+    pub(super) fn search_image<R>(
         &self,
         page: PageId,
         image: &PageImage<'_>,
         scratch: &mut Vec<u8>,
-        look: impl FnOnce(&StoredPageRows<'_>) -> R,
+        search: impl FnOnce(&StoredPageRows<'_>) -> R,
     ) -> Result<Option<R>, GetError> {
         self.with_codec_of(page, image, |codec| {
             let rows = image.rows(codec, scratch)?;
-            Ok(rows.map(|rows| look(&rows)))
+            Ok(rows.map(|rows| search(&rows)))
         })
     }
 

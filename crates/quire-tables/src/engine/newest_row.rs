@@ -1,4 +1,5 @@
-//! One row of the newest committed state, without a snapshot: what a statement that reads one key by itself needs.
+//! Reads of one row in its newest committed state, without a snapshot. They serve statements that read a single key in a transaction of
+//! their own.
 
 use std::sync::PoisonError;
 
@@ -7,9 +8,11 @@ use crate::error::RowScanError;
 use crate::rows::{RowParts, VisitRow, show};
 
 impl Engine {
-    /// Visits the row with that key, if there is one, with the columns of these ordinals, as the newest commit has it. Allocates
-    /// nothing. False when it cannot tell: the table is not as `parts` says any more, or a wanted value is stored aside. What
-    /// `visit` was shown then means nothing, and a snapshot is to be asked.
+    /// Calls `visit` with the columns `wanted` (by ordinal) of the row with that key in its newest committed version, if it exists. Does
+    /// not allocate for rows of few columns.
+    ///
+    /// Returns false if the answer is not valid: the definition of the table is no longer that of `parts`, or a wanted value is stored
+    /// out of line. The caller then discards what `visit` saw and reads from a snapshot.
     ///
     /// # Errors
     /// Pages that cannot be read or are damaged.
@@ -22,7 +25,9 @@ impl Engine {
     ) -> Result<bool, RowScanError> {
         let show = |tuple: &[u8]| show(&parts.layout, row_key, tuple, wanted, visit);
         let shown = self.mvcc().get(parts.rows, row_key, show);
-        // A definition and rows that are committed together are seen together: whoever has read such a row finds the definition here.
+        // The catalog is checked after the row was read, and before an error is returned. A transaction that commits a new definition
+        // together with rows publishes both under the joint commit lock, so if the row is one of these, the check waits for the new
+        // catalog and fails. An error may only mean that the table was dropped meanwhile.
         if !self.is_newest(parts) {
             return Ok(false);
         }
@@ -33,7 +38,7 @@ impl Engine {
         }
     }
 
-    /// Whether the newest catalog has the table as `parts` says. Waits for a commit of tables together with rows.
+    /// Whether the newest catalog still has the table with the definition and the trees of `parts`. Waits for a joint commit.
     fn is_newest(&self, parts: &RowParts) -> bool {
         let _no_joint_commit = self
             .joint_commits()

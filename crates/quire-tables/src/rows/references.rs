@@ -1,8 +1,8 @@
 //! Foreign keys, checked and acted upon at the end of a statement.
 //!
-//! A row that refers holds a shared lock on the row that it refers to, and a row that is deleted or gets another key is locked
-//! exclusively. So whoever deletes waits for those who have inserted references and are not committed, and the other way
-//! round; what is looked up afterwards, in the newest state, stays true.
+//! The insertion of a reference takes a shared lock of the referenced row, and a deletion or a change of a key an exclusive one. So a
+//! deletion waits for uncommitted insertions of references to the row, and vice versa; what is then looked up in the newest state stays
+//! true until the transaction ends.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::definition::{ForeignKeyDefinition, ReferentialAction, TableDefinition
 use crate::error::RowWriteError;
 use crate::row_table::Value;
 
-/// Rows of a batch when rows that refer are looked for.
+/// Batch size of the scan for referencing rows.
 const BATCH_ROWS: usize = 1024;
 
-/// What a statement has done that foreign keys care about.
+/// The changes of a statement that foreign keys have to be checked for.
 #[derive(Default)]
 pub struct ReferenceChecks {
-    /// Keys that rows refer to: table, position of the foreign key, values.
+    /// Referenced keys of inserted and updated rows: table id, position of the foreign key, values.
     referring: HashSet<(u64, usize, Vec<Value>)>,
     gone: Vec<Gone>,
 }
@@ -32,12 +32,12 @@ pub struct ReferenceChecks {
 struct Gone {
     table: u64,
     before: Vec<Value>,
-    /// Nothing when it was deleted.
+    /// `None` if the row was deleted.
     after: Option<Vec<Value>>,
 }
 
 impl ReferenceChecks {
-    /// A row with these values, by ordinal, has come.
+    /// Records the insertion of a row with these values, by ordinal.
     pub fn inserted(&mut self, parts: &RowParts, values: &[TupleValue<'_>]) {
         for (position, key) in parts.definition.foreign_keys.iter().enumerate() {
             let columns = key.columns.iter();
@@ -53,7 +53,7 @@ impl ReferenceChecks {
         }
     }
 
-    /// A row has changed. `is_referenced` says whether any foreign key refers to the table.
+    /// Records the update of a row. `is_referenced` says whether any foreign key refers to the table.
     pub fn updated(
         &mut self,
         parts: &RowParts,
@@ -75,7 +75,7 @@ impl ReferenceChecks {
         }
     }
 
-    /// A row has gone.
+    /// Records the deletion of a row.
     pub fn deleted(&mut self, parts: &RowParts, before: Vec<Value>, is_referenced: bool) {
         if is_referenced {
             self.gone.push(Gone {
@@ -91,7 +91,7 @@ impl ReferenceChecks {
         self.referring.is_empty() && self.gone.is_empty()
     }
 
-    /// Does what the foreign keys demand.
+    /// Checks the foreign keys and executes their actions.
     ///
     /// # Errors
     /// A foreign key is violated, or rows cannot be read, locked or written.
@@ -118,11 +118,12 @@ impl ReferenceChecks {
         Ok(())
     }
 
-    /// Does what one foreign key, of a table with that id, demands when a row is gone. Says whether `state` is older than what there is now.
+    /// Checks one foreign key, of a table with that id, after a row was deleted or changed, and executes its action. Returns whether
+    /// `state` may be outdated.
     ///
-    /// No lock of the referring table is needed to find that nothing refers: whoever inserts a reference locks the referenced row, which
-    /// this transaction has. Rows that refer are judged under a lock of their table, so that nobody gives it other trees or
-    /// another definition meanwhile, and builds no index without what is changed here.
+    /// Finding that no row refers needs no lock of the referencing table: inserting a reference requires a lock of the referenced row,
+    /// which this transaction holds exclusively. If rows refer, they are changed under a lock of their table, so that no other
+    /// transaction changes its definition or its trees meanwhile, or builds an index that misses these changes.
     fn act(
         &mut self,
         (table, key): (u64, &str),
@@ -135,7 +136,7 @@ impl ReferenceChecks {
         let mut renewed;
         let mut has_waited = false;
         loop {
-            // The table or its key may have gone while this waited.
+            // The table or the foreign key may have been dropped while this waited.
             let Some(context) = state.context(table, key, gone.table) else {
                 return Ok(has_waited);
             };
@@ -148,7 +149,7 @@ impl ReferenceChecks {
                 }
                 _ => TableLockMode::RowShare,
             };
-            // What was found before a wait may be different after it.
+            // If the lock is not free, or the table is no longer current, the search is repeated after the wait.
             if rows.lock_table(table, mode, LockWait::Skip)? && newest.is_current(context.table) {
                 self.resolve(&context, gone, &violation, rows)?;
                 return Ok(true);
@@ -160,7 +161,7 @@ impl ReferenceChecks {
         }
     }
 
-    /// Changes the rows that refer, or says that they may not.
+    /// Executes the referential action on the referencing rows, or reports the violation.
     fn resolve(
         &mut self,
         context: &ForeignKeyContext<'_>,
@@ -191,7 +192,7 @@ impl ReferenceChecks {
         self.change_referring(context, &violation.referring, replacement, rows)
     }
 
-    /// Gives rows that refer other values in the columns of the foreign key, or deletes them.
+    /// Replaces the foreign key's columns in the referencing rows, or deletes these rows.
     fn change_referring(
         &mut self,
         context: &ForeignKeyContext<'_>,

@@ -1,7 +1,7 @@
-//! Rows one by one, with the few columns that somebody wants, and without Arrow.
+//! Row-at-a-time scans of a few columns, without Arrow.
 //!
-//! Values are shown where they are, under the latch of their page. A row with a wanted value that is stored aside is copied and
-//! shown when the latch is given back; the rows of an index are looked up when its leaf is.
+//! The visitor sees values in place, under the latch of their page. A row with a wanted value that is stored out of line is copied, and
+//! visited after the latch is released. The rows of an index are looked up after the latch of its leaf is released.
 
 use std::ops::ControlFlow;
 
@@ -15,18 +15,18 @@ use super::table::RowTable;
 use crate::error::RowScanError;
 use crate::row_table::{KeyRange, OverflowMark, RowBuffer, RowLayout, StoredValue};
 
-/// Looks at the key of a row and at the values of the columns that were asked for, in that order; says whether to go on. It may use
-/// no tree.
+/// Called with the key of a row and the values of the wanted columns, in that order; returns whether to continue. It runs under a latch
+/// and must not access any tree.
 pub(crate) type VisitRow<'v> = &'v mut dyn FnMut(&[u8], &[TupleValue<'_>]) -> ControlFlow<()>;
 
-/// Columns for which there is room on the stack.
+/// Up to this many columns are decoded without an allocation.
 const FEW_COLUMNS: usize = 12;
 
 /// Rows of an index that are looked up together, at first and at most.
 const FIRST_ROWS: usize = 8;
 const MOST_ROWS: usize = 256;
 
-/// A row that is to be shown later.
+/// A row to be visited after the latch is released.
 #[derive(Default)]
 struct DeferredRow {
     key: Vec<u8>,
@@ -190,7 +190,7 @@ impl RowTable {
     }
 }
 
-/// Shows the wanted values of an entry; `None` when one of them is stored aside.
+/// Calls `visit` with the wanted values of an entry; `None` if one of them is stored out of line.
 pub(crate) fn show(
     layout: &RowLayout,
     key: &[u8],
@@ -210,7 +210,7 @@ pub(crate) fn show(
     Ok(are_there.then(|| visit(key, values.get(..wanted.len()).unwrap_or_default())))
 }
 
-/// False when a value is stored aside.
+/// Decodes the wanted values; false if one of them is stored out of line.
 fn decode<'a>(
     layout: &'a RowLayout,
     key: &'a [u8],

@@ -128,7 +128,7 @@ impl ZstdDecoder {
         self.block.resize(raw_bytes, 0);
         match decompressor.decompress_to_buffer(stored, &mut self.block[..]) {
             Ok(written) if written == raw_bytes => {}
-            Ok(_) => return Err(failed("is shorter than its place")),
+            Ok(_) => return Err(failed("is shorter than its raw length")),
             Err(_) => return Err(failed("does not decompress to its size")),
         }
         self.current = Some(index);

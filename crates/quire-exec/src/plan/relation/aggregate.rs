@@ -1,84 +1,85 @@
-//! Aggregation: groups of rows that have equal values, and totals of each.
+//! Aggregation: grouping of rows, and aggregate functions over each group.
 
 use crate::plan::{Expression, Plan, ValueKind};
 
-/// Groups of rows. NULLs are one group; without group expressions all rows are one, even if there are none.
+/// Groups rows by the values of expressions. NULLs form one group. Without group expressions there is exactly one group, even for an
+/// empty input.
 ///
-/// The columns that come out are those of the groups and, behind them, a column per call.
+/// The output columns are the group expressions, followed by one column per call.
 #[derive(Debug, Clone)]
 pub struct Aggregate {
-    /// Where the rows come from.
+    /// The input rows.
     pub input: Plan,
-    /// What is equal in the rows of a group.
+    /// The group expressions.
     pub groups: Vec<Expression>,
-    /// What is computed of the rows of a group.
+    /// The aggregate functions that are computed per group.
     pub calls: Vec<AggregateCall>,
 }
 
-/// One total.
+/// A call of an aggregate function.
 #[derive(Debug, Clone)]
 pub struct AggregateCall {
-    /// How values are taken together.
+    /// The function.
     pub function: AggregateFunction,
-    /// The value of a row, which is left out when it is NULL; none counts rows.
+    /// The argument; rows for which it is NULL are skipped. `None` is `count(*)`.
     pub argument: Option<Expression>,
-    /// Whether equal values count once.
+    /// `DISTINCT`: equal values are aggregated once.
     pub is_distinct: bool,
-    /// Rows for which this is not true are left out.
+    /// `FILTER`: only rows for which this is true are aggregated.
     pub filter: Option<Expression>,
 }
 
-/// How values are taken together. All but `Count` are NULL of no values.
+/// An aggregate function. All but `Count` return NULL if there are no input values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AggregateFunction {
-    /// Number of values, or of rows: a BIGINT.
+    /// Number of values, or of rows without an argument: a `BIGINT`.
     Count,
-    /// The total.
+    /// Sum.
     Sum(SumKind),
-    /// The least value, in the order of [`PlanScalar::compare`](crate::plan::PlanScalar::compare).
+    /// Minimum, in the order of [`PlanScalar::compare`](crate::plan::PlanScalar::compare).
     Min,
-    /// The greatest value.
+    /// Maximum, in the same order.
     Max,
-    /// The mean.
+    /// Arithmetic mean.
     Average(AverageKind),
-    /// Whether all conditions are true.
+    /// `bool_and`: whether all values are true.
     All,
-    /// Whether a condition is true.
+    /// `bool_or`: whether any value is true.
     Any,
 }
 
-/// What values add up to.
+/// The argument and result types of a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SumKind {
-    /// Integers to a BIGINT; more is an error.
+    /// Integers to a `BIGINT`; overflow is an error.
     BigInt,
-    /// Integers or decimals to a decimal of the same scale; more digits are an error.
+    /// Integers or decimals to a decimal of the same scale; a sum of more than `precision` digits is an error.
     Decimal {
-        /// Digits that the total may have.
+        /// Maximum number of digits of the sum.
         precision: u8,
     },
-    /// Doubles, in the order in which they come.
+    /// Doubles, added in input order, on which the rounding depends.
     Double,
 }
 
-/// How a mean is computed.
+/// The argument type of a mean, and how it is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AverageKind {
-    /// Of doubles.
+    /// Doubles: their sum divided by their number.
     Double,
-    /// Of integers: the double nearest to the exact mean.
+    /// Integers: the double nearest to the exact mean.
     Integer,
-    /// Of decimals: the total times a power of ten, divided by the number of values, to the nearest, a tie going away from zero.
+    /// Decimals: the sum times `factor`, divided by the number of values, rounded half away from zero.
     Decimal {
-        /// The power of ten, for the digits that the result has more.
+        /// Power of ten that raises the scale of the argument to the scale of the result.
         factor: i128,
-        /// Digits that the result may have.
+        /// Maximum number of digits of the result; more are an error.
         precision: u8,
     },
 }
 
 impl AggregateFunction {
-    /// What it is called.
+    /// The name in SQL.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -94,7 +95,7 @@ impl AggregateFunction {
 }
 
 impl AggregateCall {
-    /// How its values are held.
+    /// The kind of the result.
     #[must_use]
     pub fn kind(&self) -> ValueKind {
         match self.function {
@@ -109,19 +110,20 @@ impl AggregateCall {
             }
             AggregateFunction::All | AggregateFunction::Any => ValueKind::Boolean,
             AggregateFunction::Min | AggregateFunction::Max => {
+                // The plan check rejects `min` and `max` without an argument; the default only makes this function total.
                 let argument = self.argument.as_ref();
                 argument.map_or(ValueKind::Boolean, Expression::kind)
             }
         }
     }
 
-    /// Whether it may be NULL: of no values it is, unless it counts them.
+    /// Whether the result may be NULL: it is for no input values, unless the function counts them.
     #[must_use]
     pub fn may_be_null(&self) -> bool {
         self.function != AggregateFunction::Count
     }
 
-    /// Whether a value of this kind can be taken.
+    /// Whether the function accepts an argument of this kind.
     pub(super) fn takes(&self, kind: ValueKind) -> bool {
         match self.function {
             AggregateFunction::Count | AggregateFunction::Min | AggregateFunction::Max => true,

@@ -1,10 +1,10 @@
-//! Circles of transactions that wait for each other.
+//! Deadlock detection: cycles in the waits-for graph.
 //!
-//! A transaction waits for one lock at a time. Whoever is about to sleep is in the queue of its lock already; then it enters the list
-//! of those that wait, and, while it has that list, follows from lock to lock who is in its way. Of the transactions of a
-//! circle the last to enter the list sees all others waiting, and nobody in a circle gets on by itself: so every circle
-//! is found, by exactly that one. What is read of the locks on the way is not of one moment, so a circle may be seen that
-//! was just being resolved; then one gives up that need not have.
+//! A transaction waits for one lock at a time. Before it sleeps it is already in the wait queue of that lock. It then enters the list of
+//! waiting transactions and, holding that list, follows the waits-for edges from lock to lock. Of the transactions of a cycle, the last
+//! to enter the list sees all others waiting, and none of them can proceed meanwhile: every cycle is found, by exactly that
+//! transaction. The locks on the way are not read at one instant, so a cycle may be seen that is just being resolved; a transaction
+//! is then aborted without need.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use super::entry::Waiter;
 use super::object::LockName;
 use super::owner::Owner;
 
-/// Who waits for which lock.
+/// The waiting transactions, each with the lock it waits for.
 #[derive(Default)]
 pub(super) struct Waits {
     waiting: Mutex<Waiting>,
@@ -26,8 +26,8 @@ impl Waits {
         self.lock().remove(&owner);
     }
 
-    /// Notes that `waiter`, which is in the queue of a lock, waits for it. Does anybody it waits for wait for it? `obstacles` says who is in
-    /// the way of somebody who waits for a lock.
+    /// Enters `waiter`, which is in the wait queue of the lock `name`, into the list. Returns whether that closes a cycle. `obstacles`
+    /// returns the owners that block a waiter of a lock.
     pub(super) fn closes_a_circle(
         &self,
         name: LockName,

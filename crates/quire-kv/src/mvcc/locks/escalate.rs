@@ -1,9 +1,10 @@
-//! All rows of a tree instead of very many.
+//! Lock escalation: one lock of a tree instead of very many row locks.
 //!
-//! The transaction takes a lock on the tree, exclusively and without waiting, and writes itself down in the tree. From then
-//! on whoever wants a row of it finds that, in the same critical section in which it would have taken the lock, and waits for
-//! the lock on the tree. Then the transaction looks through all locks; if nobody else has one in the tree, it has the
-//! tree, and its own row locks are superfluous. Otherwise it goes on as before, and tries again after as many rows.
+//! The transaction locks the tree exclusively, without waiting, and registers as its owner in the tree. From then on any other
+//! transaction that requests a row lock finds the owner in the critical section in which it would have acquired that lock, and waits
+//! for the lock of the tree. The transaction then searches the lock table: if no other transaction holds a row lock in the tree, the
+//! escalation succeeds, and its own row locks are superfluous. Otherwise it continues with row locks, and tries again after as many
+//! rows.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -17,7 +17,7 @@ use crate::mvcc::error::LockError;
 
 const SHARDS: usize = 64;
 
-/// What somebody wants, and how long.
+/// How long a request waits for its lock.
 pub(in crate::mvcc) struct LockRequest<'a> {
     pub(in crate::mvcc) wait: LockWait,
     pub(in crate::mvcc) timeout: Option<Duration>,
@@ -29,7 +29,7 @@ pub(in crate::mvcc) struct LockTable {
     shards: Vec<Mutex<Locks>>,
     pub(super) waits: Waits,
     secret: RandomState,
-    /// What definitions that somebody has or wants are called, and how many these are.
+    /// Names of the definitions whose locks are held or waited for, with reference counts.
     names: Mutex<HashMap<LockName, (usize, Arc<str>)>>,
     next_owner: AtomicU64,
 }
@@ -56,16 +56,16 @@ impl Hasher for NameHasher {
     }
 }
 
-/// What came of asking for a lock.
+/// The result of a lock request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockAcquisition {
-    /// The owner had these modes before and has now what it wanted.
+    /// Granted; `before` are the modes that the owner held before.
     Now { before: LockModes },
-    /// It had it.
+    /// The owner held the lock already.
     Already,
-    /// Somebody has the whole tree.
+    /// Another owner has locked the whole tree.
     AllRowsAreLocked,
-    /// Not to be had at once, and waiting was not wanted.
+    /// Not available, and the request does not wait.
     Skipped,
 }
 
@@ -91,7 +91,7 @@ impl LockTable {
         owner_of(self.next_owner.fetch_add(1, Ordering::Relaxed), session)
     }
 
-    /// The name of an object; of a row its key is part of that.
+    /// The hash that identifies an object; for a row it includes the key.
     pub(super) fn name(&self, object: PackedObject, key: &[u8]) -> LockName {
         let mut hasher = self.secret.build_hasher();
         hasher.write_u64(object.bits());
@@ -99,14 +99,14 @@ impl LockTable {
         LockName(hasher.finish())
     }
 
-    /// Somebody wants the lock of a definition.
+    /// Registers the name of a definition whose lock is requested.
     pub(super) fn note_name(&self, name: LockName, called: &str) {
         let mut names = self.names();
         let (count, _) = names.entry(name).or_insert_with(|| (0, called.into()));
         *count += 1;
     }
 
-    /// Somebody has not got it, or has given it back.
+    /// Unregisters it when the request fails or the lock is released.
     pub(super) fn forget_name(&self, name: LockName) {
         let mut names = self.names();
         if let Some((count, _)) = names.get_mut(&name) {
@@ -117,7 +117,7 @@ impl LockTable {
         }
     }
 
-    /// What the definition of a lock is called.
+    /// The name of the definition that a lock is for.
     pub(super) fn called(&self, name: LockName) -> Option<Arc<str>> {
         self.names()
             .get(&name)

@@ -175,7 +175,7 @@ impl DataSource for RowScanSource {
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let schema = Arc::clone(&self.schema);
         let stream = RowStream::open(&self.table, &options, order, schema, metrics)?;
-        Ok(stream.limited(self.limit).counted(self.work.clone()))
+        Ok(stream.with_limit(self.limit).into_stream(self.work.clone()))
     }
 
     fn create_sibling_state(&self, _: &ConfigOptions) -> Option<Arc<dyn Any + Send + Sync>> {

@@ -1,32 +1,32 @@
-//! Time, as a throttled disk sees it.
+//! The clock of a throttled disk.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-/// Tells the time and lets it pass. Tests have clocks of their own.
+/// Tells the time and waits. Tests use simulated clocks.
 pub trait DeviceClock: Debug + Send + Sync {
-    /// Since some moment that stays the same.
+    /// Time since a fixed moment.
     fn now(&self) -> Duration;
 
-    /// Returns at that moment or after it.
+    /// Returns at `moment` or later.
     fn wait_until(&self, moment: Duration);
 }
 
-/// The time that really passes.
+/// Real time.
 ///
-/// A thread that sleeps is woken late by some tens of microseconds, which is as long as a solid-state disk takes for a read. So the
-/// last part of each wait, as long as threads were late when the clock was made, is spent asking for the time.
+/// The operating system wakes a sleeping thread some tens of microseconds late, which is as long as a solid-state disk takes for a read.
+/// So the last part of each wait is spent polling; its length is the lateness measured when the clock was created.
 #[derive(Debug)]
 pub struct RealClock {
     start: Instant,
     late_by: Duration,
 }
 
-/// The last part of a wait is not longer than this.
+/// Upper limit of the polled part of a wait.
 const LATE_BY_MAX: Duration = Duration::from_micros(150);
 
 impl RealClock {
-    /// A clock that begins now. Takes a millisecond to see how late threads are woken.
+    /// A clock that starts now. Takes about a millisecond to measure how late threads are woken.
     #[must_use]
     pub fn new() -> Self {
         let nap = Duration::from_micros(50);

@@ -1,4 +1,4 @@
-//! A disk that is as slow as another device: experiments in which the disk decides repeat on any machine.
+//! A disk with the latency and bandwidth of another device, so that I/O-bound experiments are reproducible on any machine.
 
 mod clock;
 mod profile;
@@ -14,10 +14,10 @@ pub use profile::DeviceProfile;
 use super::Disk;
 use timeline::{DeviceRequest, Timeline};
 
-/// A disk in front of another one that lets every access take as long as it would on a device.
+/// Wraps a disk and delays each read, write and sync until the modelled device would have completed it.
 ///
-/// What the disk below needs is part of that time. Where it needs more, as a device that is slower than the profile does, the
-/// access takes that long, and [`ThrottleStatistics::late`] says by how much it was late.
+/// The time that the underlying disk takes counts towards the delay. If it takes longer than the model, the request is not delayed
+/// further, and the difference is added to [`ThrottleStatistics::late`].
 pub struct ThrottledDisk {
     disk: Arc<dyn Disk>,
     clock: Arc<dyn DeviceClock>,
@@ -29,35 +29,35 @@ struct ThrottledDiskState {
     statistics: ThrottleStatistics,
 }
 
-/// What a throttled disk was asked, and how long the device took.
+/// Requests to a throttled disk, and their times on the modelled device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThrottleStatistics {
-    /// Reads.
+    /// Number of reads.
     pub reads: u64,
-    /// Writes.
+    /// Number of writes.
     pub writes: u64,
-    /// Syncs.
+    /// Number of syncs.
     pub syncs: u64,
-    /// Bytes of the reads.
+    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes of the writes.
+    /// Bytes written.
     pub written_bytes: u64,
-    /// For which the connection of the device was in use.
+    /// Time for which the bus of the device was busy.
     pub transfer: Duration,
-    /// Of all accesses together, from being asked to being done, waiting for others included.
+    /// Sum over all requests of the time from submission to completion, including the time in the queue.
     pub service: Duration,
-    /// What the disk below took longer than the device would have.
+    /// Sum over all requests of the time by which the underlying disk exceeded the model.
     pub late: Duration,
 }
 
 impl ThrottledDisk {
-    /// Makes `disk` as slow as a device.
+    /// Throttles `disk` to `profile`, in real time.
     #[must_use]
     pub fn new(disk: Arc<dyn Disk>, profile: DeviceProfile) -> Self {
         Self::with_clock(disk, profile, Arc::new(RealClock::new()))
     }
 
-    /// The same by another clock.
+    /// Throttles `disk` to `profile` by another clock, for tests.
     #[must_use]
     pub fn with_clock(
         disk: Arc<dyn Disk>,
@@ -75,7 +75,7 @@ impl ThrottledDisk {
         }
     }
 
-    /// What has happened so far.
+    /// Totals since the disk was created.
     #[must_use]
     pub fn statistics(&self) -> ThrottleStatistics {
         let state = self.lock();
@@ -85,24 +85,26 @@ impl ThrottledDisk {
         }
     }
 
-    /// Does `act`, and returns when the device would have done the access.
-    fn take_time<R>(
+    /// Runs `perform` on the underlying disk, and returns when the device would have completed `request`.
+    fn throttle<R>(
         &self,
-        access: DeviceRequest,
-        act: impl FnOnce(&dyn Disk) -> io::Result<R>,
+        request: DeviceRequest,
+        perform: impl FnOnce(&dyn Disk) -> io::Result<R>,
     ) -> io::Result<R> {
-        let asked_at = self.clock.now();
-        let done_at = {
+        let submitted_at = self.clock.now();
+        // The lock covers only the model, which queues requests in the order in which they take it. The I/O itself and the wait
+        // happen without it, so that concurrent requests overlap as they would on the device.
+        let completed_at = {
             let mut state = self.lock();
-            state.statistics.count(access);
-            let done_at = state.timeline.done_at(asked_at, access);
-            state.statistics.service += done_at.saturating_sub(asked_at);
-            done_at
+            state.statistics.count(request);
+            let completed_at = state.timeline.done_at(submitted_at, request);
+            state.statistics.service += completed_at.saturating_sub(submitted_at);
+            completed_at
         };
-        let result = act(&*self.disk);
-        let late = self.clock.now().saturating_sub(done_at);
+        let result = perform(&*self.disk);
+        let late = self.clock.now().saturating_sub(completed_at);
         if late.is_zero() {
-            self.clock.wait_until(done_at)
+            self.clock.wait_until(completed_at)
         } else {
             self.lock().statistics.late += late
         }
@@ -115,8 +117,8 @@ impl ThrottledDisk {
 }
 
 impl ThrottleStatistics {
-    fn count(&mut self, access: DeviceRequest) {
-        match access {
+    fn count(&mut self, request: DeviceRequest) {
+        match request {
             DeviceRequest::Read { bytes, .. } => {
                 self.reads += 1;
                 self.read_bytes += bytes;
@@ -133,23 +135,24 @@ impl ThrottleStatistics {
 impl Disk for ThrottledDisk {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let bytes = buffer.len() as u64;
-        self.take_time(DeviceRequest::Read { offset, bytes }, |disk| {
+        self.throttle(DeviceRequest::Read { offset, bytes }, |disk| {
             disk.read_at(buffer, offset)
         })
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let access = DeviceRequest::Write {
+        let request = DeviceRequest::Write {
             offset,
             bytes: bytes.len() as u64,
         };
-        self.take_time(access, |disk| disk.write_at(bytes, offset))
+        self.throttle(request, |disk| disk.write_at(bytes, offset))
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.take_time(DeviceRequest::Sync, |disk| disk.sync())
+        self.throttle(DeviceRequest::Sync, |disk| disk.sync())
     }
 
+    // The model has no cost for metadata operations.
     fn len(&self) -> io::Result<u64> {
         self.disk.len()
     }

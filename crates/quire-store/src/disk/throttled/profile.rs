@@ -1,25 +1,25 @@
-//! What a device costs.
+//! Latencies and bandwidths of devices.
 
 use std::time::Duration;
 
-/// How long a device takes. Accesses bypass the system's cache, as with `O_DIRECT`.
+/// Latencies and bandwidths of a device. Requests bypass the page cache of the operating system, as with `O_DIRECT`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceProfile {
-    /// What to call it.
+    /// Name for reports.
     pub name: &'static str,
-    /// Until the first byte of a read that does not begin where the access before it ended.
+    /// Time to the first byte of a random read: one that does not begin where the last request ended.
     pub read_latency: Duration,
-    /// The same for a write.
+    /// Time to the first byte of a random write.
     pub write_latency: Duration,
-    /// For an access that begins where the one before it ended.
+    /// Time to the first byte of a request that begins where the last one ended.
     pub sequential_latency: Duration,
-    /// Until a sync returns, all writes being done.
+    /// Time of a sync after all writes have completed.
     pub sync_latency: Duration,
-    /// What goes through its connection in one direction or the other.
+    /// Bandwidth of reads.
     pub read_bytes_per_second: u64,
-    /// The same for writes.
+    /// Bandwidth of writes.
     pub write_bytes_per_second: u64,
-    /// Accesses whose latencies pass at the same time; the bytes themselves follow each other.
+    /// Queue depth: requests whose latencies overlap. Their transfers do not.
     pub parallel_accesses: usize,
 }
 

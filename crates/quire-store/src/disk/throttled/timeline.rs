@@ -1,14 +1,13 @@
-//! When a device would have done what it is asked.
+//! The model of a device: when it would complete a request.
 //!
-//! A device has *slots* for accesses, in which latencies pass side by side, and one connection, through which the bytes
-//! of all of them go one after the other. Both are remembered as the moment at which they become free: a bucket of tokens
-//! that holds none when nobody asks.
+//! A device has *slots*, in which the latencies of requests overlap, and one bus, which transfers their bytes one request after the
+//! other. The model keeps the time at which each slot and the bus become free, so that an idle device accumulates no credit.
 
 use std::time::Duration;
 
 use super::profile::DeviceProfile;
 
-/// What a device is asked.
+/// A request to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeviceRequest {
     Read { offset: u64, bytes: u64 },
@@ -16,14 +15,14 @@ pub(super) enum DeviceRequest {
     Sync,
 }
 
-/// The moments are counted from when the device was made.
+/// The state of a device. Times are measured from its creation.
 pub(super) struct Timeline {
     profile: DeviceProfile,
     slots_free_at: Vec<Duration>,
     connection_free_at: Duration,
-    /// Byte behind the newest access.
+    /// Offset at which the last request ended.
     position: u64,
-    /// When the connection was in use, all in all.
+    /// Total time for which the bus was busy.
     pub(super) transfer: Duration,
 }
 
@@ -38,7 +37,7 @@ impl Timeline {
         }
     }
 
-    /// When an access is done that comes at the moment `now`.
+    /// When a request completes that is submitted at `now`.
     pub(super) fn done_at(&mut self, now: Duration, access: DeviceRequest) -> Duration {
         let profile = self.profile;
         match access {
@@ -51,7 +50,7 @@ impl Timeline {
                 self.transfer(now, profile.write_latency, offset, bytes, rate)
             }
             DeviceRequest::Sync => {
-                // Everything that was asked before is done first.
+                // A sync waits for all requests submitted before it.
                 let free_at = self.slots_free_at.iter().max();
                 let done_at = now.max(free_at.copied().unwrap_or(now)) + profile.sync_latency;
                 self.slots_free_at.fill(done_at);

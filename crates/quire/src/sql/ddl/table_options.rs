@@ -9,7 +9,10 @@ use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 
-/// The storage that a statement asks for; `None` leaves it to the constraints.
+/// The storage that `USING` names; `None` without that clause, when [`storage_by_default`] decides.
+///
+/// # Errors
+/// 42704 for an unknown access method, 0A000 for `pax`.
 pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<TableStorage>, Error> {
     let Some((name, position)) = &clauses.using else {
         return Ok(None);
@@ -29,22 +32,22 @@ pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<TableStorage>,
     }
 }
 
-/// What is enforced or looked up row by row needs a row table; what is not is smaller in a column table.
-/// `method` is the setting that decides for tables that are satisfied with either.
+/// The storage of a table without `USING`. Constraints and indexes need a row table, and so does a fill factor; any other table takes
+/// less space as a column table, unless `method`, the setting `default_table_access_method`, is `row`.
 pub(super) fn storage_by_default(
     definition: &TableDefinition,
     options: &[SqlOption],
     method: &str,
 ) -> TableStorage {
-    let is_filled = |option: &SqlOption| match option {
+    let is_fillfactor = |option: &SqlOption| match option {
         SqlOption::KeyValue { key, .. } => folded(key) == FILLFACTOR,
         _ => false,
     };
     let has_index = definition.index_names().next().is_some();
-    // Only what rows are changed in is said to have room in its pages.
+    // A fill factor reserves space in pages for updates of rows: whoever sets one expects to update the table.
     let needs_rows = has_index
         || definition.constraint_names().next().is_some()
-        || options.iter().any(is_filled);
+        || options.iter().any(is_fillfactor);
     if needs_rows || method == "row" {
         TableStorage::Row
     } else {
@@ -52,7 +55,7 @@ pub(super) fn storage_by_default(
     }
 }
 
-/// PostgreSQL's share of a page that is filled.
+/// PostgreSQL's option for the percentage to which pages are filled.
 const FILLFACTOR: &str = "fillfactor";
 
 /// The options of `WITH (…)`.
@@ -64,7 +67,7 @@ pub(super) fn with_options(options: &CreateTableOptions) -> Result<&[SqlOption],
     }
 }
 
-/// Sets options of a table.
+/// Applies the options of `WITH (…)` to a definition whose storage is already set.
 pub(super) fn apply(definition: &mut TableDefinition, spelled: &[SqlOption]) -> Result<(), Error> {
     for option in spelled {
         let SqlOption::KeyValue { key, value } = option else {
@@ -94,26 +97,27 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
             }
             _ => false,
         },
-        // How full pages are made is our own affair; clients of PostgreSQL say it by habit.
+        // Accepted and ignored, because clients of PostgreSQL set it by habit: the fill of our pages is not configurable.
         FILLFACTOR => value
             .parse()
             .is_ok_and(|percent: u8| (10..=100).contains(&percent)),
-        "page_size" | "page_bytes" => put(&mut options.page_bytes, value.parse().ok()),
+        "page_size" | "page_bytes" => assign(&mut options.page_bytes, value.parse().ok()),
         "page_codec" => {
-            let known = put(&mut options.page_codec, BlockCodecId::from_name(value));
+            let is_known = assign(&mut options.page_codec, BlockCodecId::from_name(value));
+            // A level set before belongs to another codec.
             options.page_codec_level = None;
-            known
+            is_known
         }
-        "page_codec_level" => put(&mut options.page_codec_level, value.parse().ok().map(Some)),
-        "storage_format" => put(&mut options.storage_format, StorageFormat::from_name(value)),
+        "page_codec_level" => assign(&mut options.page_codec_level, value.parse().ok().map(Some)),
+        "storage_format" => assign(&mut options.storage_format, StorageFormat::from_name(value)),
         "page_target_bytes" => set_target_bytes(options, value),
         "page_padding" => {
-            let value = one_of(value, ["adaptive", "none"]);
-            put(&mut target_of(options, key)?.has_adaptive_padding, value)
+            let value = either(value, ["adaptive", "none"]);
+            assign(&mut page_target(options, key)?.has_adaptive_padding, value)
         }
         "page_split" => {
-            let value = one_of(value, ["advance", "on_failure"]);
-            put(&mut target_of(options, key)?.splits_in_advance, value)
+            let value = either(value, ["advance", "on_failure"]);
+            assign(&mut page_target(options, key)?.splits_in_advance, value)
         }
         _ => {
             let text = format!("unrecognized parameter \"{key}\"");
@@ -126,11 +130,12 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
     if is_set {
         Ok(())
     } else {
-        Err(bad_value(key, value))
+        Err(invalid_value(key, value))
     }
 }
 
-/// 0: stored pages have any size. Whether the size is one that pages can have is checked with the whole definition.
+/// Sets the size of stored pages in bytes; 0 lets them have any size. False if `value` is not a number. The range is checked later,
+/// when the whole definition is validated.
 fn set_target_bytes(options: &mut TableOptions, value: &str) -> bool {
     match value.parse() {
         Ok(0) => options.page_target = None,
@@ -146,13 +151,14 @@ fn set_target_bytes(options: &mut TableOptions, value: &str) -> bool {
     true
 }
 
-/// True for the first, false for the second.
-fn one_of(value: &str, names: [&str; 2]) -> Option<bool> {
-    let at = names.into_iter().position(|name| name == value)?;
-    Some(at == 0)
+/// True for the first name, false for the second, `None` for any other value.
+fn either(value: &str, names: [&str; 2]) -> Option<bool> {
+    let index = names.into_iter().position(|name| name == value)?;
+    Some(index == 0)
 }
 
-fn target_of<'o>(options: &'o mut TableOptions, key: &str) -> Result<&'o mut PageTarget, Error> {
+/// The settings of stored pages of a fixed size, for an option that has no meaning without them.
+fn page_target<'o>(options: &'o mut TableOptions, key: &str) -> Result<&'o mut PageTarget, Error> {
     options.page_target.as_mut().ok_or_else(|| {
         let text = format!("option \"{key}\" needs stored pages of a fixed size");
         Error::new("22023", text)
@@ -160,14 +166,15 @@ fn target_of<'o>(options: &'o mut TableOptions, key: &str) -> Result<&'o mut Pag
     })
 }
 
-fn put<T>(place: &mut T, value: Option<T>) -> bool {
+/// Assigns a value that was parsed; false if it was not.
+fn assign<T>(target: &mut T, value: Option<T>) -> bool {
     value.is_some_and(|value| {
-        *place = value;
+        *target = value;
         true
     })
 }
 
-fn bad_value(key: &str, value: &str) -> Error {
+fn invalid_value(key: &str, value: &str) -> Error {
     let text = format!("invalid value for option \"{key}\": {value}");
     let codecs = || BlockCodecId::ALL.map(BlockCodecId::name).join(", ");
     Error::new("22023", text).with_hint(match key {

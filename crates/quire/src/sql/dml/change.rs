@@ -93,10 +93,10 @@ async fn run(
                 block_in_place(|| progress.apply(transaction, &table, &planned.columns, &batch))?;
             }
         }
-        if progress.changes.again.is_empty() {
+        if progress.changes.to_recheck.is_empty() {
             break;
         }
-        only = Some(std::mem::take(&mut progress.changes.again).into());
+        only = Some(std::mem::take(&mut progress.changes.to_recheck).into());
         writer.transaction()?.begin_statement();
     }
     let references = std::mem::take(&mut progress.changes.references);

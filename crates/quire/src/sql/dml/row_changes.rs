@@ -1,4 +1,4 @@
-//! Changing one row after the other.
+//! Updates and deletes of single rows of a row table.
 
 use std::sync::Arc;
 
@@ -8,19 +8,22 @@ use quire_tables::{ReferenceChecks, RowParts, Transaction};
 
 use quire_error::Error;
 
-/// What a statement has done to rows so far.
+/// The changes that a statement has made so far, and what it still has to check.
 #[derive(Default)]
 pub(super) struct RowChanges {
+    /// Rows written.
     pub(super) count: u64,
+    /// Foreign key checks to make at the end of the statement.
     pub(super) references: ReferenceChecks,
     /// Whether foreign keys refer to the table.
     pub(super) is_referenced: bool,
-    /// Rows that others have changed since the snapshot, to be judged anew.
-    pub(super) again: Vec<Box<[u8]>>,
+    /// Keys of rows that concurrent transactions changed after the snapshot. The statement evaluates them again under a new snapshot,
+    /// as PostgreSQL does at READ COMMITTED.
+    pub(super) to_recheck: Vec<Box<[u8]>>,
 }
 
 impl RowChanges {
-    /// Locks a row. False when another transaction has changed it since the snapshot.
+    /// Locks a row before a change. Returns false if another transaction changed it after the snapshot; it is then to be rechecked.
     pub(super) fn lock(
         &mut self,
         transaction: &mut Transaction,
@@ -29,13 +32,14 @@ impl RowChanges {
     ) -> Result<bool, Error> {
         let mut writer = transaction.row_writer(parts);
         let locked = writer.lock(key, RowLockMode::Exclusive, LockWait::Wait)?;
+        // The lock is kept in either case: the recheck cannot find the row changed once more.
         if locked != Some(true) {
-            self.again.push(key.into());
+            self.to_recheck.push(key.into());
         }
         Ok(locked == Some(true))
     }
 
-    /// Changes a row that is locked to these values, by ordinal.
+    /// Updates a row that the caller has locked. `values` has one value per column, by ordinal.
     pub(super) fn update(
         &mut self,
         transaction: &mut Transaction,
@@ -50,7 +54,7 @@ impl RowChanges {
         Ok(())
     }
 
-    /// Deletes a row that is locked.
+    /// Deletes a row that the caller has locked.
     pub(super) fn delete(
         &mut self,
         transaction: &mut Transaction,

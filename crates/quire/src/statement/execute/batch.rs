@@ -1,4 +1,4 @@
-//! The rows of a result as Arrow has them.
+//! Conversion of result rows into Arrow record batches.
 
 use std::sync::Arc;
 
@@ -17,12 +17,15 @@ use crate::result_rows::ResultRows;
 use crate::value_ref::ValueRef;
 
 impl ResultRows {
-    /// The rows from number `start` on as columns of these types.
+    /// The rows from index `start` on as a batch of `schema`; an empty batch if there are no such rows.
+    ///
+    /// # Errors
+    /// XX000 if a value does not match the type of its column.
     pub(crate) fn to_batch(&self, schema: &SchemaRef, start: usize) -> Result<RecordBatch, Error> {
-        let width = schema.fields().len();
+        let column_count = schema.fields().len();
         let columns = schema.fields().iter().enumerate().map(|(column, field)| {
             let rows = start..self.row_count.max(start);
-            let values = rows.map(|row| self.value(row * width + column));
+            let values = rows.map(|row| self.value(row * column_count + column));
             array_of(values, field.data_type())
         });
         let columns = columns.collect::<Result<Vec<_>, Error>>()?;
@@ -36,12 +39,14 @@ impl ResultRows {
     }
 }
 
+/// Builds the array of one column.
 fn array_of<'v>(
     values: impl ExactSizeIterator<Item = ValueRef<'v>> + Clone,
     data_type: &DataType,
 ) -> Result<ArrayRef, Error> {
-    if !values.clone().all(|value| is_of(value, data_type)) {
-        let text = format!("internal error: a value that is no {data_type}");
+    // The conversions below turn a value of another kind into NULL, so the kinds are checked first.
+    if !values.clone().all(|value| matches_type(value, data_type)) {
+        let text = format!("internal error: a value does not have the type {data_type}");
         return Err(Error::new("XX000", text));
     }
     let integers = values.clone().map(|value| match value {
@@ -53,7 +58,7 @@ fn array_of<'v>(
         _ => None,
     });
     Ok(match data_type {
-        // An integer of a column fits its type.
+        // Expressions check the range of their type, so `try_from` does not fail here.
         DataType::Int16 => Arc::new(Int16Array::from_iter(
             integers.map(|value| value.and_then(|value| i16::try_from(value).ok())),
         )),
@@ -93,6 +98,7 @@ fn array_of<'v>(
             },
         ))),
         DataType::Null => new_null_array(&DataType::Null, values.len()),
+        // `iter_to_array` needs at least one value to know the type.
         _ if values.len() == 0 => new_null_array(data_type, 0),
         _ => {
             let planned = values
@@ -102,10 +108,11 @@ fn array_of<'v>(
     })
 }
 
-/// Whether a column of the type can have the value, NULL aside.
-fn is_of(value: ValueRef<'_>, data_type: &DataType) -> bool {
+/// Whether a value is NULL or of the kind that columns of the type have.
+fn matches_type(value: ValueRef<'_>, data_type: &DataType) -> bool {
     use DataType::{Boolean, Decimal128, Float32, Float64};
-    let may_count = !matches!(data_type, Boolean | Decimal128(..) | Float32 | Float64);
+    // Dates, times and timestamps are integers, too.
+    let may_be_integer = !matches!(data_type, Boolean | Decimal128(..) | Float32 | Float64);
     match value {
         ValueRef::Null => true,
         ValueRef::Boolean(_) => *data_type == Boolean,
@@ -114,6 +121,6 @@ fn is_of(value: ValueRef<'_>, data_type: &DataType) -> bool {
         ValueRef::Double(_) => *data_type == Float64,
         ValueRef::Text(_) => is_text(data_type),
         ValueRef::Bytes(_) => is_binary(data_type),
-        ValueRef::Integer(_) => may_count && !is_text(data_type) && !is_binary(data_type),
+        ValueRef::Integer(_) => may_be_integer && !is_text(data_type) && !is_binary(data_type),
     }
 }
