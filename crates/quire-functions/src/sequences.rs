@@ -31,8 +31,8 @@ pub struct SequenceValues {
 struct SessionSequenceValues {
     /// Result of `currval` by sequence id.
     by_sequence: HashMap<u64, i64>,
-    /// Result of `lastval`.
-    last: Option<i64>,
+    /// The sequence of the last `nextval`, whose current value is the result of `lastval`.
+    last_id: Option<u64>,
 }
 
 /// Registers the functions for one statement, which looks up sequences in `snapshot`.
@@ -150,7 +150,7 @@ impl SequenceFunction {
             return Ok(None);
         }
         let value = match self.which {
-            SequenceCall::Last => self.values.locked().last.ok_or_else(|| {
+            SequenceCall::Last => self.values.last().ok_or_else(|| {
                 external(Error::new(
                     "55000",
                     "lastval is not yet defined in this session",
@@ -181,9 +181,10 @@ impl SequenceFunction {
                     .is_none_or(|array| array.as_boolean().value(row));
                 let set = self.snapshot.set_value(&sequence, value, is_called);
                 set.map_err(|error| external(error.into()))?;
-                // As in PostgreSQL, `setval` with `is_called = false` leaves `currval` and `lastval` alone.
+                // As in PostgreSQL, `setval` with `is_called = false` leaves `currval` alone.
                 if is_called {
-                    self.values.note(&sequence, value);
+                    let mut values = self.values.locked();
+                    values.by_sequence.insert(sequence.id, value);
                 }
                 value
             }
@@ -224,7 +225,9 @@ impl SequenceValues {
         sequence: &SequenceDefinition,
     ) -> std::result::Result<i64, Error> {
         let value = snapshot.next_value(sequence)?;
-        self.note(sequence, value);
+        let mut values = self.locked();
+        values.by_sequence.insert(sequence.id, value);
+        values.last_id = Some(sequence.id);
         Ok(value)
     }
 
@@ -238,10 +241,9 @@ impl SequenceValues {
         self.next(snapshot, &sequence)
     }
 
-    fn note(&self, sequence: &SequenceDefinition, value: i64) {
-        let mut values = self.locked();
-        values.by_sequence.insert(sequence.id, value);
-        values.last = Some(value);
+    fn last(&self) -> Option<i64> {
+        let values = self.locked();
+        values.by_sequence.get(&values.last_id?).copied()
     }
 
     fn locked(&self) -> std::sync::MutexGuard<'_, SessionSequenceValues> {

@@ -6,7 +6,7 @@
 //! was only returned to a client can be, after a power failure within the sync interval.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quire_kv::mvcc::{LockWait, Mvcc, RowLockMode, Synchronous, TransactionOptions, TreeId};
 
@@ -22,17 +22,57 @@ const EXHAUSTED: &[u8] = b"";
 /// The values of all sequences of a database.
 #[derive(Default)]
 pub(crate) struct Sequences {
-    /// Reserved values by sequence id. Held across reads and writes of the tree: it serializes all accesses to sequences.
-    reserved: Mutex<HashMap<u64, ReservedValues>>,
+    /// The sequences used since the database was opened, by id. Held across reads and writes of the tree: it serializes all accesses to
+    /// sequences.
+    used: Mutex<HashMap<u64, UsedSequence>>,
 }
 
-/// Values that are reserved and not handed out yet.
-struct ReservedValues {
-    next: i64,
-    count: u64,
+/// What a sequence handed out last, and how many values behind it are reserved.
+struct UsedSequence {
+    last: i64,
+    /// Whether `last` was handed out. Otherwise it is the next value, as `setval` with `is_called = false` makes it.
+    is_called: bool,
+    reserved_count: u64,
+    /// How the values were reserved.
+    steps: SequenceSteps,
+}
+
+/// What tells the values of a sequence. `ALTER SEQUENCE` may change it, and `ROLLBACK` change it back.
+#[derive(PartialEq, Eq)]
+struct SequenceSteps {
+    increment: i64,
+    min: i64,
+    max: i64,
+    cycles: bool,
+}
+
+impl SequenceSteps {
+    fn of(sequence: &SequenceDefinition) -> Self {
+        Self {
+            increment: sequence.increment,
+            min: sequence.min,
+            max: sequence.max,
+            cycles: sequence.cycles,
+        }
+    }
+}
+
+impl UsedSequence {
+    /// The next value; `None` if the sequence is exhausted.
+    fn next(&self, sequence: &SequenceDefinition) -> Option<i64> {
+        successor(sequence, self.last, u64::from(self.is_called))
+    }
+
+    fn has_reserved(&self, sequence: &SequenceDefinition) -> bool {
+        self.reserved_count > 0 && self.steps == SequenceSteps::of(sequence)
+    }
 }
 
 impl Sequences {
+    fn used(&self) -> MutexGuard<'_, HashMap<u64, UsedSequence>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Advances a sequence and returns its value.
     pub(crate) fn next(
         &self,
@@ -40,19 +80,23 @@ impl Sequences {
         tree: TreeId,
         sequence: &SequenceDefinition,
     ) -> Result<i64, SequenceError> {
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        let block = match reserved
-            .remove(&sequence.id)
-            .filter(|block| block.count > 0)
-        {
-            Some(block) => block,
-            None => reserve_block(mvcc, tree, sequence)?,
+        let mut used = self.used();
+        // If a reservation fails, the sequence stays where it is.
+        let before = used.get(&sequence.id);
+        let next = before.map(|before| before.next(sequence));
+        let (value, count) = match (before, next) {
+            (Some(before), Some(Some(next))) if before.has_reserved(sequence) => {
+                (next, before.reserved_count)
+            }
+            (_, next) => reserve_block(mvcc, tree, sequence, next)?,
         };
-        let value = block.next;
-        // The last value of a block may have no successor in `i64`; with `count` 0 it is not used.
-        let next = value.saturating_add(sequence.increment);
-        let count = block.count - 1;
-        reserved.insert(sequence.id, ReservedValues { next, count });
+        let now = UsedSequence {
+            last: value,
+            is_called: true,
+            reserved_count: count - 1,
+            steps: SequenceSteps::of(sequence),
+        };
+        used.insert(sequence.id, now);
         Ok(value)
     }
 
@@ -63,16 +107,31 @@ impl Sequences {
         tree: TreeId,
         sequence: &SequenceDefinition,
     ) -> Result<Option<i64>, SequenceError> {
-        let reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        match reserved.get(&sequence.id).filter(|block| block.count > 0) {
-            Some(block) => Ok(Some(block.next)),
-            None => {
-                // `get_latest` asks for a lock of the row; the mutex does the same, because it keeps all writers out.
-                let key = sequence.id.to_be_bytes();
-                let stored = begin(mvcc).get_latest(tree, &key, |bytes| bytes.to_vec())?;
-                next_of(sequence, stored.as_deref())
-            }
+        match self.used().get(&sequence.id) {
+            Some(used) => Ok(used.next(sequence)),
+            None => next_of(sequence, stored(mvcc, tree, sequence)?.as_deref()),
         }
+    }
+
+    /// The value that was handed out or set last, or the one with which the sequence starts. After the database was opened it is the last
+    /// one that was reserved.
+    pub(crate) fn last(
+        &self,
+        mvcc: &Mvcc,
+        tree: TreeId,
+        sequence: &SequenceDefinition,
+    ) -> Result<i64, SequenceError> {
+        if let Some(used) = self.used().get(&sequence.id) {
+            return Ok(used.last);
+        }
+        let Some(stored) = stored(mvcc, tree, sequence)? else {
+            return Ok(sequence.start);
+        };
+        Ok(match next_of(sequence, Some(&stored))? {
+            Some(next) => next.saturating_sub(sequence.increment),
+            None if sequence.increment > 0 => sequence.max,
+            None => sequence.min,
+        })
     }
 
     /// Sets the last value of a sequence, as `setval` does: the next one is `value` itself unless `is_called`, otherwise its successor.
@@ -96,14 +155,17 @@ impl Sequences {
             });
         }
         // Reserved values are discarded first: if the write fails, that leaves a gap, while keeping them could repeat values.
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        reserved.remove(&sequence.id);
-        let next = if is_called {
-            successor(sequence, value, 1)
-        } else {
-            Some(value)
+        let mut used = self.used();
+        used.remove(&sequence.id);
+        let now = UsedSequence {
+            last: value,
+            is_called,
+            reserved_count: 0,
+            steps: SequenceSteps::of(sequence),
         };
-        write(mvcc, tree, sequence, next)
+        write(mvcc, tree, sequence, now.next(sequence))?;
+        used.insert(sequence.id, now);
+        Ok(())
     }
 }
 
@@ -140,17 +202,35 @@ fn next_of(
     }
 }
 
-/// Reserves a block of values in the tree.
+/// What the tree has for a sequence.
+fn stored(
+    mvcc: &Mvcc,
+    tree: TreeId,
+    sequence: &SequenceDefinition,
+) -> Result<Option<Vec<u8>>, SequenceError> {
+    // `get_latest` asks for a lock of the row; the mutex does the same, because it keeps all writers out.
+    let key = sequence.id.to_be_bytes();
+    Ok(begin(mvcc).get_latest(tree, &key, |bytes| bytes.to_vec())?)
+}
+
+/// Reserves a block of values in the tree, from `next` or from the first value that is not reserved. Returns the first one and how many
+/// there are.
 fn reserve_block(
     mvcc: &Mvcc,
     tree: TreeId,
     sequence: &SequenceDefinition,
-) -> Result<ReservedValues, SequenceError> {
+    next: Option<Option<i64>>,
+) -> Result<(i64, u64), SequenceError> {
     let key = sequence.id.to_be_bytes();
     let mut transaction = begin(mvcc);
     transaction.lock_row(tree, &key, RowLockMode::Exclusive, LockWait::Wait)?;
     let stored = transaction.get_latest(tree, &key, |bytes| bytes.to_vec())?;
-    let Some(next) = next_of(sequence, stored.as_deref())? else {
+    let next = match next {
+        Some(next) => next,
+        None => next_of(sequence, stored.as_deref())?,
+    };
+    // What was stored before `ALTER SEQUENCE` may be beyond the bounds, which ends the sequence or starts it again.
+    let Some(next) = next.and_then(|next| successor(sequence, next, 0)) else {
         return Err(SequenceError::Exhausted {
             sequence: sequence.name.clone(),
         });
@@ -169,7 +249,7 @@ fn reserve_block(
     let value = bytes.as_ref().map_or(EXHAUSTED, <[u8; 8]>::as_slice);
     transaction.put(tree, &key, value)?;
     transaction.commit()?;
-    Ok(ReservedValues { next, count })
+    Ok((next, count))
 }
 
 fn write(

@@ -295,6 +295,16 @@ impl Snapshot {
         half.sequences.peek(&half.mvcc, tree, sequence)
     }
 
+    /// The value that a sequence handed out last, or the one with which it starts. After the database was opened it is the last one that was
+    /// reserved, which may not have been handed out.
+    ///
+    /// # Errors
+    /// See [`SequenceError`].
+    pub fn last_value(&self, sequence: &SequenceDefinition) -> Result<i64, SequenceError> {
+        let (half, tree) = self.sequence_tree(sequence)?;
+        half.sequences.last(&half.mvcc, tree, sequence)
+    }
+
     /// Sets the last value of a sequence, as `setval` does: the next one is `value` itself unless `is_called`, otherwise its successor.
     ///
     /// # Errors

@@ -187,6 +187,10 @@ fn alter(change: &mut CatalogChange<'_>, statement: &SequenceStatement) -> Resul
     };
     let mut sequence = draft.build(new_name)?;
     sequence.owner = owner(&snapshot, statement)?.unwrap_or(old.owner);
+    let restarts = |change: &SequenceChange| matches!(change, SequenceChange::Restart(_));
+    if !statement.changes.iter().any(restarts) {
+        check_restart(snapshot.last_value(&old)?, &sequence)?;
+    }
     let new_name = sequence.name.clone();
     change.define(|tables| tables.alter_sequence(&name, sequence))?;
     restart(change, statement, &new_name)
@@ -207,6 +211,12 @@ fn restart(
         return Ok(());
     };
     let value = wanted.unwrap_or(sequence.start);
+    check_restart(value, &sequence)?;
+    Ok(snapshot.set_value(&sequence, value, false)?)
+}
+
+/// Refuses bounds that leave out the value from which the sequence goes on.
+fn check_restart(value: i64, sequence: &SequenceDefinition) -> Result<(), Error> {
     let (min, max) = (sequence.min, sequence.max);
     if value < min || value > max {
         let (than, bound) = if value < min {
@@ -217,7 +227,7 @@ fn restart(
         let text = format!("RESTART value ({value}) cannot be {than} ({bound})");
         return Err(Error::new("22023", text));
     }
-    Ok(snapshot.set_value(&sequence, value, false)?)
+    Ok(())
 }
 
 pub(super) fn unknown_sequence(name: &str) -> Error {
