@@ -4,9 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::MemoryLimit;
-use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::execution::runtime_env::RuntimeEnv;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_store::pool::PoolOptions;
@@ -15,7 +14,7 @@ use quire_tables::{Engine, EngineOptions};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinHandle};
 
-use crate::memory::{Shares, SpillFiles, StatementMemory};
+use crate::memory::{Shares, StatementMemory, environment_of};
 use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
 use crate::planners::Planners;
@@ -50,13 +49,8 @@ fn start_threads(options: &DatabaseOptions) -> Result<Runtime, Error> {
 
 fn environment(options: &DatabaseOptions) -> Result<Arc<RuntimeEnv>, Error> {
     let shares = Shares::of(options);
-    let files = DiskManagerBuilder::default()
-        .with_temp_file_factory(Arc::new(SpillFiles))
-        .with_max_spill_merge_fan_in(shares.merged_files);
-    Ok(RuntimeEnvBuilder::new()
-        .with_memory_pool(Arc::new(StatementMemory::new(shares.pool_bytes)))
-        .with_disk_manager_builder(files)
-        .build_arc()?)
+    let pool = Arc::new(StatementMemory::new(shares.pool_bytes));
+    Ok(environment_of(pool, shares.merged_files)?)
 }
 
 pub(crate) struct Opened {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{DFSchema, DataFusionError};
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
@@ -27,6 +27,7 @@ use quire_tables::Snapshot;
 
 use super::catalog::catalog_list;
 use super::second_try;
+use crate::memory::with_many_sorts;
 use crate::pg_catalog::{self, PgCatalog, WaitsFunction};
 use crate::session::Session;
 
@@ -244,9 +245,9 @@ async fn spilling(
     state: SessionState,
     plan: LogicalPlan,
 ) -> Result<SendableRecordBatchStream, DataFusionError> {
-    let state = SessionStateBuilder::new_from_existing(state)
-        .with_physical_optimizer_rules(optimize::physical_rules(Holding::Nothing))
-        .build();
+    let rules = optimize::physical_rules(Holding::Nothing);
+    let state = with_many_sorts(state)?.with_physical_optimizer_rules(rules);
+    let state = state.build();
     let physical = physical_plan(&state, &plan).await?;
     stream_of(physical, &state)
 }

@@ -2,8 +2,8 @@
 
 mod copied_rows;
 mod holding;
-mod merge_inputs;
 mod row_sizes;
+mod sort_inputs;
 mod sorted_limits;
 mod spilling_joins;
 mod windows;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 
-use merge_inputs::MergeInputs;
+use sort_inputs::SortInputs;
 use sorted_limits::SortedLimits;
 use spilling_joins::SpillingJoins;
 use windows::Windows;
@@ -36,7 +36,7 @@ pub(super) fn rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Sen
     );
     insert("EnsureCooperative", Arc::new(SortedLimits(holding)));
     // Behind the rules that place sorts and move them down.
-    rules.push(Arc::new(MergeInputs));
+    rules.push(Arc::new(SortInputs));
     // Behind all rules that look into windows.
     rules.push(Arc::new(Windows(holding)));
     rules
