@@ -231,10 +231,7 @@ impl FieldIndex {
         while ends != 0 {
             let at = base + ends.trailing_zeros() as usize;
             ends &= ends - 1;
-            self.end_field(at, cursor);
-            if text[at] == dialect.record_end
-                && let Some(stop) = self.end_record(text, at, cursor, dialect)
-            {
+            if let Some(stop) = self.end_at(text, at, cursor, dialect) {
                 return Some(stop);
             }
         }
@@ -261,10 +258,7 @@ impl FieldIndex {
                 cursor.flags |= ESCAPED;
                 continue;
             }
-            self.end_field(at, cursor);
-            if text[at] == dialect.record_end
-                && let Some(stop) = self.end_record(text, at, cursor, dialect)
-            {
+            if let Some(stop) = self.end_at(text, at, cursor, dialect) {
                 return Some(stop);
             }
         }
@@ -287,10 +281,7 @@ impl FieldIndex {
                 step_in_quotes(text, at, cursor, dialect);
             } else if dialect.is_delimiter(byte) || byte == dialect.record_end {
                 check_after_quote(text, at, cursor, dialect);
-                self.end_field(at, cursor);
-                if byte == dialect.record_end
-                    && let Some(stop) = self.end_record(text, at, cursor, dialect)
-                {
+                if let Some(stop) = self.end_at(text, at, cursor, dialect) {
                     return Some(stop);
                 }
             } else if dialect.is_quote(byte) && at == cursor.field_start {
@@ -299,6 +290,23 @@ impl FieldIndex {
             }
         }
         None
+    }
+
+    /// Ends the field at a delimiter, and with it the record at a record end.
+    #[inline]
+    fn end_at(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        cursor: &mut RecordCursor,
+        dialect: &Dialect,
+    ) -> Option<IndexStop> {
+        self.end_field(at, cursor);
+        if text[at] == dialect.record_end {
+            self.end_record(text, at, cursor, dialect)
+        } else {
+            None
+        }
     }
 
     #[inline]

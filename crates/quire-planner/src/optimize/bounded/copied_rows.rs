@@ -170,3 +170,39 @@ fn in_form(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?;
     Ok(batch)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use datafusion::arrow::array::{ArrayRef, Int64Array, StringViewArray};
+
+    use super::*;
+
+    #[test]
+    fn parts_have_memory_of_their_own() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
+        let texts = (0..1000).map(|number| format!("a text that is not inline {number}"));
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter_values(texts));
+        let whole = RecordBatch::try_from_iter([("n", numbers), ("t", texts)]).unwrap();
+        let parts = parts_of(Ok(whole.clone()), 300).into_iter();
+        let parts: Vec<_> = parts
+            .map(|part| in_form(&part.unwrap(), &whole.schema()).unwrap())
+            .collect();
+        let rows: Vec<_> = parts.iter().map(RecordBatch::num_rows).collect();
+        assert_eq!(rows, [300, 300, 300, 100]);
+        let bytes = parts.iter().map(RecordBatch::get_array_memory_size);
+        assert!(bytes.sum::<usize>() < whole.get_array_memory_size() * 5 / 4);
+        let joined = datafusion::arrow::compute::concat_batches(&whole.schema(), &parts).unwrap();
+        assert_eq!(joined, whole);
+    }
+
+    #[test]
+    fn a_small_batch_stays_whole_and_an_error_an_error() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..3));
+        let small = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+        assert_eq!(parts_of(Ok(small), 3).len(), 1);
+        let failed = parts_of(internal_err!("of the input"), 3);
+        assert!(matches!(failed.as_slice(), [Err(_)]));
+    }
+}
