@@ -31,9 +31,9 @@ use datafusion::sql::sqlparser::ast::{
 use super::calls::call;
 use super::walk::walk_mut;
 use super::{
-    alias_scopes, arrays, frame_offsets, grouping_sets, named_windows, names, outer_columns,
-    output_columns, positions, renamed_functions, row_comparison, rows_in_subqueries, similar,
-    time_series, typed_neighbours,
+    alias_scopes, arrays, frame_offsets, grouping_sets,
+    named_windows, names, outer_columns, output_columns, positions, renamed_functions,
+    row_comparison, rows_in_subqueries, similar, time_series, typed_neighbours,
 };
 use crate::names::last_part;
 
