@@ -32,6 +32,7 @@ mod outer_types;
 mod own_names;
 mod physical_joins;
 mod promises;
+mod set_members;
 mod settled_nodes;
 mod shared_rows;
 mod small_integers;
@@ -79,6 +80,11 @@ pub fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.insert(4, Arc::new(times::TimeOperators));
     rules.insert(5, Arc::new(typing_gaps::TypingGaps));
     rules.insert(6, Arc::new(aggregate_orders::AggregateOrders));
+    let settling = rules.iter().position(|rule| rule.name() == "type_coercion");
+    rules.insert(
+        settling.unwrap_or(rules.len()),
+        Arc::new(set_members::SetMembers),
+    );
     // From where the types of operands are widened on.
     let settling = rules[3..].to_vec();
     rules.push(Arc::new(outer_types::OuterTypes::new(settling)));
