@@ -25,6 +25,7 @@ mod late_values;
 mod leading_groups;
 mod lost_constants;
 mod many_wildcards;
+mod offsets;
 mod open_literals;
 mod outer_aggregates;
 mod outer_references;
@@ -178,6 +179,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         };
     }
     rules.insert(0, Arc::new(promises::Promises));
+    rules.insert(1, Arc::new(offsets::Offsets));
     rules
 }
 
