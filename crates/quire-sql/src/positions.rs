@@ -63,7 +63,7 @@ fn check_distinct_key(key: &Expr, body: &SetExpr) -> Result<(), Error> {
     }
 }
 
-fn without_parentheses(expr: &Expr) -> &Expr {
+pub(super) fn without_parentheses(expr: &Expr) -> &Expr {
     match expr {
         Expr::Nested(inner) => without_parentheses(inner),
         other => other,

@@ -13,7 +13,7 @@
 //! 8. Comparisons of rows become conditions on their fields ([`super::row_comparison`]).
 //! 9. `generate_series` over points in time is a function of ours that gives an array ([`super::time_series`]).
 //! 10. `GROUP BY` with grouping sets is one list of them ([`super::grouping_sets`]); `DISTINCT ON (1)` and `array_agg(a ORDER BY 1)` are told apart
-//!     ([`super::positions`]).
+//!     ([`super::positions`]), and keys of `DISTINCT ON` come in the order of the rows ([`super::distinct_keys`]).
 //! 11. Windows that build on others are written out ([`super::named_windows`]), and offsets of frames as the planner reads them
 //!     ([`super::frame_offsets`]).
 //! 12. A function that gives rows of one column names it as it is called itself: `generate_series(1, 3) AS g` has the column `g`.
@@ -31,7 +31,7 @@ use datafusion::sql::sqlparser::ast::{
 use super::calls::call;
 use super::walk::walk_mut;
 use super::{
-    alias_scopes, arrays, frame_offsets, grouping_sets,
+    alias_scopes, arrays, distinct_keys, frame_offsets, grouping_sets,
     named_windows, names, outer_columns, output_columns, positions, renamed_functions,
     row_comparison, rows_in_subqueries, similar, time_series, typed_neighbours,
 };
@@ -68,6 +68,7 @@ impl VisitorMut for FileTableRewriter {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         fetch_to_limit(query);
+        distinct_keys::rewrite(query);
         if self.depth > 0 || !self.is_for_columns {
             typed_neighbours::rewrite_values(query);
         }

@@ -218,6 +218,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "set_members",
             "table_clauses",
             "parse",
+            "distinct_keys",
             "outer_aggregates",
             "rows_in_subqueries",
             "similar",

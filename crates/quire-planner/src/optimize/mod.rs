@@ -14,7 +14,7 @@ mod float_keys;
 mod group_dependencies;
 mod grouped_rows;
 mod hidden_operators;
-mod repeated_keys;
+mod idle_keys;
 mod inferred_filters;
 mod integer_sums;
 mod join_keys;
