@@ -54,7 +54,7 @@ pub use costs::CostsFunction;
 pub use decimal_casts::{DecimalToFloat, TextToDecimal};
 pub use decimal_digits::DecimalDigits;
 pub use file::FileFunction;
-pub use float_aggregates::STATISTICS;
+pub use float_aggregates::{STATISTICS, greatest_udaf, least_udaf};
 pub use float_casts::FloatCast;
 pub use float_key::FloatKey;
 pub use joined_bytes::JoinedBytes;
