@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod alias_scopes;
+mod ambiguous_keys;
 pub mod arrays;
 pub mod calls;
 mod chains;

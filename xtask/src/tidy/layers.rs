@@ -199,6 +199,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "calls",
             "names",
             "walk",
+            "ambiguous_keys",
             "positions",
             "grouping_sets",
             "named_windows",
