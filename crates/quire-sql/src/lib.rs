@@ -7,6 +7,7 @@
 
 mod alias_scopes;
 mod ambiguous_keys;
+mod array_subqueries;
 pub mod arrays;
 pub mod calls;
 mod chains;

@@ -5,7 +5,8 @@
 //!    A number with an exponent is a DOUBLE PRECISION; `mod(a, b)` is `a % b`.
 //!    `LIKE 'a/_' ESCAPE '/'` is `LIKE 'a\_'`.
 //! 3. Output columns ([`super::output_columns`]) get unique names, those of outer queries ([`super::outer_columns`]) their own.
-//! 4. Texts in `VALUES`, arrays and choices have the type written beside them ([`super::typed_neighbours`]); comparisons with arrays become lists ([`super::arrays`]).
+//! 4. Texts in `VALUES`, arrays and choices have the type written beside them ([`super::typed_neighbours`]); comparisons with arrays become lists ([`super::arrays`]);
+//!    `ARRAY(SELECT …)` is a subquery with an aggregate ([`super::array_subqueries`]).
 //! 5. `SIMILAR TO` is a regular expression ([`super::similar`]), `-2 ^ 2` is `(-2) ^ 2`, `~a` is `a # -1`, and
 //!    `generate_series` among the columns of a `SELECT` gives rows.
 //! 6. Functions that the planner knows by other names ([`super::renamed_functions`]); `U&'…'` is a text, `a ^@ b` is `starts_with(a, b)`.
@@ -31,7 +32,7 @@ use datafusion::sql::sqlparser::ast::{
 use super::calls::call;
 use super::walk::walk_mut;
 use super::{
-    alias_scopes, arrays, distinct_keys, frame_offsets, grouping_sets,
+    alias_scopes, array_subqueries, arrays, distinct_keys, frame_offsets, grouping_sets,
     named_windows, names, outer_columns, output_columns, positions, renamed_functions,
     row_comparison, rows_in_subqueries, similar, time_series, typed_neighbours,
 };
@@ -120,6 +121,7 @@ impl VisitorMut for FileTableRewriter {
         positions::constants_in_call(expr);
         row_comparison::rewrite(expr);
         typed_neighbours::rewrite_choices(expr);
+        array_subqueries::rewrite(expr);
         arrays::rewrite(expr);
         rows_in_subqueries::rewrite(expr);
         cut_to_length(expr);

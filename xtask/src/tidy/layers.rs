@@ -190,6 +190,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "text",
             "whole_decimals",
             "array_slices",
+            "array_of_rows",
         ],
     ),
     (
@@ -219,6 +220,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "set_members",
             "table_clauses",
             "parse",
+            "array_subqueries",
             "distinct_keys",
             "outer_aggregates",
             "rows_in_subqueries",
