@@ -102,7 +102,10 @@ def varying(make: Maker, place: Place) -> Node:
     own = {atom.sql for atom in place.arguments.atoms}
     if own.intersection(part.sql() for part in made.walk() if part.production == "column"):
         return made
-    columns = [atom.sql for atom in place.arguments.atoms if atom.kind is FLOAT8]
+    tame = [atom for atom in place.arguments.atoms if atom.is_tame]
+    columns = [atom.sql for atom in tame if atom.kind is FLOAT8]
+    # Of squares that overflow beside NaN, the order of the rows decides which it is.
+    columns = columns or [kinds.cast(atom.sql, FLOAT8) for atom in tame if atom.kind in kinds.INTEGERS]
     return text(make.rng.choice(columns)) if columns else made
 
 

@@ -20,8 +20,21 @@ NUMBERS = INTEGERS | {NUMERIC, FLOAT4, FLOAT8}
 TEXTS = frozenset({18, 19, 25, 705, 1042, 1043})
 BPCHAR, DATE, TIMESTAMP, INTERVAL = 1042, 1082, 1114, 1186
 
-# Of computed aggregates: relative to the value, or to one. A total of REALs is one, and depends on the order of the rows as they are read.
-TOLERANCE, REAL_TOLERANCE = 1e-9, 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Of computed aggregates: relative to the value, or to one; and as it is."""
+
+    relative: float = 1e-9
+    absolute: float = 0.0
+
+    def allows(self, one: float, other: float) -> bool:
+        return one == other or abs(one - other) <= max(self.absolute, self.relative * max(1.0, abs(one), abs(other)))
+
+
+# A total of REALs is one, and depends on the order of the rows as they are read.
+OF_REALS = Tolerance(1e-5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +63,18 @@ def difference(expected: Answer, got: Answer, expectation: Expectation) -> str:
                 return f"row {at + 1} differs" if expectation.is_total else f"the order differs at row {at + 1}"
         if expectation.is_total:
             return ""
-    tolerances = {at: REAL_TOLERANCE if FLOAT4 in (expected.types[at], got.types[at]) else TOLERANCE for at in expectation.approximate if at < len(readers)}
+    tolerances = {at: tolerance(expected, got, at) for at in expectation.approximate if at < len(readers)}
     return difference_of_sets(left, right, tolerances)
 
 
-def difference_of_sets(left: list[tuple[Value, ...]], right: list[tuple[Value, ...]], approximate: Mapping[int, float]) -> str:
+def tolerance(expected: Answer, got: Answer, at: int) -> Tolerance:
+    kinds = (expected.types[at], got.types[at])
+    if FLOAT4 in kinds:
+        return OF_REALS
+    return Tolerance(absolute=deviations.rounding([row[at] for row in got.rows])) if kinds == (NUMERIC, NUMERIC) else Tolerance()
+
+
+def difference_of_sets(left: list[tuple[Value, ...]], right: list[tuple[Value, ...]], approximate: Mapping[int, Tolerance]) -> str:
     def sort_key(row: tuple[Value, ...]) -> tuple[tuple[int, str, float], ...]:
         exact = [value for at, value in enumerate(row) if at not in approximate]
         return tuple(orderable(value) for value in [*exact, *(row[at] for at in sorted(approximate) if at < len(row))])
@@ -72,7 +92,7 @@ def orderable(value: Value) -> tuple[int, str, float]:
     return (0, value, 0.0) if isinstance(value, str) else (1, "", value)
 
 
-def is_close(one: Value, other: Value, tolerance: float = TOLERANCE) -> bool:
+def is_close(one: Value, other: Value, allowed: Tolerance) -> bool:
     if one is None or other is None:
         return False
     try:
@@ -81,7 +101,7 @@ def is_close(one: Value, other: Value, tolerance: float = TOLERANCE) -> bool:
         return False
     if math.isnan(one) or math.isnan(other):
         return math.isnan(one) and math.isnan(other)
-    return one == other or abs(one - other) <= tolerance * max(1.0, abs(one), abs(other))
+    return allowed.allows(one, other)
 
 
 def reader(expected: int, got: int) -> Callable[[bytes | None], Value]:

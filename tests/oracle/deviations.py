@@ -24,6 +24,12 @@ def date_as_timestamp(value: bytes | None) -> str | None:
     return text.removesuffix(" 00:00:00")
 
 
+def rounding(values: list[bytes | None]) -> float:
+    """How far a DECIMAL that is rounded may be from the exact one: `avg` of DECIMAL(p, s) has s + 4 digits."""
+    digits = max((len(value.decode().partition(".")[2]) for value in values if value is not None), default=0)
+    return 0.5000001 * 10.0**-digits
+
+
 def is_wider_integer(expected: Answer, got: Answer) -> bool:
     """A number without a point is a BIGINT in expressions: where PostgreSQL's INTEGER overflows ours need not."""
     return expected.state == "22003" and re.fullmatch("(integer|smallint) out of range", expected.message) is not None and not got.is_error

@@ -25,6 +25,8 @@ class Atom:
     is_column: bool = True
     # No two rows of its source have the same value, and none has NULL.
     is_unique: bool = False
+    # PostgreSQL makes another expression of it before it looks for those that it groups by.
+    is_rewritten: bool = False
 
 
 @dataclass(slots=True)

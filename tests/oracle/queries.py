@@ -118,12 +118,12 @@ def grouped(
     if is_whole and make.chance(0.3):
         items.append(aggregates.approximate(make, group_place))
         outputs.append(Output(kinds.FLOAT8, False, True))
-    grouping = group_by(make, [atom.sql for atom in keys])
+    groups = group_by(make, keys, group_place.has_numbered_rows)
     having_place = Place(keys, place.outer, place.for_arguments(), False, place.has_subqueries)
     having = clause("having", " HAVING ", make.expression(BOOL, having_place, 2)) if make.chance(0.3) else ""
     if not keys and not having and not any(has_aggregate(item) for item in items):
         having = text(" HAVING count(*) >= 0")
-    return Node("grouped_select", ["SELECT ", listing("", items), " FROM ", node, filtered, grouping, having], QUERY), outputs, group_place
+    return Node("grouped_select", ["SELECT ", listing("", items), " FROM ", node, filtered, groups, having], QUERY), outputs, group_place
 
 
 AGGREGATES = {rule.name for rules in RULES.values() for rule in rules if rule.needs == "aggregates"}
@@ -149,11 +149,29 @@ def group_keys(make: Maker, place: Place) -> list[Atom]:
             made = make.expression(kind, flat, 2)
             # A constant in GROUP BY is a column's position, or refused.
             if any(part.production == "column" for part in made.walk()):
-                keys[made.sql()] = Atom(made.sql(), kind, False, False)
+                keys[made.sql()] = Atom(made.sql(), kind, False, False, is_rewritten=is_rewritten(made))
     return list(keys.values())
 
 
-def group_by(make: Maker, keys: list[str]) -> Node | str:
+def is_rewritten(made: Node) -> bool:
+    """Whether PostgreSQL 15 folds a part of it to a constant, or turns a negation around. Where a grouping set leaves out such a key, it shows
+    the constant, or reads columns of rows that are no more."""
+    parts = [part for part in made.walk() if part.category and part.production]
+    has_constants = any(not any(inner.production == "column" for inner in part.walk()) for part in parts if part.production != "literal")
+    has_truths = any(part.category == BOOL.name and part.production == "literal" for part in parts)
+    return has_constants or has_truths or any(part.production in ("negation", "coalesce") for part in parts)
+
+
+def group_by(make: Maker, atoms: list[Atom], has_numbered_rows: bool) -> Node | str:
+    """Grouping sets only of keys that mean the same everywhere, and beside no window that numbers rows: keys that are left out leave ties."""
+    keys = [atom.sql for atom in atoms]
+    sets = grouping(make, keys)
+    if keys and (has_numbered_rows or any(atom.is_rewritten for atom in atoms)):
+        return Node("group_by", [" GROUP BY ", ", ".join(keys)])
+    return sets
+
+
+def grouping(make: Maker, keys: list[str]) -> Node | str:
     if not keys:
         return ""
     draw = make.rng.random() if make.may("grouping_sets") else 0.0

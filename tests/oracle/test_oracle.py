@@ -34,6 +34,12 @@ class Compare(unittest.TestCase):
         self.assertNotEqual(difference(one, other, Expectation()), "")
         self.assertEqual(difference(one, other, Expectation(approximate=frozenset({0}))), "")
 
+    def test_averages_of_decimals_are_rounded_to_their_digits(self) -> None:
+        expected, approximate = answer([NUMERIC], (b"5.6583333333333333",)), Expectation(approximate=frozenset({0}))
+        self.assertEqual(difference(expected, answer([NUMERIC], (b"5.658333",)), approximate), "")
+        self.assertNotEqual(difference(expected, answer([NUMERIC], (b"5.658334",)), approximate), "")
+        self.assertNotEqual(difference(expected, answer([NUMERIC], (b"5.658333",)), Expectation()), "")
+
 
 class Reduce(unittest.TestCase):
     def test_what_is_not_needed_goes(self) -> None:

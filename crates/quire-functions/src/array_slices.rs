@@ -123,14 +123,18 @@ fn sliced(elements: &ArrayRef, ranges: &[Range]) -> Result<Option<ArrayRef>> {
     Ok(Some(Arc::new(list)))
 }
 
-fn field_of(lists: &ListArray) -> Result<FieldRef> {
+pub(super) fn field_of(lists: &ListArray) -> Result<FieldRef> {
     match lists.data_type() {
         DataType::List(field) => Ok(Arc::clone(field)),
         other => plan_err!("{other} is no array"),
     }
 }
 
-fn list_of(field: FieldRef, pieces: &[ArrayRef], nulls: Option<NullBuffer>) -> Result<ListArray> {
+pub(super) fn list_of(
+    field: FieldRef,
+    pieces: &[ArrayRef],
+    nulls: Option<NullBuffer>,
+) -> Result<ListArray> {
     let offsets = OffsetBuffer::from_lengths(pieces.iter().map(|piece| piece.len()));
     let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
     let values = if pieces.is_empty() {

@@ -4,6 +4,7 @@
 
 mod array_cast;
 mod array_changes;
+mod array_of_rows;
 mod array_slices;
 mod array_text;
 mod average;
@@ -44,6 +45,7 @@ mod time;
 mod whole_decimals;
 
 pub use array_cast::ArrayCast;
+pub use array_of_rows::ARRAY_OF_ROWS;
 pub use array_slices::ARRAY_SLICES;
 pub use array_text::{ArrayElement, elements_of, parse_array};
 use average::ExactAverage;
@@ -54,7 +56,7 @@ pub use costs::CostsFunction;
 pub use decimal_casts::{DecimalToFloat, TextToDecimal};
 pub use decimal_digits::DecimalDigits;
 pub use file::FileFunction;
-pub use float_aggregates::STATISTICS;
+pub use float_aggregates::{STATISTICS, greatest_udaf, least_udaf};
 pub use float_casts::FloatCast;
 pub use float_key::FloatKey;
 pub use joined_bytes::JoinedBytes;
@@ -107,6 +109,7 @@ pub fn register_pure(state: &mut SessionState) -> Result<()> {
     state.register_udf(ScalarUDF::from(characters::Chr::new()).into())?;
     text::register(state)?;
     array_changes::register(state)?;
+    array_of_rows::register(state)?;
     array_slices::register(state)?;
     encodings::register(state)?;
     float_domains::register(state)?;

@@ -31,12 +31,14 @@ struct WholeDecimal {
 }
 
 impl WholeDecimal {
-    /// The next integer of values that are multiples of a `factor`th.
+    /// The next integer of values that are multiples of a `factor`th. Below a NULL may be any number.
     fn whole(&self, value: i128, factor: i128) -> i128 {
-        if self.is_upwards {
-            -(-value).div_euclid(factor)
+        let below = value.div_euclid(factor);
+        let is_between = value.rem_euclid(factor) != 0;
+        if self.is_upwards && is_between {
+            below + 1
         } else {
-            value.div_euclid(factor)
+            below
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The grammar that statements are read by: PostgreSQL's as `sqlparser` knows it, with six of its faults repaired.
+//! The grammar that statements are read by: PostgreSQL's as `sqlparser` knows it, with eight of its faults repaired.
 //!
 //! 1. `a IS DISTINCT FROM b AND c`: the right operand ends before `AND` and `OR`, which bind less tightly than `IS`.
 //! 2. `a = ANY (VALUES (1), (2))` and `a = ANY ((SELECT 1) UNION (SELECT 2))` compare with the rows of a query.
@@ -6,6 +6,8 @@
 //! 4. `INTERVAL(2) '1.234'` keeps its precision.
 //! 5. `~ a + 1` is `~ (a + 1)`.
 //! 6. `'1 day'::INTERVAL PRECEDING` is an offset of a frame.
+//! 7. `a>-1` compares with -1, and `a>/* … */1` with 1: signs and comments are no parts of an operator that is not known otherwise.
+//! 8. `EXPLAIN (SELECT 1)` has a query in its parentheses, and no options.
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Interval, Query, UnaryOperator, Value,
@@ -17,7 +19,11 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 
 /// PostgreSQL's dialect with our repairs. It says that it is PostgreSQL's to all who ask for its type.
 #[derive(Debug, Default)]
-pub(crate) struct QuireDialect(PostgreSqlDialect);
+pub(crate) struct QuireDialect {
+    postgresql: PostgreSqlDialect,
+    /// `EXPLAIN (SELECT …)`
+    pub(crate) explains_in_parentheses: bool,
+}
 
 type Infix = Option<Result<Expr, ParserError>>;
 
@@ -25,46 +31,50 @@ type Infix = Option<Result<Expr, ParserError>>;
 macro_rules! as_postgresql {
     ($($name:ident,)*) => {
         $(fn $name(&self) -> bool {
-            self.0.$name()
+            self.postgresql.$name()
         })*
     };
 }
 
 impl Dialect for QuireDialect {
     fn dialect(&self) -> std::any::TypeId {
-        self.0.dialect()
+        self.postgresql.dialect()
     }
 
     fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
-        self.0.identifier_quote_style(identifier)
+        self.postgresql.identifier_quote_style(identifier)
     }
 
     fn is_delimited_identifier_start(&self, ch: char) -> bool {
-        self.0.is_delimited_identifier_start(ch)
+        self.postgresql.is_delimited_identifier_start(ch)
     }
 
     fn is_identifier_start(&self, ch: char) -> bool {
-        self.0.is_identifier_start(ch)
+        self.postgresql.is_identifier_start(ch)
     }
 
     fn is_identifier_part(&self, ch: char) -> bool {
-        self.0.is_identifier_part(ch)
+        self.postgresql.is_identifier_part(ch)
     }
 
     fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
-        self.0.is_reserved_for_identifier(keyword)
+        self.postgresql.is_reserved_for_identifier(keyword)
     }
 
     fn is_custom_operator_part(&self, ch: char) -> bool {
-        self.0.is_custom_operator_part(ch)
+        !matches!(ch, '+' | '-' | '*' | '/') && self.postgresql.is_custom_operator_part(ch)
+    }
+
+    fn supports_explain_with_utility_options(&self) -> bool {
+        !self.explains_in_parentheses
     }
 
     fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
-        self.0.get_next_precedence(parser)
+        self.postgresql.get_next_precedence(parser)
     }
 
     fn prec_value(&self, precedence: Precedence) -> u8 {
-        self.0.prec_value(precedence)
+        self.postgresql.prec_value(precedence)
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Infix {
@@ -96,7 +106,6 @@ impl Dialect for QuireDialect {
         allow_extract_custom,
         allow_extract_single_quotes,
         supports_create_index_with_clause,
-        supports_explain_with_utility_options,
         supports_listen_notify,
         supports_factorial_operator,
         supports_bitwise_shift_operators,
@@ -334,6 +343,17 @@ mod tests {
         assert!(parsed("~ a + 1").starts_with("UnaryOp"));
         assert!(parsed("~ a & 1").starts_with("BinaryOp"));
         assert!(parsed("~ a = 1").starts_with("BinaryOp"));
+    }
+
+    #[test]
+    fn signs_and_comments_end_operators() {
+        for operator in ["<>", ">", ">=", "<", "<=", "=", ">>", "|"] {
+            same(&format!("a{operator}-1"), &format!("a {operator} -1"));
+            same(&format!("a{operator}/* b */1"), &format!("a {operator} 1"));
+            same(&format!("a{operator}--b\n1"), &format!("a {operator} 1"));
+        }
+        same("a>+1", "a > +1");
+        same("a->>'b'", "a ->> 'b'");
     }
 
     #[test]

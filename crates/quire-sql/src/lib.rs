@@ -6,12 +6,15 @@
 #![forbid(unsafe_code)]
 
 mod alias_scopes;
+mod ambiguous_keys;
+mod array_subqueries;
 pub mod arrays;
 pub mod calls;
 mod chains;
 pub mod copy_statement;
 mod depth;
 mod dialect;
+mod distinct_keys;
 pub mod expression_names;
 mod frame_offsets;
 mod grouping_sets;

@@ -121,7 +121,8 @@ fn of_item(item: &SelectItem) -> Option<Option<String>> {
     }
 }
 
-/// PostgreSQL's `FigureColname`: the name of a column or function, looking through casts; of a cast of anything else that of its type.
+/// PostgreSQL's `FigureColname`: the name of a column or function, looking through casts and into ELSE;
+/// of a cast of anything else that of its type.
 pub fn of_expression(expr: &Expr) -> String {
     let own = own_name_of(expr);
     own.or_else(|| type_name_of(expr))
@@ -132,7 +133,12 @@ fn own_name_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(ident) => Some(folded(ident)),
         Expr::CompoundIdentifier(parts) => parts.last().map(folded),
-        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => own_name_of(inner),
+        Expr::Nested(inner)
+        | Expr::Cast { expr: inner, .. }
+        | Expr::Case {
+            else_result: Some(inner),
+            ..
+        } => own_name_of(inner),
         Expr::Function(function) => last_part(&function.name),
         Expr::Subquery(query) => of_query(query).into_iter().flatten().next(),
         other => syntax_name_of(other).map(str::to_owned),

@@ -75,7 +75,7 @@ impl ParsedCommand {
 
 /// Parses exactly one statement; a semicolon may end it.
 pub fn parse(sql: &str) -> Result<ParsedCommand, Error> {
-    let dialect = QuireDialect::default();
+    let mut dialect = QuireDialect::default();
     let mut tokens = Tokenizer::new(&dialect, sql)
         .tokenize_with_location()
         .map_err(|error| Error::syntax(error.message, position(error.location)))?;
@@ -84,6 +84,7 @@ pub fn parse(sql: &str) -> Result<ParsedCommand, Error> {
     let operators = depth::check_tokens(&tokens)?;
     let clauses = table_clauses::take(&mut tokens)?;
     set_members::close(&mut tokens);
+    dialect.explains_in_parentheses = explains_in_parentheses(&tokens);
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(RECURSION_LIMIT)
         .with_tokens_with_locations(tokens);
@@ -107,6 +108,20 @@ pub fn parse(sql: &str) -> Result<ParsedCommand, Error> {
             position(extra.span.start),
         )),
     }
+}
+
+/// Whether a statement begins with `EXPLAIN (SELECT`, where `EXPLAIN` may have options, too.
+fn explains_in_parentheses(tokens: &[TokenWithSpan]) -> bool {
+    let tokens = tokens.iter().map(|token| &token.token);
+    let mut tokens =
+        tokens.filter(|token| !matches!(token, Token::Whitespace(_) | Token::SemiColon));
+    let is_explain = tokens.next().is_some_and(|first| word(first) == "explain");
+    let mut tokens = tokens.peekable();
+    if !is_explain || tokens.next_if_eq(&&Token::LParen).is_none() {
+        return false;
+    }
+    let inner = tokens.find(|token| **token != Token::LParen);
+    inner.is_some_and(|first| ["select", "with", "values"].contains(&word(first).as_str()))
 }
 
 /// Texts have no NUL character: neither does a statement, nor may an escape in it make one. (The tokenizer refuses those of `E'…'`.)

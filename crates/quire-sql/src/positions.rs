@@ -7,6 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 
+use super::ambiguous_keys;
 use super::names::{folded, of_expression};
 use super::walk::for_each_expression;
 
@@ -23,6 +24,7 @@ pub(super) fn check_order(query: &Query) -> Result<(), Error> {
     keys.iter().try_for_each(|key| {
         check(&key.expr, "ORDER BY", items)?;
         check_distinct_key(&key.expr, &query.body)?;
+        ambiguous_keys::check(&key.expr, "ORDER BY", items.unwrap_or_default(), is_set)?;
         if is_set {
             check_set_key(&key.expr, items)
         } else {
@@ -63,7 +65,7 @@ fn check_distinct_key(key: &Expr, body: &SetExpr) -> Result<(), Error> {
     }
 }
 
-fn without_parentheses(expr: &Expr) -> &Expr {
+pub(super) fn without_parentheses(expr: &Expr) -> &Expr {
     match expr {
         Expr::Nested(inner) => without_parentheses(inner),
         other => other,
@@ -127,6 +129,7 @@ pub(super) fn check_select(select: &Select) -> Result<(), Error> {
     if let Some(Distinct::On(keys)) = &select.distinct {
         for key in keys {
             check(key, "DISTINCT ON", items)?;
+            ambiguous_keys::check(key, "DISTINCT ON", &select.projection, false)?;
         }
     }
     Ok(())

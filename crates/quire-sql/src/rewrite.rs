@@ -5,7 +5,8 @@
 //!    A number with an exponent is a DOUBLE PRECISION; `mod(a, b)` is `a % b`.
 //!    `LIKE 'a/_' ESCAPE '/'` is `LIKE 'a\_'`.
 //! 3. Output columns ([`super::output_columns`]) get unique names, those of outer queries ([`super::outer_columns`]) their own.
-//! 4. Texts in `VALUES`, arrays and choices have the type written beside them ([`super::typed_neighbours`]); comparisons with arrays become lists ([`super::arrays`]).
+//! 4. Texts in `VALUES`, arrays and choices have the type written beside them ([`super::typed_neighbours`]); comparisons with arrays become lists ([`super::arrays`]);
+//!    `ARRAY(SELECT …)` is a subquery with an aggregate ([`super::array_subqueries`]).
 //! 5. `SIMILAR TO` is a regular expression ([`super::similar`]), `-2 ^ 2` is `(-2) ^ 2`, `~a` is `a # -1`, and
 //!    `generate_series` among the columns of a `SELECT` gives rows.
 //! 6. Functions that the planner knows by other names ([`super::renamed_functions`]); `U&'…'` is a text, `a ^@ b` is `starts_with(a, b)`.
@@ -13,7 +14,7 @@
 //! 8. Comparisons of rows become conditions on their fields ([`super::row_comparison`]).
 //! 9. `generate_series` over points in time is a function of ours that gives an array ([`super::time_series`]).
 //! 10. `GROUP BY` with grouping sets is one list of them ([`super::grouping_sets`]); `DISTINCT ON (1)` and `array_agg(a ORDER BY 1)` are told apart
-//!     ([`super::positions`]).
+//!     ([`super::positions`]), and keys of `DISTINCT ON` come in the order of the rows ([`super::distinct_keys`]).
 //! 11. Windows that build on others are written out ([`super::named_windows`]), and offsets of frames as the planner reads them
 //!     ([`super::frame_offsets`]).
 //! 12. A function that gives rows of one column names it as it is called itself: `generate_series(1, 3) AS g` has the column `g`.
@@ -31,9 +32,9 @@ use datafusion::sql::sqlparser::ast::{
 use super::calls::call;
 use super::walk::walk_mut;
 use super::{
-    alias_scopes, arrays, frame_offsets, grouping_sets, named_windows, names, outer_columns,
-    output_columns, positions, renamed_functions, row_comparison, rows_in_subqueries, similar,
-    time_series, typed_neighbours,
+    alias_scopes, array_subqueries, arrays, distinct_keys, frame_offsets, grouping_sets,
+    named_windows, names, outer_columns, output_columns, positions, renamed_functions,
+    row_comparison, rows_in_subqueries, similar, time_series, typed_neighbours,
 };
 use crate::names::last_part;
 
@@ -68,6 +69,7 @@ impl VisitorMut for FileTableRewriter {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         fetch_to_limit(query);
+        distinct_keys::rewrite(query);
         if self.depth > 0 || !self.is_for_columns {
             typed_neighbours::rewrite_values(query);
         }
@@ -119,6 +121,7 @@ impl VisitorMut for FileTableRewriter {
         positions::constants_in_call(expr);
         row_comparison::rewrite(expr);
         typed_neighbours::rewrite_choices(expr);
+        array_subqueries::rewrite(expr);
         arrays::rewrite(expr);
         rows_in_subqueries::rewrite(expr);
         cut_to_length(expr);

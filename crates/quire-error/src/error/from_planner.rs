@@ -173,7 +173,9 @@ fn misplaced_aggregate(line: &str) -> Option<Error> {
     if line.contains("cannot be resolved") || line.contains("must appear in the GROUP BY") {
         return Some(Error::new("42803", in_sql(line)));
     }
-    if line.starts_with("For SELECT DISTINCT, ORDER BY") {
+    if line.starts_with("For SELECT DISTINCT, ORDER BY")
+        || line.starts_with("SELECT DISTINCT ON expressions must match")
+    {
         return Some(Error::new("42P10", in_sql(line)));
     }
     None

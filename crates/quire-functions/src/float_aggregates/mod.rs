@@ -18,6 +18,7 @@ use datafusion::common::{Result, ScalarValue, exec_err};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::functions_aggregate::all_default_aggregate_functions;
+use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
 use datafusion::logical_expr::function::{
     AccumulatorArgs, AggregateFunctionSimplification, StateFieldsArgs,
 };
@@ -68,6 +69,24 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         state.register_udaf(Arc::new(AggregateUDF::from(repaired)))?;
     }
     Ok(())
+}
+
+/// `min` as it is registered, for plans that the planner makes by itself.
+pub fn least_udaf() -> Arc<AggregateUDF> {
+    let repaired = FloatAggregate {
+        function: min_udaf(),
+        repair: Repair::Extreme(FloatExtreme::Least),
+    };
+    Arc::new(AggregateUDF::from(repaired))
+}
+
+/// The same of `max`.
+pub fn greatest_udaf() -> Arc<AggregateUDF> {
+    let repaired = FloatAggregate {
+        function: max_udaf(),
+        repair: Repair::Extreme(FloatExtreme::Greatest),
+    };
+    Arc::new(AggregateUDF::from(repaired))
 }
 
 /// What is wrong in a function.

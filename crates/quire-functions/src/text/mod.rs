@@ -10,8 +10,10 @@
 //! | `argument` | the arguments of one call, row by row |
 //! | `output` | texts that are being made |
 //! | `like` | patterns of many wildcards |
+//! | `letter_case` | large and small letters |
 
 mod argument;
+mod letter_case;
 mod like;
 mod operation;
 mod output;
@@ -53,7 +55,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         let function = TextFunction { inner, operation };
         state.register_udf(ScalarUDF::from(function).into())?;
     }
-    Ok(())
+    letter_case::register(state)
 }
 
 /// One of DataFusion's functions, with our calculation.

@@ -12,12 +12,15 @@ use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    Aggregate, Expr, Filter, Limit, LogicalPlan, Projection, SortExpr, SubqueryAlias,
+    Aggregate, AggregateUDF, Expr, Filter, Limit, LogicalPlan, Projection, SortExpr, SubqueryAlias,
 };
 use datafusion::optimizer::AnalyzerRule;
 
-/// The functions whose results depend on the order of rows. The planner makes `nth_value(x, n)` of `(array_agg(x))[n]`.
+/// The functions whose results depend on the order of all rows. The planner makes `nth_value(x, n)` of `(array_agg(x))[n]`.
 const ORDERED: [&str; 3] = ["array_agg", "nth_value", "string_agg"];
+
+/// Those of the ends of an order.
+const OF_ENDS: [&str; 2] = ["first_value", "last_value"];
 
 /// What keys are called that a projection leaves out.
 const KEY: &str = "\u{1f}order";
@@ -64,6 +67,12 @@ fn order_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let expressions = expressions.collect::<Result<Vec<_>>>()?;
     let ordered = Aggregate::try_new(input, aggregate.group_expr.clone(), expressions)?;
     Ok(Transformed::yes(LogicalPlan::Aggregate(ordered)))
+}
+
+/// Whether the result of a function depends on an order, that of `WITHIN GROUP` among them.
+pub(super) fn is_ordered(function: &AggregateUDF) -> bool {
+    let name = function.name();
+    ORDERED.contains(&name) || OF_ENDS.contains(&name) || function.supports_within_group_clause()
 }
 
 /// Whether a call takes rows in an order that it does not name.

@@ -9,11 +9,12 @@ mod collected_aggregates;
 mod common_expressions;
 mod decimals_beside_floats;
 mod excepted_plans;
-mod exclusive_or;
 mod filter_places;
 mod float_keys;
 mod group_dependencies;
 mod grouped_rows;
+mod hidden_operators;
+mod idle_keys;
 mod inferred_filters;
 mod integer_sums;
 mod join_keys;
@@ -24,6 +25,7 @@ mod late_values;
 mod leading_groups;
 mod lost_constants;
 mod many_wildcards;
+mod offsets;
 mod open_literals;
 mod outer_aggregates;
 mod outer_references;
@@ -31,13 +33,12 @@ mod outer_types;
 mod own_names;
 mod physical_joins;
 mod promises;
-mod repeated_keys;
+mod set_members;
 mod settled_nodes;
 mod shared_rows;
 mod small_integers;
 mod strict_types;
 mod times;
-mod typed_products;
 mod typing_gaps;
 mod ungrouped_columns;
 mod union_names;
@@ -80,12 +81,16 @@ pub fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.insert(4, Arc::new(times::TimeOperators));
     rules.insert(5, Arc::new(typing_gaps::TypingGaps));
     rules.insert(6, Arc::new(aggregate_orders::AggregateOrders));
+    let settling = rules.iter().position(|rule| rule.name() == "type_coercion");
+    rules.insert(
+        settling.unwrap_or(rules.len()),
+        Arc::new(set_members::SetMembers),
+    );
     // From where the types of operands are widened on.
     let settling = rules[3..].to_vec();
     rules.push(Arc::new(outer_types::OuterTypes::new(settling)));
     rules.push(Arc::new(times::TimeTypes));
     rules.push(Arc::new(checked_operators::CheckedOperators));
-    rules.push(Arc::new(exclusive_or::ExclusiveOr));
     rules.push(Arc::new(unnesting::Unnesting));
     rules.push(Arc::new(float_keys::FloatKeys));
     rules.push(Arc::new(settled_nodes::SettledNodes));
@@ -112,7 +117,6 @@ pub fn settle_types(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let expr = expr.data.transform_up(settle)?;
     let check = |part| checked_operators::check_expression(part, schema);
     let expr = expr.data.transform_up(check)?;
-    let expr = expr.data.transform_up(exclusive_or::guard)?;
     let compare = |part| float_keys::compare_by_keys(part, schema);
     Ok(expr.data.transform_up(compare)?.data)
 }
@@ -143,7 +147,7 @@ pub fn optimizer_rules() -> Rules {
                 ExceptedPlans::of(rule, common_expressions::has_equal_times)
             }
             "push_down_filter" => Arc::new(filter_places::FilterPlaces::default()),
-            "simplify_expressions" => Arc::new(typed_products::TypedProducts(Arc::clone(rule))),
+            "simplify_expressions" => Arc::new(hidden_operators::HiddenOperators(Arc::clone(rule))),
             _ => continue,
         };
     }
@@ -175,6 +179,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         };
     }
     rules.insert(0, Arc::new(promises::Promises));
+    rules.insert(1, Arc::new(offsets::Offsets));
     rules
 }
 

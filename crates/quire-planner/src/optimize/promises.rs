@@ -14,16 +14,19 @@
 //! - A filter on `a + 1 = a` makes equals of a column and an expression. An order by the one is written as an order by the other, and
 //!   is not recognised where an operator above passes on columns only.
 //! - A join loses the constants of its right side ([`super::lost_constants`]).
+//! - A select list that puts the keys of groups elsewhere says that no two rows are alike in other columns. An order by `count, key` is left
+//!   out where rows come in the order of `count`.
 //!
 //! So the inputs of these get [`Unpromised`] above them, which passes the rows on and promises nothing. Above a window it promises what
-//! the input of the window does.
+//! the input of the window does, and above such a select list all but keys.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{JoinType, Result, Statistics, internal_err};
+use datafusion::common::{Constraint, JoinType, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Operator, SetMonotonicity};
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
@@ -73,13 +76,21 @@ impl PhysicalOptimizerRule for Promises {
                 let unpromised = Unpromised::above_window(Arc::clone(&node.data), &node.data)?;
                 return Ok(Transformed::yes(Arc::new(unpromised)));
             }
+            if misplaces_keys(&node.data) {
+                let unpromised = Unpromised::without_keys(node.data)?;
+                return Ok(Transformed::yes(Arc::new(unpromised)));
+            }
             if equates_expressions(&node.data) || computes_volatile(&node.data) {
                 Ok(Transformed::yes(Arc::new(Unpromised::above(node.data))))
             } else {
                 Ok(node)
             }
         })?;
-        Ok(optimized.data)
+        Ok(match optimized.data.downcast_ref::<Unpromised>() {
+            // Nothing relies on keys of the result.
+            Some(outermost) if outermost.kept == Kept::AllButKeys => Arc::clone(&outermost.input),
+            _ => optimized.data,
+        })
     }
 
     fn schema_check(&self) -> bool {
@@ -240,11 +251,52 @@ fn is_monotone(aggregate: &AggregateFunctionExpr) -> bool {
     aggregate.set_monotonicity() != SetMonotonicity::NotMonotonic
 }
 
-/// Rows of which nothing is known, or what the input of a window promises.
+/// Whether the operator is a select list that promises keys of its input in other columns than where they are.
+fn misplaces_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let Some(projection) = node.downcast_ref::<ProjectionExec>() else {
+        return false;
+    };
+    let known = projection.input().equivalence_properties().constraints();
+    let known: Vec<BTreeSet<usize>> = known
+        .iter()
+        .map(|key| columns_of(key).iter().copied().collect())
+        .collect();
+    let is_wrong = |key: &Constraint| {
+        let columns = columns_of(key).iter();
+        let sources: Option<BTreeSet<usize>> = columns
+            .map(|column| {
+                let output = projection.expr().get(*column)?;
+                let source = output.expr.downcast_ref::<Column>()?;
+                Some(source.index())
+            })
+            .collect();
+        sources.is_none_or(|sources| !known.contains(&sources))
+    };
+    let promised = node.equivalence_properties().constraints();
+    promised.iter().any(is_wrong)
+}
+
+fn columns_of(key: &Constraint) -> &[usize] {
+    match key {
+        Constraint::PrimaryKey(columns) | Constraint::Unique(columns) => columns,
+    }
+}
+
+/// What [`Unpromised`] promises all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Nothing,
+    /// What the input of a window promises.
+    BelowWindow,
+    /// Orders, and which columns are equal.
+    AllButKeys,
+}
+
+/// Rows of which nothing is known, or not all that their operator promises.
 #[derive(Debug)]
 struct Unpromised {
     input: Arc<dyn ExecutionPlan>,
-    is_above_window: bool,
+    kept: Kept,
     properties: Arc<PlanProperties>,
 }
 
@@ -259,7 +311,7 @@ impl Unpromised {
         );
         Self {
             input,
-            is_above_window: false,
+            kept: Kept::Nothing,
             properties: Arc::new(properties),
         }
     }
@@ -269,32 +321,42 @@ impl Unpromised {
         input: Arc<dyn ExecutionPlan>,
         window: &Arc<dyn ExecutionPlan>,
     ) -> Result<Self> {
-        let mut known = EquivalenceProperties::new(input.schema());
-        if let [below] = window.children().as_slice() {
-            let promised = below.equivalence_properties();
-            known.add_equivalence_group(promised.eq_group().clone())?;
-            known.add_orderings(promised.oeq_class().clone());
-        }
+        let known = match window.children().as_slice() {
+            [below] => orders_of(&input, below.equivalence_properties())?,
+            _ => EquivalenceProperties::new(input.schema()),
+        };
+        Ok(Self::keeping(Kept::BelowWindow, input, known))
+    }
+
+    fn without_keys(input: Arc<dyn ExecutionPlan>) -> Result<Self> {
+        let known = orders_of(&input, input.equivalence_properties())?;
+        Ok(Self::keeping(Kept::AllButKeys, input, known))
+    }
+
+    fn keeping(kept: Kept, input: Arc<dyn ExecutionPlan>, known: EquivalenceProperties) -> Self {
         let properties = PlanProperties::new(
             known,
             input.output_partitioning().clone(),
             input.pipeline_behavior(),
             input.boundedness(),
         );
-        Ok(Self {
+        Self {
             input,
-            is_above_window: true,
+            kept,
             properties: Arc::new(properties),
-        })
+        }
     }
 
     fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<Self>> {
         let Some(input) = children.into_iter().next() else {
             return internal_err!("Unpromised has one input");
         };
+        if self.kept == Kept::AllButKeys {
+            return Ok(Arc::new(Self::without_keys(input)?));
+        }
         // Other rules may have put something between, which passes on what the window promises.
         let window = match growing_window(&input) {
-            Some(window) if self.is_above_window => Some(Arc::clone(window)),
+            Some(window) if self.kept == Kept::BelowWindow => Some(Arc::clone(window)),
             _ => None,
         };
         Ok(Arc::new(match window {
@@ -302,6 +364,17 @@ impl Unpromised {
             None => Self::above(input),
         }))
     }
+}
+
+/// The equal columns and the orders of `promised`, for rows that have its columns first.
+fn orders_of(
+    rows: &Arc<dyn ExecutionPlan>,
+    promised: &EquivalenceProperties,
+) -> Result<EquivalenceProperties> {
+    let mut known = EquivalenceProperties::new(rows.schema());
+    known.add_equivalence_group(promised.eq_group().clone())?;
+    known.add_orderings(promised.oeq_class().clone());
+    Ok(known)
 }
 
 /// The window that promises growth, below rows in another form.

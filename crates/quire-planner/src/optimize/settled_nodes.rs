@@ -1,4 +1,4 @@
-//! What single operators need once types are settled, in one walk: [`super::repeated_keys`], [`super::group_dependencies`],
+//! What single operators need once types are settled, in one walk: [`super::group_dependencies`], [`super::idle_keys`],
 //! [`super::union_names`], [`super::values_types`].
 
 use datafusion::common::Result;
@@ -7,7 +7,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{Distinct, JoinConstraint, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::{group_dependencies, repeated_keys, union_names, values_types};
+use super::{group_dependencies, idle_keys, union_names, values_types};
 
 /// The rule.
 #[derive(Debug)]
@@ -36,9 +36,9 @@ impl AnalyzerRule for SettledNodes {
 fn settle(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match plan {
         LogicalPlan::Aggregate(aggregate) => {
-            repeated_keys::of_aggregates(aggregate)?.transform_data(group_dependencies::of_keys)
+            idle_keys::of_aggregates(aggregate)?.transform_data(group_dependencies::of_keys)
         }
-        LogicalPlan::Distinct(Distinct::On(distinct)) => Ok(repeated_keys::of_distinct(distinct)),
+        LogicalPlan::Distinct(Distinct::On(distinct)) => Ok(idle_keys::of_distinct(distinct)),
         LogicalPlan::Distinct(distinct) => {
             group_dependencies::of_keys(LogicalPlan::Distinct(distinct))
         }

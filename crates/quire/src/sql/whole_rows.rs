@@ -1,9 +1,9 @@
 //! Whole rows: the name of a table where a value is expected.
 //!
-//! `y IS NULL`, where `y` is a table of the `SELECT` and no column, asks all columns of its row; `count(y)` counts its rows, `y = z` compares
-//! two rows. The planner knows columns only, so this is written out when it has not found one of that name. A row that an outer join
-//! has not found is NULL, and is told by a column that is never NULL otherwise; where there is none, the error stays, as it does for
-//! rows in all other places.
+//! `y IS NULL`, where `y` is a table of the `SELECT` and no column, asks all columns of its row; `count(y)` counts its rows, `y = z` and `y < z`
+//! compare two rows, and `y` elsewhere is `ROW(y.a, y.b)`. The planner knows columns only, so this is written out when it has not found
+//! one of that name. A row that an outer join has not found is NULL, and is told by a column that is never NULL otherwise; where there is
+//! none, the error stays.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,8 +12,10 @@ use datafusion::arrow::datatypes::Fields;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    JoinOperator, Query, Select, Statement, TableFactor, UnaryOperator, Value, Visitor, VisitorMut,
+    JoinOperator, Query, Select, SelectItem, Statement, TableFactor, UnaryOperator, Value, Visitor,
+    VisitorMut,
 };
+use quire_sql::calls::call;
 use quire_sql::names::{folded, last_part};
 use quire_sql::walk::{change_own_expressions, look_at_own_expressions, walk, walk_mut};
 
@@ -70,6 +72,7 @@ impl VisitorMut for WholeRowWriter<'_> {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         if let Some(rows) = WholeRows::of(select, self.0) {
+            rows.name_outputs(select);
             change_own_expressions(select, |expr| {
                 if let Some(written) = rows.written(expr) {
                     *expr = Expr::Nested(Box::new(written));
@@ -127,24 +130,38 @@ impl<'c> WholeRows<'c> {
         }
     }
 
-    /// A condition on rows, on their columns.
+    /// A row that is put out as it is keeps its name.
+    fn name_outputs(&self, select: &mut Select) {
+        for item in &mut select.projection {
+            if let SelectItem::UnnamedExpr(expr) = item
+                && let Some((name, _)) = self.row(expr)
+            {
+                let (alias, expr) = (ident(name), expr.clone());
+                *item = SelectItem::ExprWithAlias { expr, alias };
+            }
+        }
+    }
+
+    /// A condition on rows, on their columns; or the value of a row.
     fn written(&self, expr: &Expr) -> Option<Expr> {
         match expr {
             Expr::IsNull(row) => self.each(row, Expr::IsNull),
             Expr::IsNotNull(row) => self.each(row, Expr::IsNotNull),
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::Eq,
-                right,
-            } => self.equal(left, right),
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::NotEq,
-                right,
-            } => Some(Expr::UnaryOp {
-                op: UnaryOperator::Not,
-                expr: Box::new(Expr::Nested(Box::new(self.equal(left, right)?))),
-            }),
+            Expr::BinaryOp { left, op, right } => match op {
+                BinaryOperator::Eq => self.compared(left, right, equal),
+                BinaryOperator::NotEq => Some(not(self.compared(left, right, equal)?)),
+                BinaryOperator::Lt => self.compared(left, right, less),
+                BinaryOperator::Gt => self.compared(right, left, less),
+                BinaryOperator::LtEq => Some(not(self.compared(right, left, less)?)),
+                BinaryOperator::GtEq => Some(not(self.compared(left, right, less)?)),
+                _ => None,
+            },
+            Expr::Identifier(_) => {
+                let (name, row) = self.row(expr)?;
+                let fields = row.fields.iter().map(|field| column(name, field.name()));
+                let value = call("row", fields.collect());
+                Some(if_found(row.found(name)?, value))
+            }
             _ => None,
         }
     }
@@ -155,8 +172,8 @@ impl<'c> WholeRows<'c> {
         all(fields.map(|field| test(Box::new(column(name, field.name())))))
     }
 
-    /// Whether two rows are the same, as values that are compared: NULL is one like others in them, but a row that is missing is unknown.
-    fn equal(&self, left: &Expr, right: &Expr) -> Option<Expr> {
+    /// Compares two rows as values: NULL is one like others in them, and the greatest, but a row that is missing is unknown.
+    fn compared(&self, left: &Expr, right: &Expr, compare: Comparison) -> Option<Expr> {
         let ((name, row), (other_name, other)) = (self.row(left)?, self.row(right)?);
         let pairs = row.fields.iter().zip(other.fields.iter());
         let are_alike = row.fields.len() == other.fields.len()
@@ -166,24 +183,13 @@ impl<'c> WholeRows<'c> {
         if !are_alike {
             return None;
         }
-        let equal = all(pairs.map(|(one, two)| {
-            let sides = (column(name, one.name()), column(other_name, two.name()));
-            Expr::IsNotDistinctFrom(Box::new(sides.0), Box::new(sides.1))
-        }))?;
+        let pairs = pairs.map(|(one, two)| {
+            let sides = [column(name, one.name()), column(other_name, two.name())];
+            sides.map(Box::new)
+        });
+        let compared = compare(pairs.collect())?;
         let found = [row.found(name)?, other.found(other_name)?];
-        match all(found.into_iter().flatten()) {
-            Some(found) => Some(Expr::Case {
-                case_token: AttachedToken::empty(),
-                end_token: AttachedToken::empty(),
-                operand: None,
-                conditions: vec![CaseWhen {
-                    condition: found,
-                    result: equal,
-                }],
-                else_result: None,
-            }),
-            None => Some(equal),
-        }
+        Some(if_found(all(found.into_iter().flatten()), compared))
     }
 
     /// `count(y)` counts what is never NULL of the row.
@@ -250,6 +256,71 @@ fn missing_sides(operator: &JoinOperator) -> (bool, bool) {
 
 fn column(table: &str, name: &str) -> Expr {
     Expr::CompoundIdentifier(vec![ident(table), ident(name)])
+}
+
+/// What is made of the fields of two rows, in pairs.
+type Comparison = fn(Vec<[Box<Expr>; 2]>) -> Option<Expr>;
+
+fn equal(fields: Vec<[Box<Expr>; 2]>) -> Option<Expr> {
+    let fields = fields.into_iter();
+    all(fields.map(|[one, other]| Expr::IsNotDistinctFrom(one, other)))
+}
+
+/// Whether the first field that differs is less.
+fn less(fields: Vec<[Box<Expr>; 2]>) -> Option<Expr> {
+    fields.into_iter().rev().fold(None, |rest, [one, other]| {
+        let is_last = both(
+            BinaryOperator::And,
+            Expr::IsNotNull(one.clone()),
+            Expr::IsNull(other.clone()),
+        );
+        let is_less = Expr::BinaryOp {
+            left: one.clone(),
+            op: BinaryOperator::Lt,
+            right: other.clone(),
+        };
+        let is_less = call("coalesce", vec![is_less, is_last]);
+        Some(match rest {
+            None => is_less,
+            Some(rest) => {
+                let go_on = both(
+                    BinaryOperator::And,
+                    Expr::IsNotDistinctFrom(one, other),
+                    rest,
+                );
+                both(BinaryOperator::Or, is_less, go_on)
+            }
+        })
+    })
+}
+
+fn both(op: BinaryOperator, left: Expr, right: Expr) -> Expr {
+    let [left, right] = [left, right].map(|side| Box::new(Expr::Nested(Box::new(side))));
+    Expr::BinaryOp { left, op, right }
+}
+
+fn not(condition: Expr) -> Expr {
+    Expr::UnaryOp {
+        op: UnaryOperator::Not,
+        expr: Box::new(Expr::Nested(Box::new(condition))),
+    }
+}
+
+/// The value under a condition, if there is one; otherwise NULL.
+fn if_found(found: Option<Expr>, value: Expr) -> Expr {
+    let Some(found) = found else {
+        return value;
+    };
+    Expr::Case {
+        case_token: AttachedToken::empty(),
+        end_token: AttachedToken::empty(),
+        operand: None,
+        conditions: vec![CaseWhen {
+            condition: found,
+            result: value,
+        }],
+        else_result: None,
+    }
 }
 
 fn all(conditions: impl Iterator<Item = Expr>) -> Option<Expr> {

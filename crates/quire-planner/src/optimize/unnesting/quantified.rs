@@ -4,9 +4,10 @@
 //! decide, and a NULL among the rows makes unknown what they leave open. Of no rows, `ANY` is false and `ALL` true.
 
 use datafusion::common::{Result, ScalarValue, not_impl_err};
-use datafusion::functions_aggregate::expr_fn::{count, max, min};
+use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::{SetComparison, SetQuantifier};
 use datafusion::logical_expr::{Expr, LogicalPlan, Operator, binary_expr, lit, when};
+use quire_functions::{greatest_udaf, least_udaf};
 
 use super::as_subquery;
 use super::rows::{WidenedRows, plan_of, reads_outer};
@@ -50,8 +51,8 @@ impl WidenedRows<'_> {
     fn extremes(&mut self, plan: &LogicalPlan) -> Result<QuantifiedExtremes> {
         let column = || first_column(plan);
         let calls = vec![
-            min(column()),
-            max(column()),
+            least_udaf().call(vec![column()]),
+            greatest_udaf().call(vec![column()]),
             count(lit(1_i64)),
             count(column()),
         ];

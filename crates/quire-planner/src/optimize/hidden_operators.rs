@@ -1,15 +1,18 @@
-//! Products of decimals keep their type when they are simplified.
+//! Operators that DataFusion's rule for simplification must not look into.
 //!
-//! DataFusion's rule makes `0.00` of `n * 0.00` where `n` is never NULL, and a zero of the type of `n` of `n % 1.0`. The product of a
-//! `DECIMAL(12, 2)` and a `DECIMAL(3, 2)` has four digits behind the point, and what compares it has been given that type: a plan with the
-//! zero shows other digits, or is refused. Here the rule finds a function in place of the operator. It can compute it where both operands are
-//! known, and knows no more of it.
+//! - It makes `0.00` of `n * 0.00` where `n` is never NULL, and a zero of the type of `n` of `n % 1.0`. The product of a `DECIMAL(12, 2)` and a
+//!   `DECIMAL(3, 2)` has four digits behind the point, and what compares it has been given that type: a plan with the zero shows other digits,
+//!   or is refused.
+//! - It strikes out pairs of equal operands of `#`, and asks of none whether it is NULL.
+//!
+//! Here the rule finds a function in place of the operator. It can compute it where both operands are known, and knows no more of it.
 
 use std::sync::Arc;
 
-use datafusion::arrow::compute::{cast, kernels::numeric};
-use datafusion::arrow::datatypes::DataType;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::arrow::array::{ArrayRef, AsArray};
+use datafusion::arrow::compute::{cast, kernels::bitwise::bitwise_xor, kernels::numeric};
+use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, internal_err};
 use datafusion::logical_expr::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::utils::merge_schema;
@@ -19,13 +22,15 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
+use super::own_names::keeping_names;
+
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
-/// DataFusion's rule, which does not see such products.
+/// DataFusion's rule, which does not see such operators.
 #[derive(Debug)]
-pub(super) struct TypedProducts(pub(super) Rule);
+pub(super) struct HiddenOperators(pub(super) Rule);
 
-impl OptimizerRule for TypedProducts {
+impl OptimizerRule for HiddenOperators {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -39,18 +44,21 @@ impl OptimizerRule for TypedProducts {
         plan: LogicalPlan,
         config: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
+        if !has_operator(&plan)? {
+            return self.0.rewrite(plan, config);
+        }
         let schema = schema_of(&plan)?;
         let hide = |part: Expr| {
-            let Some(product) = DecimalProduct::of(&part, &schema) else {
+            let Some(function) = HiddenOperator::of(&part, &schema) else {
                 return Ok(Transformed::no(part));
             };
             let Expr::BinaryExpr(BinaryExpr { left, right, .. }) = part else {
-                return internal_err!("a product has two operands");
+                return internal_err!("an operator has two operands");
             };
-            let call = ScalarUDF::from(product).call(vec![*left, *right]);
+            let call = ScalarUDF::from(function).call(vec![*left, *right]);
             Ok(Transformed::yes(call))
         };
-        let hidden = plan.map_expressions(|expr| expr.transform_up(hide))?;
+        let hidden = keeping_names(plan, &hide)?;
         if !hidden.transformed {
             return self.0.rewrite(hidden.data, config);
         }
@@ -60,6 +68,27 @@ impl OptimizerRule for TypedProducts {
             Ok(shown?.data)
         })
     }
+}
+
+/// Whether an operator may have to be hidden. Most plans have none, and their names need not be kept.
+fn has_operator(plan: &LogicalPlan) -> Result<bool> {
+    let is_operator = |part: &Expr| match part {
+        Expr::BinaryExpr(BinaryExpr { op, .. }) => matches!(
+            op,
+            Operator::Multiply | Operator::Modulo | Operator::BitwiseXor
+        ),
+        _ => false,
+    };
+    let mut has_operator = false;
+    plan.apply_expressions(|expr| {
+        has_operator |= expr.exists(|part| Ok(is_operator(part)))?;
+        Ok(if has_operator {
+            TreeNodeRecursion::Stop
+        } else {
+            TreeNodeRecursion::Continue
+        })
+    })?;
+    Ok(has_operator)
 }
 
 /// What the expressions of a plan are made of.
@@ -77,30 +106,35 @@ fn show(part: Expr) -> Result<Transformed<Expr>> {
         return Ok(Transformed::no(part));
     };
     match (
-        call.func.inner().downcast_ref::<DecimalProduct>(),
+        call.func.inner().downcast_ref::<HiddenOperator>(),
         call.args.as_slice(),
     ) {
-        (Some(product), [left, right]) => Ok(Transformed::yes(product.operator_on(left, right))),
+        (Some(function), [left, right]) => Ok(Transformed::yes(function.operator_on(left, right))),
         _ => Ok(Transformed::no(part)),
     }
 }
 
 /// The function.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct DecimalProduct {
+struct HiddenOperator {
     operator: Operator,
     signature: Signature,
 }
 
-impl DecimalProduct {
-    /// What stands for an expression, if it is such a product.
+impl HiddenOperator {
+    /// What stands for an expression, if it has such an operator.
     fn of(expr: &Expr, schema: &DFSchema) -> Option<Self> {
         let Expr::BinaryExpr(BinaryExpr { op, .. }) = expr else {
             return None;
         };
-        let is_product = matches!(op, Operator::Multiply | Operator::Modulo)
-            && matches!(expr.get_type(schema), Ok(DataType::Decimal128(..)));
-        is_product.then(|| Self {
+        let is_hidden = match op {
+            Operator::BitwiseXor => true,
+            Operator::Multiply | Operator::Modulo => {
+                matches!(expr.get_type(schema), Ok(DataType::Decimal128(..)))
+            }
+            _ => false,
+        };
+        is_hidden.then(|| Self {
             operator: *op,
             signature: Signature::any(2, Volatility::Immutable),
         })
@@ -112,16 +146,16 @@ impl DecimalProduct {
     }
 }
 
-impl ScalarUDFImpl for DecimalProduct {
+impl ScalarUDFImpl for HiddenOperator {
     fn name(&self) -> &str {
-        "decimal_product"
+        "hidden_operator"
     }
 
     /// Columns keep their names.
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
         match args {
             [left, right] => Ok(self.operator_on(left, right).schema_name().to_string()),
-            _ => internal_err!("a product has two operands"),
+            _ => internal_err!("an operator has two operands"),
         }
     }
 
@@ -132,22 +166,33 @@ impl ScalarUDFImpl for DecimalProduct {
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
         match arg_types {
             [left, right] => BinaryTypeCoercer::new(left, &self.operator, right).get_result_type(),
-            _ => internal_err!("a product has two operands"),
+            _ => internal_err!("an operator has two operands"),
         }
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let operands = ColumnarValue::values_to_arrays(&args.args)?;
         let [left, right] = operands.as_slice() else {
-            return internal_err!("a product has two operands");
+            return internal_err!("an operator has two operands");
         };
-        let product = match self.operator {
+        let result = match self.operator {
             Operator::Modulo => numeric::rem(left, right)?,
+            Operator::BitwiseXor => exclusive_or(left, right)?,
             _ => numeric::mul(left, right)?,
         };
         Ok(ColumnarValue::Array(cast(
-            &product,
+            &result,
             args.return_field.data_type(),
         )?))
     }
+}
+
+/// Of integers of any width, as wide ones.
+fn exclusive_or(left: &ArrayRef, right: &ArrayRef) -> Result<ArrayRef> {
+    let [left, right] = [
+        cast(left, &DataType::Int64)?,
+        cast(right, &DataType::Int64)?,
+    ];
+    let [left, right] = [&left, &right].map(|side| side.as_primitive::<Int64Type>());
+    Ok(Arc::new(bitwise_xor(left, right)?))
 }

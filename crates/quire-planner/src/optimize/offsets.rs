@@ -1,0 +1,180 @@
+//! `OFFSET` counts rows in the order below it.
+//!
+//! DataFusion puts the sort of `SELECT * FROM (… ORDER BY a OFFSET 1) ORDER BY a DESC` below the limit, so that other rows would be left out. Where the
+//! orders agree it leaves one sort, and lets it keep as many rows as the limit gives, without those that are passed over before. A
+//! limit with an offset gets [`FixedOrder`] above it, below which no sort goes, and no number of rows.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::sort_expr::OrderingRequirements;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::limit::GlobalLimitExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
+    PlanProperties, ReplaceChildrenOptions,
+};
+
+/// The rule. It comes before sorts are put where something asks for them.
+#[derive(Debug)]
+pub(super) struct Offsets;
+
+impl PhysicalOptimizerRule for Offsets {
+    fn name(&self) -> &str {
+        "offsets"
+    }
+
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if is_outermost(&plan) {
+            let inputs = plan.children().into_iter().map(Arc::clone);
+            let inputs = inputs.map(fixed).collect::<Result<_>>()?;
+            let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+            return plan.replace_children(inputs, options);
+        }
+        fixed(plan)
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// Whether no sort can come to be above the plan's limit, which is its outermost operator, but for the select list.
+fn is_outermost(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    if plan.is::<ProjectionExec>() {
+        return plan.children().into_iter().any(is_outermost);
+    }
+    is_offset(plan)
+}
+
+fn is_offset(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    plan.downcast_ref::<GlobalLimitExec>()
+        .is_some_and(|limit| limit.skip() > 0)
+}
+
+fn fixed(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let fixed = plan.transform_up(|node| {
+        Ok(if is_offset(&node) {
+            Transformed::yes(Arc::new(FixedOrder::of(node)) as _)
+        } else {
+            Transformed::no(node)
+        })
+    })?;
+    Ok(fixed.data)
+}
+
+/// Rows in the order in which they come.
+#[derive(Debug)]
+struct FixedOrder {
+    input: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl FixedOrder {
+    fn of(input: Arc<dyn ExecutionPlan>) -> Self {
+        let properties = Arc::clone(input.properties());
+        Self { input, properties }
+    }
+
+    fn over(children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match children.into_iter().next() {
+            Some(input) => Ok(Arc::new(Self::of(input))),
+            None => internal_err!("FixedOrder has one input"),
+        }
+    }
+}
+
+impl DisplayAs for FixedOrder {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FixedOrder")
+    }
+}
+
+impl ExecutionPlan for FixedOrder {
+    fn name(&self) -> &str {
+        "FixedOrder"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    /// The order below is asked for here; that it is kept for those above, nobody is to know.
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        let order = self.input.output_ordering();
+        vec![order.cloned().map(OrderingRequirements::from)]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Self::over(children)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Self::over(children)
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        self.input.execute(partition, context)
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        input_stats: &[Arc<Statistics>],
+        _: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        match input_stats.first() {
+            Some(statistics) => Ok(Arc::clone(statistics)),
+            None => internal_err!("FixedOrder has one input"),
+        }
+    }
+
+    fn cardinality_effect(&self) -> CardinalityEffect {
+        CardinalityEffect::Equal
+    }
+}
