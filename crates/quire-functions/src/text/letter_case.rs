@@ -23,7 +23,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         ("initcap", LetterChange::Capitals),
     ] {
         let inner = state.udf(name)?;
-        let function = LetterCase { inner, change };
+        let function = CaseFunction { inner, change };
         state.register_udf(ScalarUDF::from(function).into())?;
     }
     Ok(())
@@ -78,12 +78,12 @@ fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
 
 /// One of DataFusion's functions, which computes texts of ASCII letters.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct LetterCase {
+struct CaseFunction {
     inner: Arc<ScalarUDF>,
     change: LetterChange,
 }
 
-impl ScalarUDFImpl for LetterCase {
+impl ScalarUDFImpl for CaseFunction {
     fn name(&self) -> &str {
         self.inner.name()
     }

@@ -1,8 +1,7 @@
 //! Keys of orders that decide nothing.
 //!
 //! A key that comes again is one. DataFusion's operators drop such keys from orders, and count them where they keep the values of the keys:
-//! `DISTINCT ON (a) … ORDER BY a, a` and `array_agg(b ORDER BY a, a)` would panic. Nor may `DISTINCT ON (a, a)` have
-//! keys that the order has lost.
+//! `DISTINCT ON (a) … ORDER BY a, a` and `array_agg(b ORDER BY a, a)` would panic.
 //!
 //! All keys of a function that takes rows in any order are, as in `var_pop(b ORDER BY a)`. DataFusion hands them to the function with its
 //! arguments: it would take them for those, or panic.
@@ -18,13 +17,6 @@ use super::unnesting::each_once;
 
 pub(super) fn of_distinct(mut distinct: DistinctOn) -> Transformed<LogicalPlan> {
     distinct.sort_expr = distinct.sort_expr.take().map(each_once);
-    let mut keys = Vec::with_capacity(distinct.on_expr.len());
-    for key in distinct.on_expr {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    distinct.on_expr = keys;
     Transformed::yes(LogicalPlan::Distinct(Distinct::On(distinct)))
 }
 
