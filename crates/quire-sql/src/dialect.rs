@@ -347,11 +347,12 @@ mod tests {
 
     #[test]
     fn signs_and_comments_end_operators() {
-        for operator in ["<>", ">", ">=", "<", "<=", "=", ">>", "|"] {
+        for operator in ["<>", ">", ">=", "<", "<=", "=", ">>"] {
             same(&format!("a{operator}-1"), &format!("a {operator} -1"));
             same(&format!("a{operator}/* b */1"), &format!("a {operator} 1"));
             same(&format!("a{operator}--b\n1"), &format!("a {operator} 1"));
         }
+        same("a|-1", "a | -1");
         same("a>+1", "a > +1");
         same("a->>'b'", "a ->> 'b'");
     }

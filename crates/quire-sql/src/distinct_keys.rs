@@ -95,7 +95,7 @@ mod tests {
         );
         assert_eq!(
             rewritten("SELECT DISTINCT ON (k, a.k) 1 FROM a JOIN b USING (k)"),
-            "SELECT DISTINCT ON (k, a.k) 1 FROM a JOIN b USING (k)"
+            "SELECT DISTINCT ON (k, a.k) 1 FROM a JOIN b USING(k)"
         );
     }
 }

@@ -36,7 +36,7 @@ pub enum ElementKind {
 
 /// An element and the bytes that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Element {
+pub struct SqlElement {
     pub kind: ElementKind,
     pub place: Range<usize>,
 }
@@ -77,13 +77,13 @@ pub struct SqlScanner {
 
 impl SqlScanner {
     /// The elements of a whole text. The last one may lack its end.
-    pub fn elements(text: &str) -> impl Iterator<Item = Element> {
+    pub fn elements(text: &str) -> impl Iterator<Item = SqlElement> {
         let mut scanner = Self::default();
         std::iter::from_fn(move || scanner.next(text).or_else(|| scanner.finish()))
     }
 
     /// The elements of a whole text that are not comments, and their texts.
-    pub fn tokens(text: &str) -> impl Iterator<Item = (Element, &str)> {
+    pub fn tokens(text: &str) -> impl Iterator<Item = (SqlElement, &str)> {
         let tokens = Self::elements(text).filter(|element| element.kind != ElementKind::Comment);
         tokens.map(|element| {
             let part = &text[element.place.clone()];
@@ -98,7 +98,7 @@ impl SqlScanner {
     }
 
     /// The next element whose end is in `text`: what was given before, possibly with more at its end.
-    pub fn next(&mut self, text: &str) -> Option<Element> {
+    pub fn next(&mut self, text: &str) -> Option<SqlElement> {
         if self.open.is_none() {
             let rest = text.get(self.at..)?;
             self.at += rest.len() - rest.trim_start_matches(is_blank).len();
@@ -113,9 +113,9 @@ impl SqlScanner {
     }
 
     /// The element whose end is missing. The scanner goes on behind it.
-    pub fn finish(&mut self) -> Option<Element> {
+    pub fn finish(&mut self) -> Option<SqlElement> {
         let open = self.open.take()?;
-        Some(Element {
+        Some(SqlElement {
             kind: open.enclosed.kind(),
             place: open.start..self.at,
         })
@@ -167,7 +167,7 @@ impl SqlScanner {
             if !(is_escape_letter && rest[bytes..].starts_with('\'')) {
                 self.at += bytes;
                 let place = start..self.at;
-                return Some(Begun::Whole(Element { kind, place }));
+                return Some(Begun::Whole(SqlElement { kind, place }));
             }
             (Enclosed::Text { has_escapes: true }, bytes + 1)
         };
@@ -190,7 +190,7 @@ pub fn first_word(sql: &str) -> &str {
 }
 
 enum Begun {
-    Whole(Element),
+    Whole(SqlElement),
     Open(OpenElement),
 }
 

@@ -110,6 +110,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
     (
         "quire-text",
         &[
+            "sql_scanner",
             "number_in",
             "base64",
             "boolean",

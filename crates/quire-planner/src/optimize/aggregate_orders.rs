@@ -15,12 +15,13 @@ use datafusion::logical_expr::{
     Aggregate, AggregateUDF, Expr, Filter, Limit, LogicalPlan, Projection, SortExpr, SubqueryAlias,
 };
 use datafusion::optimizer::AnalyzerRule;
+use quire_functions::OrderedDoubles;
 
 /// The functions whose results depend on the order of all rows. The planner makes `nth_value(x, n)` of `(array_agg(x))[n]`.
 const ORDERED: [&str; 3] = ["array_agg", "nth_value", "string_agg"];
 
-/// Those of the ends of an order.
-const OF_ENDS: [&str; 2] = ["first_value", "last_value"];
+/// Those that always name their order, if there is one.
+const NAMING_ORDER: [&str; 3] = ["collected_rows", "first_value", "last_value"];
 
 /// What keys are called that a projection leaves out.
 const KEY: &str = "\u{1f}order";
@@ -69,10 +70,11 @@ fn order_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(LogicalPlan::Aggregate(ordered)))
 }
 
-/// Whether the result of a function depends on an order, that of `WITHIN GROUP` among them.
+/// Whether the result of a function depends on an order, that of `WITHIN GROUP` and of a sum of floats among them.
 pub(super) fn is_ordered(function: &AggregateUDF) -> bool {
     let name = function.name();
-    ORDERED.contains(&name) || OF_ENDS.contains(&name) || function.supports_within_group_clause()
+    let is_named = ORDERED.contains(&name) || NAMING_ORDER.contains(&name);
+    is_named || function.inner().is::<OrderedDoubles>() || function.supports_within_group_clause()
 }
 
 /// Whether a call takes rows in an order that it does not name.

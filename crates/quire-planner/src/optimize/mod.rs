@@ -8,6 +8,7 @@ mod checked_operators;
 mod collected_aggregates;
 mod common_expressions;
 mod decimals_beside_floats;
+mod distinct_limits;
 mod excepted_plans;
 mod filter_places;
 mod float_keys;
@@ -45,6 +46,7 @@ mod union_names;
 mod unique_names;
 mod unnesting;
 mod values_types;
+mod whole_merges;
 mod wrapped_rule;
 
 pub use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
@@ -180,6 +182,14 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     }
     rules.insert(0, Arc::new(promises::Promises));
     rules.insert(1, Arc::new(offsets::Offsets));
+    let ordered = rules
+        .iter()
+        .position(|rule| rule.name() == "LimitAggregation");
+    rules.insert(
+        ordered.unwrap_or(rules.len()),
+        Arc::new(distinct_limits::DistinctLimits),
+    );
+    rules.push(Arc::new(whole_merges::WholeMerges));
     rules
 }
 

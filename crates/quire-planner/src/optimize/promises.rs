@@ -52,7 +52,7 @@ use datafusion::physical_plan::{
     PlanProperties, ReplaceChildrenOptions,
 };
 
-use super::bounded::CopiedRows;
+use super::bounded::OwnBatches;
 use super::lost_constants::sorted_by_lost;
 use super::physical_joins::PhysicalJoin;
 
@@ -88,7 +88,9 @@ impl PhysicalOptimizerRule for Promises {
         })?;
         Ok(match optimized.data.downcast_ref::<Unpromised>() {
             // Nothing relies on keys of the result.
-            Some(outermost) if outermost.kept == Kept::AllButKeys => Arc::clone(&outermost.input),
+            Some(outermost) if outermost.kept == KeptPromises::AllButKeys => {
+                Arc::clone(&outermost.input)
+            }
             _ => optimized.data,
         })
     }
@@ -284,7 +286,7 @@ fn columns_of(key: &Constraint) -> &[usize] {
 
 /// What [`Unpromised`] promises all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum KeptPromises {
     Nothing,
     /// What the input of a window promises.
     BelowWindow,
@@ -296,7 +298,7 @@ enum Kept {
 #[derive(Debug)]
 struct Unpromised {
     input: Arc<dyn ExecutionPlan>,
-    kept: Kept,
+    kept: KeptPromises,
     properties: Arc<PlanProperties>,
 }
 
@@ -311,7 +313,7 @@ impl Unpromised {
         );
         Self {
             input,
-            kept: Kept::Nothing,
+            kept: KeptPromises::Nothing,
             properties: Arc::new(properties),
         }
     }
@@ -325,15 +327,19 @@ impl Unpromised {
             [below] => orders_of(&input, below.equivalence_properties())?,
             _ => EquivalenceProperties::new(input.schema()),
         };
-        Ok(Self::keeping(Kept::BelowWindow, input, known))
+        Ok(Self::keeping(KeptPromises::BelowWindow, input, known))
     }
 
     fn without_keys(input: Arc<dyn ExecutionPlan>) -> Result<Self> {
         let known = orders_of(&input, input.equivalence_properties())?;
-        Ok(Self::keeping(Kept::AllButKeys, input, known))
+        Ok(Self::keeping(KeptPromises::AllButKeys, input, known))
     }
 
-    fn keeping(kept: Kept, input: Arc<dyn ExecutionPlan>, known: EquivalenceProperties) -> Self {
+    fn keeping(
+        kept: KeptPromises,
+        input: Arc<dyn ExecutionPlan>,
+        known: EquivalenceProperties,
+    ) -> Self {
         let properties = PlanProperties::new(
             known,
             input.output_partitioning().clone(),
@@ -351,12 +357,12 @@ impl Unpromised {
         let Some(input) = children.into_iter().next() else {
             return internal_err!("Unpromised has one input");
         };
-        if self.kept == Kept::AllButKeys {
+        if self.kept == KeptPromises::AllButKeys {
             return Ok(Arc::new(Self::without_keys(input)?));
         }
         // Other rules may have put something between, which passes on what the window promises.
         let window = match growing_window(&input) {
-            Some(window) if self.kept == Kept::BelowWindow => Some(Arc::clone(window)),
+            Some(window) if self.kept == KeptPromises::BelowWindow => Some(Arc::clone(window)),
             _ => None,
         };
         Ok(Arc::new(match window {
@@ -382,7 +388,7 @@ fn growing_window(node: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPla
     if promises_growth(node) {
         return Some(node);
     }
-    if !node.is::<CopiedRows>() {
+    if !node.is::<OwnBatches>() {
         return None;
     }
     node.children().into_iter().find_map(growing_window)

@@ -1,14 +1,14 @@
 //! Steps on physical plans that replace operators which hold more rows than memory has room for by operators that spill.
 
-mod copied_rows;
 mod holding;
+mod own_batches;
 mod row_sizes;
 mod sort_inputs;
 mod sorted_limits;
 mod spilling_joins;
 mod windows;
 
-pub use self::{copied_rows::WINDOW_ROWS, holding::Holding, spilling_joins::has_hash_joins};
+pub use self::{holding::Holding, own_batches::WINDOW_ROWS, spilling_joins::has_hash_joins};
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use sorted_limits::SortedLimits;
 use spilling_joins::SpillingJoins;
 use windows::Windows;
 
-pub(super) use copied_rows::CopiedRows;
+pub(super) use own_batches::OwnBatches;
 
 /// DataFusion's rules for physical plans, with ours among them: joins before what they need of their inputs is put below them, limits
 /// before filters that sorts tighten as they go are handed to scans, windows at the end.

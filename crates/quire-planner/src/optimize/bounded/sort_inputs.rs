@@ -14,9 +14,9 @@ use datafusion::physical_plan::joins::SortMergeJoinExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 
-use super::copied_rows::CopiedRows;
+use super::own_batches::OwnBatches;
 
-/// Puts [`CopiedRows`] below the sorts of a plan with merge joins.
+/// Puts [`OwnBatches`] below the sorts of a plan with merge joins.
 #[derive(Debug)]
 pub(super) struct SortInputs;
 
@@ -33,7 +33,7 @@ impl PhysicalOptimizerRule for SortInputs {
             Some(sort) => {
                 let rows = Arc::clone(sort.input());
                 let schema = rows.schema();
-                let copied = Arc::new(CopiedRows::new(rows, schema, false)?);
+                let copied = Arc::new(OwnBatches::new(rows, schema, false)?);
                 let sort = replace_children_if_necessary(node, vec![copied])?;
                 Ok(Transformed::yes(sort))
             }

@@ -23,8 +23,8 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 
-use super::copied_rows::CopiedRows;
 use super::holding::Holding;
+use super::own_batches::OwnBatches;
 use super::row_sizes::RowSizes;
 
 /// What the copies are. A partition may have more than 2 GiB of text.
@@ -108,7 +108,7 @@ fn with_all_rows(window: &BoundedWindowAggExec) -> Result<Arc<dyn ExecutionPlan>
 fn counting(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let input = Arc::clone(node.children()[0]);
     let schema = input.schema();
-    let counted = Arc::new(CopiedRows::new(input, schema, true)?);
+    let counted = Arc::new(OwnBatches::new(input, schema, true)?);
     replace_children_if_necessary(node, vec![counted])
 }
 
@@ -129,10 +129,10 @@ fn copying(
     };
     // What cannot be a copy stays with its buffers, so it is counted.
     let has_others = within.fields().iter().any(|field| is_text(field));
-    let copied = Arc::new(CopiedRows::new(input, within, has_others)?);
+    let copied = Arc::new(OwnBatches::new(input, within, has_others)?);
     let above = node.schema();
     let window = replace_children_if_necessary(node, vec![copied])?;
-    Ok(Arc::new(CopiedRows::new(window, above, false)?))
+    Ok(Arc::new(OwnBatches::new(window, above, false)?))
 }
 
 fn is_text(field: &Field) -> bool {

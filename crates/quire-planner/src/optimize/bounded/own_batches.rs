@@ -24,14 +24,14 @@ pub const WINDOW_ROWS: &str = "WindowRows";
 
 /// The rows of an input in columns of `schema`, in their order.
 #[derive(Debug)]
-pub(in crate::optimize) struct CopiedRows {
+pub(in crate::optimize) struct OwnBatches {
     input: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
     is_counted: bool,
     properties: Arc<PlanProperties>,
 }
 
-impl CopiedRows {
+impl OwnBatches {
     pub(super) fn new(
         input: Arc<dyn ExecutionPlan>,
         schema: SchemaRef,
@@ -60,15 +60,15 @@ fn with_schema(known: &EquivalenceProperties, schema: &SchemaRef) -> Result<Equi
     Ok(same)
 }
 
-impl DisplayAs for CopiedRows {
+impl DisplayAs for OwnBatches {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter) -> fmt::Result {
-        write!(f, "CopiedRows: is_counted={}", self.is_counted)
+        write!(f, "OwnBatches: is_counted={}", self.is_counted)
     }
 }
 
-impl ExecutionPlan for CopiedRows {
+impl ExecutionPlan for OwnBatches {
     fn name(&self) -> &'static str {
-        "CopiedRows"
+        "OwnBatches"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
