@@ -69,7 +69,7 @@ fn columns_are_named_as_in_postgresql() {
     assert_eq!(
         names(
             &mut connection,
-            "SELECT 1, 1, 'x', CAST(a AS TEXT), a FROM t ORDER BY a"
+            "SELECT 1, 1, 'x', CAST(a AS TEXT), a FROM t ORDER BY t.a"
         ),
         ["?column?", "?column?", "?column?", "a", "a"]
     );
