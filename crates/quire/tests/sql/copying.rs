@@ -73,6 +73,19 @@ fn a_file_can_stand_in_place_of_a_table() {
     );
 }
 
+/// A reader of files gives more rows at a time than a plan's batches have, here without a column.
+#[test]
+fn windows_count_the_rows_of_files() {
+    let folder = Folder::new();
+    let lines: String = (0..20_000).map(|number| format!("{number},x\n")).collect();
+    let path = folder.file("many.csv", &format!("a,b\n{lines}"));
+    let mut connection = database().connect();
+    let sql = format!("SELECT count(*) OVER () FROM '{path}' LIMIT 1");
+    assert_eq!(value(&mut connection, &sql), "20000");
+    let sql = format!("SELECT max(n) FROM (SELECT row_number() OVER () AS n FROM '{path}') AS x");
+    assert_eq!(value(&mut connection, &sql), "20000");
+}
+
 #[test]
 fn columns_and_options_are_heeded() {
     let folder = Folder::new();

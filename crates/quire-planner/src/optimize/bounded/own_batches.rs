@@ -5,7 +5,7 @@ use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchOptions, UInt64Array};
-use datafusion::arrow::compute::{cast, take_record_batch};
+use datafusion::arrow::compute::{cast, take_arrays};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics, internal_err};
@@ -148,9 +148,15 @@ fn parts_of(batch: Result<RecordBatch>, batch_rows: usize) -> Vec<Result<RecordB
     let starts = (0..batch.num_rows()).step_by(batch_rows.max(1));
     let parts = starts.map(|start| {
         let end = batch.num_rows().min(start + batch_rows);
-        // Not a slice, which would refer to the rows of all parts.
+        // Not a slice, which would refer to the rows of all parts. `take_record_batch` fails for batches without columns, as of `count(*)`.
         let rows = UInt64Array::from_iter_values(start as u64..end as u64);
-        Ok(take_record_batch(&batch, &rows)?)
+        let columns = take_arrays(batch.columns(), &rows, None)?;
+        let options = RecordBatchOptions::new().with_row_count(Some(end - start));
+        Ok(RecordBatch::try_new_with_options(
+            batch.schema(),
+            columns,
+            &options,
+        )?)
     });
     parts.collect()
 }
@@ -195,6 +201,16 @@ mod tests {
         assert!(bytes.sum::<usize>() < whole.get_array_memory_size() * 5 / 4);
         let joined = datafusion::arrow::compute::concat_batches(&whole.schema(), &parts).unwrap();
         assert_eq!(joined, whole);
+    }
+
+    #[test]
+    fn rows_without_columns_have_parts() {
+        let options = RecordBatchOptions::new().with_row_count(Some(7));
+        let schema = Arc::new(datafusion::arrow::datatypes::Schema::empty());
+        let whole = RecordBatch::try_new_with_options(schema, Vec::new(), &options).unwrap();
+        let parts = parts_of(Ok(whole), 3).into_iter();
+        let rows: Vec<_> = parts.map(|part| part.unwrap().num_rows()).collect();
+        assert_eq!(rows, [3, 3, 1]);
     }
 
     #[test]
