@@ -104,7 +104,8 @@ pub(super) fn sniff(
         (CsvFlag::Auto, Some(schema)) => is_header_of(schema, first, &records, found),
         (CsvFlag::Auto, None) => is_header(&records, columns),
     };
-    if let (true, Some(schema)) = (has_header, declared) {
+    // PostgreSQL skips the header of its text format, whatever it says.
+    if let (true, Some(schema)) = (has_header && !dialect.backslashes, declared) {
         check_header(first, schema, found, file, first_line)?;
     }
     let names = match declared {

@@ -145,6 +145,20 @@ fn escapes_stand_for_bytes() {
 }
 
 #[test]
+fn a_header_is_skipped_whatever_it_says() {
+    let options = CsvOptions {
+        header: CsvFlag::Yes,
+        ..text_format(64)
+    };
+    for header in ["c0\tc1", "c1\tc0", "x", "a\\\nb\tc\td"] {
+        let text = format!("{header}\n1\t2\n");
+        let batch = read(text.as_bytes(), &options, &text_schema(2)).unwrap();
+        let row = ["1", "2"].map(|value| Some(value.to_owned())).to_vec();
+        assert_eq!(rows(&batch), [row], "{header}");
+    }
+}
+
+#[test]
 fn blank_lines_are_records() {
     let batch = read(b"\n\nx\n\n", &text_format(64), &text_schema(1)).unwrap();
     let values = ["", "", "x", ""].map(|value| vec![Some(value.to_owned())]);
