@@ -182,12 +182,10 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     }
     rules.insert(0, Arc::new(promises::Promises));
     rules.insert(1, Arc::new(offsets::Offsets));
-    let ordered = rules
-        .iter()
-        .position(|rule| rule.name() == "LimitAggregation");
-    rules.insert(
-        ordered.unwrap_or(rules.len()),
-        Arc::new(distinct_limits::DistinctLimits),
+    bounded::insert_before(
+        &mut rules,
+        leading_groups::NAME,
+        distinct_limits::DistinctLimits,
     );
     rules.push(Arc::new(whole_merges::WholeMerges));
     rules

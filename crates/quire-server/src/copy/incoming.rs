@@ -47,16 +47,11 @@ impl CopyTranslator {
         csv: &mut Vec<u8>,
     ) -> Result<(), ServerFailure> {
         match self {
-            Self::Csv(end) => {
-                end.translate(bytes, csv);
-                Ok(())
-            }
-            Self::Text(end) => {
-                end.translate(bytes, csv);
-                Ok(())
-            }
-            Self::Binary(rows) => rows.translate(bytes, csv),
+            Self::Csv(end) => end.translate(bytes, csv),
+            Self::Text(end) => end.translate(bytes, csv),
+            Self::Binary(rows) => rows.translate(bytes, csv)?,
         }
+        Ok(())
     }
 
     /// Whether the rows are lines that came.
@@ -67,17 +62,15 @@ impl CopyTranslator {
     /// Nothing more comes.
     pub(super) fn finish(&mut self, csv: &mut Vec<u8>) -> Result<(), ServerFailure> {
         match self {
-            Self::Csv(end) => {
-                end.finish(csv);
-                Ok(())
+            Self::Csv(end) => end.finish(csv),
+            Self::Text(end) => end.finish(csv),
+            Self::Binary(rows) if rows.is_over => {}
+            Self::Binary(_) => {
+                let text = "unexpected EOF in COPY data";
+                return Err(ServerFailure::error("22P04", text));
             }
-            Self::Text(end) => {
-                end.finish(csv);
-                Ok(())
-            }
-            Self::Binary(rows) if rows.is_over => Ok(()),
-            Self::Binary(_) => Err(ServerFailure::error("22P04", "unexpected EOF in COPY data")),
         }
+        Ok(())
     }
 }
 

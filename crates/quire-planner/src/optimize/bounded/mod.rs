@@ -22,24 +22,31 @@ use windows::Windows;
 
 pub(super) use own_batches::OwnBatches;
 
+/// Rules for physical plans, in the order in which they run.
+pub(super) type PhysicalRules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
+
 /// DataFusion's rules for physical plans, with ours among them: joins before what they need of their inputs is put below them, limits
 /// before filters that sorts tighten as they go are handed to scans, windows at the end.
-pub(super) fn rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+pub(super) fn rules(holding: Holding) -> PhysicalRules {
     let mut rules = PhysicalOptimizer::new().rules;
-    let mut insert = |before: &str, rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| {
-        let position = rules.iter().position(|known| known.name() == before);
-        rules.insert(position.unwrap_or(rules.len()), rule);
-    };
-    insert(
-        "LimitedDistinctAggregation",
-        Arc::new(SpillingJoins(holding)),
-    );
-    insert("EnsureCooperative", Arc::new(SortedLimits(holding)));
+    let joins = SpillingJoins(holding);
+    insert_before(&mut rules, "LimitedDistinctAggregation", joins);
+    insert_before(&mut rules, "EnsureCooperative", SortedLimits(holding));
     // Behind the rules that place sorts and move them down.
     rules.push(Arc::new(SortInputs));
     // Behind all rules that look into windows.
     rules.push(Arc::new(Windows(holding)));
     rules
+}
+
+/// Puts a rule before the one called `name`, or behind all if there is none.
+pub(super) fn insert_before(
+    rules: &mut PhysicalRules,
+    name: &str,
+    rule: impl PhysicalOptimizerRule + Send + Sync + 'static,
+) {
+    let position = rules.iter().position(|known| known.name() == name);
+    rules.insert(position.unwrap_or(rules.len()), Arc::new(rule));
 }
 
 #[cfg(test)]
