@@ -30,6 +30,8 @@ use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio::sync::OnceCell;
 
+use super::recursion::{RoundRows, reads_work_table};
+
 /// The rows of a plan, computed when the first place reads them.
 pub struct SharedRows {
     schema: SchemaRef,
@@ -204,6 +206,15 @@ impl ExtensionPlanner for SharedRowsPlanner {
         let Some(state) = session.as_any().downcast_ref::<SessionState>() else {
             return internal_err!("shared rows have a state of another kind");
         };
+        if reads_work_table(&shared.0)? {
+            let plan = state.create_physical_plan(&shared.0).await?;
+            let schema = Arc::clone(shared.0.schema().inner());
+            return Ok(Some(Arc::new(RoundRows::new(
+                plan,
+                schema,
+                shared.address(),
+            ))));
+        }
         let rows = {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let rows = known.entry(shared.address());
