@@ -139,6 +139,11 @@ impl ScalarUDFImpl for SequenceFunction {
         let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
         let rows = (0..row_count).map(|row| self.value(&arrays, row));
         let values: Int64Array = rows.collect::<Result<Vec<Option<i64>>>>()?.into();
+        // The client may keep what it gets outside of this database. A column's default is stored by a commit that comes later in the log.
+        if matches!(self.which, SequenceCall::Next | SequenceCall::Set) {
+            let synced = self.snapshot.sync_sequences();
+            synced.map_err(|error| external(error.into()))?;
+        }
         Ok(ColumnarValue::Array(Arc::new(values)))
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Values are handed out from memory. They are reserved in blocks: the tree of the sequences has, for each sequence, the first value that
 //! is not reserved. A reservation is a transaction of its own and does not wait for an fsync: a transaction that stores a value commits
-//! after it, and the log keeps that order. A crash therefore leaves gaps, but never lets a stored value be handed out again. A value that
-//! was only returned to a client can be, after a power failure within the sync interval.
+//! after it, and the log keeps that order. A crash therefore leaves gaps, but never lets a stored value be handed out again. Before a value
+//! is returned to a client that may store it elsewhere, [`Sequences::sync`] waits for the fsync, once for each block.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quire_kv::mvcc::{LockWait, Mvcc, RowLockMode, Synchronous, TransactionOptions, TreeId};
@@ -25,6 +26,9 @@ pub(crate) struct Sequences {
     /// The sequences used since the database was opened, by id. Held across reads and writes of the tree: it serializes all accesses to
     /// sequences.
     used: Mutex<HashMap<u64, UsedSequence>>,
+    /// Writes to the tree since the database was opened, and how many of them a crash of the machine cannot undo.
+    write_count: AtomicU64,
+    synced_count: AtomicU64,
 }
 
 /// What a sequence handed out last, and how many values behind it are reserved.
@@ -88,7 +92,11 @@ impl Sequences {
             (Some(before), Some(Some(next))) if before.has_reserved(sequence) => {
                 (next, before.reserved_count)
             }
-            (_, next) => reserve_block(mvcc, tree, sequence, next)?,
+            (_, next) => {
+                let block = reserve_block(mvcc, tree, sequence, next)?;
+                self.write_count.fetch_add(1, Ordering::SeqCst);
+                block
+            }
         };
         let now = UsedSequence {
             last: value,
@@ -164,7 +172,20 @@ impl Sequences {
             steps: SequenceSteps::of(sequence),
         };
         write(mvcc, tree, sequence, now.next(sequence))?;
+        self.write_count.fetch_add(1, Ordering::SeqCst);
         used.insert(sequence.id, now);
+        Ok(())
+    }
+
+    /// Returns when no crash can hand out again what was handed out before the call. Without the mutex: the fsync takes longer than anything
+    /// else here.
+    pub(crate) fn sync(&self, mvcc: &Mvcc) -> Result<(), SequenceError> {
+        // Read before the fsync: a block that is reserved during it may miss it.
+        let written = self.write_count.load(Ordering::SeqCst);
+        if self.synced_count.load(Ordering::SeqCst) < written {
+            mvcc.sync()?;
+            self.synced_count.fetch_max(written, Ordering::SeqCst);
+        }
         Ok(())
     }
 }

@@ -286,6 +286,18 @@ impl Snapshot {
         half.sequences.next(&half.mvcc, tree, sequence)
     }
 
+    /// Returns when no crash can undo what [`next_value`](Self::next_value) and [`set_value`](Self::set_value) have done so far. Whoever returns
+    /// a value outside of a transaction that stores it calls this first.
+    ///
+    /// # Errors
+    /// See [`SequenceError`].
+    pub fn sync_sequences(&self) -> Result<(), SequenceError> {
+        match &self.rows {
+            Some(rows) => rows.half.sequences.sync(&rows.half.mvcc),
+            None => Ok(()),
+        }
+    }
+
     /// The value that [`next_value`](Self::next_value) would return, without advancing the sequence; `None` if it is exhausted.
     ///
     /// # Errors

@@ -9,9 +9,9 @@ use quire_store::{Durability, Volume, WriteBatch};
 
 use super::background::Background;
 use super::clock::CommitClock;
-use super::error::{TreeCheckpointError, TreeReadError, TreesOpenError};
+use super::error::{KvCommitError, TreeCheckpointError, TreeReadError, TreesOpenError};
 use super::locks::{LockReport, LockTable};
-use super::options::{MvccOptions, TransactionOptions};
+use super::options::{MvccOptions, Synchronous, TransactionOptions};
 use super::serializable::Validation;
 use super::snapshots::Snapshots;
 use super::transaction::KvTransaction;
@@ -131,6 +131,19 @@ impl Mvcc {
     #[must_use]
     pub fn begin(&self, options: TransactionOptions) -> KvTransaction {
         KvTransaction::new(&self.shared, options)
+    }
+
+    /// Makes durable what was committed before the call, however it was committed.
+    ///
+    /// # Errors
+    /// See [`KvCommitError`].
+    pub fn sync(&self) -> Result<(), KvCommitError> {
+        // A commit of nothing takes its turn behind those before it, and shares its fsync with others of its group.
+        let nothing = self.begin(TransactionOptions::default());
+        let synced = nothing.commit_with(|redo| -> Result<_, KvCommitError> {
+            Ok((redo.commit(Synchronous::Full)?, ()))
+        });
+        synced.map(drop)
     }
 
     /// What is committed now.

@@ -15,6 +15,7 @@ mod points;
 mod prepared;
 mod progress;
 mod reuse;
+mod sequences;
 mod signatures;
 mod support;
 mod tuple_plans;
