@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use quire::{Completion, CopyFormat, CopyIn, Rows};
+use quire::arrow::array::RecordBatch;
+use quire::{Completion, CopyFormat, CopyIn, CopyKind, Rows};
 
-use super::{CopyRowWriter, CopyTranslator};
+use super::CopyRowWriter;
+use super::binary_rows::BinaryRows;
+use super::lines::{CsvEnd, TextEnd};
 use crate::failure::ServerFailure;
 use crate::types::WireColumn;
 
@@ -63,18 +66,66 @@ impl From<quire::Error> for CopyFailure {
 /// A `COPY … FROM STDIN` that takes rows in the format that it asks for.
 pub struct CopyReceiver {
     copy: CopyIn,
-    translator: CopyTranslator,
-    ready: Vec<u8>,
+    format: IncomingFormat,
+}
+
+/// What comes, and where it waits to be sent on.
+enum IncomingFormat {
+    Csv(CsvEnd, Vec<u8>),
+    Text(TextEnd, Vec<u8>),
+    Binary(BinaryRows, Vec<RecordBatch>),
+}
+
+impl IncomingFormat {
+    fn of(copy: &CopyIn) -> Self {
+        match copy.format().kind {
+            CopyKind::Csv => Self::Csv(CsvEnd::default(), Vec::new()),
+            CopyKind::Text => Self::Text(TextEnd::default(), Vec::new()),
+            CopyKind::Binary => Self::Binary(BinaryRows::new(copy.columns()), Vec::new()),
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), ServerFailure> {
+        match self {
+            Self::Csv(end, ready) => end.translate(bytes, ready),
+            Self::Text(end, ready) => end.translate(bytes, ready),
+            Self::Binary(rows, ready) => rows.take(bytes, ready)?,
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), ServerFailure> {
+        match self {
+            Self::Csv(end, ready) => end.finish(ready),
+            Self::Text(end, ready) => end.finish(ready),
+            Self::Binary(rows, ready) => rows.finish(ready)?,
+        }
+        Ok(())
+    }
+
+    /// Sends on what waits; whether more is wanted.
+    fn pass_on(&mut self, copy: &mut CopyIn) -> bool {
+        match self {
+            Self::Csv(_, ready) | Self::Text(_, ready) => {
+                let is_wanted = copy.send(ready);
+                ready.clear();
+                is_wanted
+            }
+            Self::Binary(_, ready) => ready.drain(..).all(|batch| copy.send_batch(batch)),
+        }
+    }
+
+    /// Whether rows are lines that came.
+    fn has_lines(&self) -> bool {
+        !matches!(self, Self::Binary(..))
+    }
 }
 
 impl CopyReceiver {
     /// A copy that has begun.
     pub fn new(copy: CopyIn) -> Self {
-        Self {
-            translator: CopyTranslator::new(copy.format(), copy.columns()),
-            copy,
-            ready: Vec::new(),
-        }
+        let format = IncomingFormat::of(&copy);
+        Self { copy, format }
     }
 
     /// Takes bytes, which may end anywhere. `false`: no more are wanted, and [`CopyReceiver::finish`] says why.
@@ -82,9 +133,8 @@ impl CopyReceiver {
     /// # Errors
     /// The bytes are not in the format.
     pub fn take(&mut self, bytes: &[u8]) -> Result<bool, CopyFailure> {
-        self.ready.clear();
-        self.translator.translate(bytes, &mut self.ready)?;
-        Ok(self.copy.send(&self.ready))
+        self.format.take(bytes)?;
+        Ok(self.format.pass_on(&mut self.copy))
     }
 
     /// All has come.
@@ -92,10 +142,9 @@ impl CopyReceiver {
     /// # Errors
     /// What is wrong with the rows.
     pub fn finish(mut self) -> Result<Completion, CopyFailure> {
-        self.ready.clear();
-        self.translator.finish(&mut self.ready)?;
-        self.copy.send(&self.ready);
-        let has_lines = self.translator.has_lines();
+        self.format.finish()?;
+        self.format.pass_on(&mut self.copy);
+        let has_lines = self.format.has_lines();
         self.copy.finish().map_err(|error| CopyFailure {
             line: error.record_line().filter(|_| has_lines),
             ..error.into()

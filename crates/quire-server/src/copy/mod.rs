@@ -3,10 +3,11 @@
 //!
 //! The formats are those of PostgreSQL's manual, reference page of `COPY`, sections *Text Format*, *CSV Format*, *Binary Format*.
 
+mod binary_column;
+mod binary_rows;
 mod exchange;
-mod incoming;
+mod lines;
 mod outgoing;
 
 pub use exchange::{CopyFailure, CopyReceiver, CopySender};
-use incoming::CopyTranslator;
 use outgoing::CopyRowWriter;

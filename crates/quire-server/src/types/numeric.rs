@@ -8,6 +8,8 @@
 //! | scale | 2 | decimal digits behind the point |
 //! | digits | 2 each | 0 to 9,999 |
 
+use quire_text::number_in::parse_decimal;
+
 /// Digits of a decimal in base 10,000 that may be wanted at most: 38 decimal ones on both sides of a point.
 const DIGITS_MAX: usize = 24;
 /// Decimal digits that a value has at most.
@@ -44,6 +46,13 @@ pub(super) fn numeric_text(units: i128, scale: i8) -> String {
     let digits = format!("{digits:0>width$}", width = scale + 1);
     let (whole, fraction) = digits.split_at(digits.len() - scale);
     format!("{sign}{whole}.{fraction}")
+}
+
+/// The units of a decimal in a type with `precision` digits, `scale` of them behind the point: rounded as in an assignment. `None` if it has more
+/// digits before the point.
+pub(crate) fn rescaled(units: i128, from: i8, precision: u8, scale: i8) -> Option<i128> {
+    let text = numeric_text(units, from);
+    parse_decimal(text.as_bytes(), precision, u8::try_from(scale).ok()?).ok()
 }
 
 /// Appends the binary form.

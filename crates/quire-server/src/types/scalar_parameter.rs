@@ -9,7 +9,8 @@ use super::{PgType, calendar, float};
 
 type Decoded = Result<Value, ParameterError>;
 
-pub(super) fn utf8(bytes: &[u8]) -> Result<&str, ParameterError> {
+/// A value of text.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, ParameterError> {
     let text = std::str::from_utf8(bytes).map_err(|_| ParameterError::NoText)?;
     if text.contains('\0') {
         Err(ParameterError::NoText)

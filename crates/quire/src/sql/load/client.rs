@@ -1,11 +1,12 @@
 //! `COPY … FROM STDIN` and `COPY … TO STDOUT`: rows that the client sends or takes.
 //!
-//! Text and CSV come as the client sends them; the server makes CSV of the binary format. A task of the statement reads the rows while they
-//! come; at most [`QUEUED_PIECES`] pieces wait for it.
+//! Text and CSV come as the client sends them; of the binary format the server makes columns. A task of the statement reads the rows while
+//! they come; at most [`QUEUED_PIECES`] pieces wait for it.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
@@ -15,7 +16,7 @@ use quire_sql::parse::{ParsedCommand, parse};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use super::super::query;
-use super::client_reader::{CLIENT_FAILED, ClientReader, CopyDataPiece};
+use super::client_reader::{CLIENT_FAILED, ClientBatches, ClientReader, ClientRows, CopyDataPiece};
 use super::copy_format::CopyFormat;
 use super::{export, import, options};
 use crate::outcome::{Completion, Outcome, Rows};
@@ -58,12 +59,17 @@ impl CopyIn {
         &self.columns
     }
 
-    /// Sends rows on in [`CopyIn::format`], if its kind is text or CSV. In the place of the binary format it takes CSV with commas, each
-    /// value in double quotes but for NULL, which is `\N` without. Waits while enough others are not read yet. `false`: the statement has failed, and
-    /// [`CopyIn::finish`] says why.
+    /// Sends rows on in [`CopyIn::format`], if its kind is text or CSV. Waits while enough others are not read yet. `false`: the statement has
+    /// failed, and [`CopyIn::finish`] says why.
     pub fn send(&mut self, rows: &[u8]) -> bool {
         self.waiting.extend_from_slice(rows);
         self.waiting.len() < PIECE_BYTES || self.pass_on()
+    }
+
+    /// Sends rows on if the kind of [`CopyIn::format`] is binary: columns of the types of [`CopyIn::columns`], which may have NULLs.
+    /// As [`CopyIn::send`] otherwise.
+    pub fn send_batch(&mut self, rows: RecordBatch) -> bool {
+        self.pieces.send(CopyDataPiece::Batch(rows)).is_ok()
     }
 
     fn pass_on(&mut self) -> bool {
@@ -163,12 +169,15 @@ fn begin(
         return Ok(CopyStream::Out(session.database.run(work)?, format));
     }
     let (pieces, receiver) = sync_channel(QUEUED_PIECES);
-    let reader = ClientReader::new(receiver);
+    let rows = match format.reading() {
+        Some(options) => ClientRows::Lines(options, ClientReader::new(receiver)),
+        None => ClientRows::Batches(ClientBatches::new(receiver)),
+    };
     let (ready, columns): (Sender<SchemaRef>, _) = channel();
-    let (asking, options) = (Arc::clone(session), format.reading());
+    let asking = Arc::clone(session);
     let (timer, own) = (timer(session, &token)?, token.clone());
     let task = session.database.start(async move {
-        let run = import::run_stream(&asking, &copy, options, reader, ready, &token);
+        let run = import::run_stream(&asking, &copy, rows, ready, &token);
         let result = tokio::select! {
             biased;
             () = token.cancelled() => Err(Error::cancelled()),

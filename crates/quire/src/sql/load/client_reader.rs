@@ -1,9 +1,12 @@
-//! The rows that a client sends, as one stream of bytes.
+//! The rows that a client sends, as one stream of bytes or as batches.
 
 use std::io::{self, Read};
 use std::sync::mpsc::Receiver;
 
+use datafusion::arrow::array::RecordBatch;
 use quire_error::Error;
+use quire_files::CopyError;
+use quire_files::csv::CsvOptions;
 
 /// What messages call the client's rows.
 pub(super) const CLIENT: &str = "STDIN";
@@ -11,12 +14,20 @@ pub(super) const CLIENT: &str = "STDIN";
 /// What comes from the client.
 pub(super) enum CopyDataPiece {
     Bytes(Vec<u8>),
+    Batch(RecordBatch),
     Done,
     Failed(String),
 }
 
 /// What the reader says when the client gave up; nobody sees it.
 pub(super) const CLIENT_FAILED: &str = "58030";
+
+/// The rows that come, as `COPY` reads them.
+pub(super) enum ClientRows {
+    Lines(CsvOptions, ClientReader),
+    /// Columns of the table's types.
+    Batches(ClientBatches),
+}
 
 /// The pieces that come, as one stream of bytes.
 pub(super) struct ClientReader {
@@ -50,11 +61,18 @@ impl ClientReader {
                 Ok(CopyDataPiece::Bytes(piece)) => (self.piece, self.next) = (piece, 0),
                 Ok(CopyDataPiece::Done) => self.is_done = true,
                 Ok(CopyDataPiece::Failed(reason)) => return Err(io::Error::other(reason)),
-                Err(_) => return Err(io::Error::other("the client is gone")),
+                Ok(CopyDataPiece::Batch(_)) => {
+                    return Err(io::Error::other("columns came in the place of bytes"));
+                }
+                Err(_) => return Err(client_is_gone()),
             }
         }
         Ok(())
     }
+}
+
+fn client_is_gone() -> io::Error {
+    io::Error::other("the client is gone")
 }
 
 impl Read for ClientReader {
@@ -67,5 +85,47 @@ impl Read for ClientReader {
         }
         self.next += count;
         Ok(count)
+    }
+}
+
+/// The batches that come.
+pub(super) struct ClientBatches {
+    pieces: Receiver<CopyDataPiece>,
+    is_done: bool,
+}
+
+impl ClientBatches {
+    pub(super) fn new(pieces: Receiver<CopyDataPiece>) -> Self {
+        Self {
+            pieces,
+            is_done: false,
+        }
+    }
+}
+
+impl Iterator for ClientBatches {
+    type Item = Result<RecordBatch, CopyError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
+        let source = match self.pieces.recv() {
+            Ok(CopyDataPiece::Batch(batch)) => return Some(Ok(batch)),
+            // The last bytes of a client that has sent columns are none.
+            Ok(CopyDataPiece::Bytes(_)) => return self.next(),
+            Ok(CopyDataPiece::Done) => {
+                self.is_done = true;
+                return None;
+            }
+            Ok(CopyDataPiece::Failed(reason)) => io::Error::other(reason),
+            Err(_) => client_is_gone(),
+        };
+        self.is_done = true;
+        Some(Err(CopyError::Io {
+            action: "read",
+            file: CLIENT.into(),
+            source,
+        }))
     }
 }

@@ -46,27 +46,29 @@ impl CopyFormat {
         }
     }
 
-    /// The rows that come in: the client's own, or what [`super::CopyIn::send`] asks for in the place of the binary format.
-    pub(super) fn reading(&self) -> CsvOptions {
+    /// How the lines that come in are read; `None` for the binary format, which has none.
+    pub(super) fn reading(&self) -> Option<CsvOptions> {
         let (quote, escape) = match self.kind {
             CopyKind::Text => (None, None),
             CopyKind::Csv => (
                 Some(self.quote),
                 Some(self.escape).filter(|escape| *escape != self.quote),
             ),
-            CopyKind::Binary => (Some(b'"'), None),
+            CopyKind::Binary => return None,
         };
-        let is_binary = self.kind == CopyKind::Binary;
-        let is_named = self.header && !is_binary;
-        CsvOptions {
-            delimiter: Delimiter::Byte(if is_binary { b',' } else { self.delimiter }),
+        Some(CsvOptions {
+            delimiter: Delimiter::Byte(self.delimiter),
             quote,
             escape,
             backslashes: self.kind == CopyKind::Text,
-            header: if is_named { CsvFlag::Yes } else { CsvFlag::No },
-            null_string: if is_binary { "\\N" } else { self.null.as_str() }.to_owned(),
+            header: if self.header {
+                CsvFlag::Yes
+            } else {
+                CsvFlag::No
+            },
+            null_string: self.null.clone(),
             trailing_delimiter: CsvFlag::No,
             ..CsvOptions::default()
-        }
+        })
     }
 }

@@ -19,7 +19,7 @@ use quire_tables::{Snapshot, SqlType, TableDefinition, TableStorage, Transaction
 
 use super::super::dml;
 use super::super::insert::{find_table, positions, table_name};
-use super::client_reader::{CLIENT, ClientReader};
+use super::client_reader::{CLIENT, ClientReader, ClientRows};
 use super::control;
 use super::convert::convert;
 use super::file::{FileRows, threads};
@@ -87,12 +87,11 @@ fn outcome(count: u64, notices: Vec<String>) -> Outcome {
     })
 }
 
-/// Appends all rows of CSV that comes from elsewhere, or none; `ready` hears the columns before anything is read.
+/// Appends all rows that come from a client, or none; `ready` receives the columns before anything is read.
 pub(super) async fn run_stream(
     session: &Arc<Session>,
     copy: &CopyStatement,
-    mut options: CsvOptions,
-    mut reader: ClientReader,
+    rows: ClientRows,
     ready: std::sync::mpsc::Sender<SchemaRef>,
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
@@ -106,26 +105,21 @@ pub(super) async fn run_stream(
     token.work().begin(Phase::Loading, Some(&target.name));
     // Whoever waits may have gone.
     let _ = ready.send(Arc::clone(&target.columns));
-    options.text_limits.clone_from(&target.text_limits);
-    options.zone = session.zone();
-    let file = tokio::task::block_in_place(|| match reader.is_at_end()? {
-        true => Ok::<_, Error>(None),
-        false => {
-            let reader = Box::new(reader);
-            let columns = Some(target.columns.as_ref());
-            Ok(Some(CsvFile::from_reader(
-                CLIENT, reader, options, columns,
-            )?))
+    let (count, notices) = match rows {
+        ClientRows::Batches(rows) => {
+            let (count, _) = target.take(session, &mut writer, rows, token).await?;
+            (count, Vec::new())
         }
-    })?;
-    let Some(file) = file else {
-        writer.finish()?;
-        return Ok(outcome(0, Vec::new()));
+        ClientRows::Lines(options, reader) => {
+            match target.lines(session, options, reader, &control)? {
+                Some(rows) => {
+                    let (count, rows) = target.take(session, &mut writer, rows, token).await?;
+                    (count, rows.notices())
+                }
+                None => (0, Vec::new()),
+            }
+        }
     };
-    let rows = file.read(&target.columns, None, &control)?;
-    let (count, notices) = target
-        .take_csv(session, &mut writer, CsvRows(rows), token)
-        .await?;
     writer.finish()?;
     Ok(outcome(count, notices))
 }
@@ -255,22 +249,46 @@ impl ImportTarget {
         Ok(outcome(count, notices))
     }
 
-    /// Puts the rows of a text into a table of either storage.
-    async fn take_csv(
+    /// The rows of the lines that a client sends; `None` if it sends nothing.
+    fn lines(
+        &self,
+        session: &Session,
+        mut options: CsvOptions,
+        mut reader: ClientReader,
+        control: &CopyControl,
+    ) -> Result<Option<CsvRows>, Error> {
+        options.text_limits.clone_from(&self.text_limits);
+        options.zone = session.zone();
+        let file = tokio::task::block_in_place(|| {
+            if reader.is_at_end()? {
+                return Ok::<_, Error>(None);
+            }
+            let columns = Some(self.columns.as_ref());
+            let file = CsvFile::from_reader(CLIENT, Box::new(reader), options, columns)?;
+            Ok(Some(file))
+        })?;
+        let rows = file.map(|file| file.read(&self.columns, None, control));
+        Ok(rows.transpose()?.map(CsvRows))
+    }
+
+    /// Puts rows that a client sends into a table of either storage; gives the reader back.
+    async fn take<R>(
         &self,
         session: &Session,
         writer: &mut TableWriteGuard<'_>,
-        mut rows: CsvRows,
+        mut rows: R,
         token: &CancelToken,
-    ) -> Result<(u64, Vec<String>), Error> {
+    ) -> Result<(u64, R), Error>
+    where
+        R: Iterator<Item = Result<RecordBatch, CopyError>> + Send + 'static,
+    {
         if self.needs_plan() {
             let context = session.statement(writer.snapshot()?, HashMap::default())?;
-            let (count, rows) = self.insert_from(writer, &context, rows, token).await?;
-            return Ok((count, rows.notices()));
+            return self.insert_from(writer, &context, rows, token).await;
         }
         tokio::task::block_in_place(|| {
             let count = append(writer.transaction()?, self, &mut rows)?;
-            Ok((count, rows.notices()))
+            Ok((count, rows))
         })
     }
 
