@@ -55,15 +55,15 @@ pub use quire_format::{
     zone::ZoneBounds,
 };
 pub use rows::{
-    Insertion, KeyConflict, ReferenceChecks, RowColumnStatistics, RowFill, RowKeys, RowParts,
-    RowScan, RowScanOptions, RowStatistics, RowTable, ScanRowSource, TableIndex, TableRowWriter,
-    TreeSize, choose_dictionaries, distinct_drawn,
+    Insertion, KeyConflict, RowColumnStatistics, RowFill, RowKeys, RowParts, RowScan,
+    RowScanOptions, RowStatistics, RowTable, ScanRowSource, TableIndex, TableRowWriter, TreeSize,
+    choose_dictionaries, distinct_drawn,
 };
 pub use scan::{ScanOptions, ScanReader, ScanStatistics, SharedTableScan};
 pub use snapshot::Snapshot;
 pub use table::{ColumnStatistics, ColumnTable};
 pub use transaction::{
-    Appender, MergeOptions, MergeReport, Savepoint, Transaction, WriteTransaction,
+    Appender, MergeOptions, MergeReport, RowChanges, Savepoint, Transaction, WriteTransaction,
 };
 pub use types::SqlType;
 pub use zone_table::ZoneTable;

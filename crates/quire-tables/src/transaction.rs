@@ -12,6 +12,7 @@ mod names;
 mod references;
 mod replace;
 mod roles;
+mod row_changes;
 mod tables;
 mod ticket;
 mod views;
@@ -20,6 +21,7 @@ mod whole;
 pub use self::{
     appender::Appender,
     merge::{MergeOptions, MergeReport},
+    row_changes::RowChanges,
     whole::{Savepoint, Transaction},
 };
 

@@ -22,7 +22,7 @@ const BATCH_ROWS: usize = 1024;
 
 /// The changes of a statement that foreign keys have to be checked for.
 #[derive(Default)]
-pub struct ReferenceChecks {
+pub(crate) struct ReferenceChecks {
     /// Referenced keys of inserted and updated rows: table id, position of the foreign key, values.
     referring: HashSet<(u64, usize, Vec<Value>)>,
     gone: Vec<Gone>,
@@ -38,7 +38,7 @@ struct Gone {
 
 impl ReferenceChecks {
     /// Records the insertion of a row with these values, by ordinal.
-    pub fn inserted(&mut self, parts: &RowParts, values: &[TupleValue<'_>]) {
+    pub(crate) fn inserted(&mut self, parts: &RowParts, values: &[TupleValue<'_>]) {
         for (position, key) in parts.definition.foreign_keys.iter().enumerate() {
             let columns = key.columns.iter();
             let columns = columns.map(|column| {
@@ -54,7 +54,7 @@ impl ReferenceChecks {
     }
 
     /// Records the update of a row. `is_referenced` says whether any foreign key refers to the table.
-    pub fn updated(
+    pub(crate) fn updated(
         &mut self,
         parts: &RowParts,
         before: Vec<Value>,
@@ -76,7 +76,7 @@ impl ReferenceChecks {
     }
 
     /// Records the deletion of a row.
-    pub fn deleted(&mut self, parts: &RowParts, before: Vec<Value>, is_referenced: bool) {
+    pub(crate) fn deleted(&mut self, parts: &RowParts, before: Vec<Value>, is_referenced: bool) {
         if is_referenced {
             self.gone.push(Gone {
                 table: parts.id,
@@ -87,7 +87,7 @@ impl ReferenceChecks {
     }
 
     /// Whether there is nothing to check.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.referring.is_empty() && self.gone.is_empty()
     }
 

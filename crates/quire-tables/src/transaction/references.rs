@@ -16,7 +16,10 @@ impl Transaction {
     ///
     /// # Errors
     /// A foreign key is violated; or rows cannot be read, locked or written.
-    pub fn check_references(&mut self, checks: ReferenceChecks) -> Result<(), RowWriteError> {
+    pub(super) fn check_references(
+        &mut self,
+        checks: ReferenceChecks,
+    ) -> Result<(), RowWriteError> {
         if checks.is_empty() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use arrow::array::{
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::TableLockMode};
 use quire_tables::row_table::Value;
 use quire_tables::{
-    ReferenceChecks, RowTable, RowWriteError, ScanRowSource, SqlType, TableDefinition, Transaction,
+    RowChanges, RowTable, RowWriteError, ScanRowSource, SqlType, TableDefinition, Transaction,
     TransactionError,
 };
 
@@ -165,14 +165,14 @@ fn try_fill(
     // Nobody else uses the table, and it has no rows.
     let used = || TransactionError::TableExists(table.definition().name.clone());
     let mut fill = fill.ok_or_else(used)?;
-    let mut checks = ReferenceChecks::default();
+    let mut changes = RowChanges::default();
     for row in rows {
         let values = tuple_values(row);
         fill.insert(&values)?;
-        checks.inserted(fill.parts(), &values);
+        changes.note_inserted(fill.parts(), &values);
     }
     transaction.finish_fill(fill)?;
-    Ok(transaction.check_references(checks)?)
+    Ok(changes.check_references(transaction)?)
 }
 
 /// Rows as a batch of the table's visible columns.

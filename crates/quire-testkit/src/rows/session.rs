@@ -1,11 +1,11 @@
 //! Statements on the engine's side.
 
 use arrow::array::AsArray;
+use quire_kv::btree::Direction;
 use quire_kv::mvcc::{KeyWriteError, LockError};
-use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::row_table::{TupleValue, Value};
 use quire_tables::{
-    ColumnDefinition, Engine, Insertion, ReferenceChecks, RowScanOptions, RowTable, RowWriteError,
+    ColumnDefinition, Engine, Insertion, RowChanges, RowScanOptions, RowTable, RowWriteError,
     ScanRowSource, Snapshot, Transaction,
 };
 
@@ -135,31 +135,23 @@ fn try_perform(
     let table = transaction.snapshot().row_table(name)?;
     let missing = || RowWriteError::Reference(format!("table {name} is not there"));
     let parts = table.ok_or_else(missing)?.parts().clone();
-    let is_referenced = transaction.is_referenced(name);
-    let mut checks = ReferenceChecks::default();
-    let mut writer = transaction.row_writer(&parts);
+    let mut changes = RowChanges::new(transaction.is_referenced(name));
     if !matches!(change, RowChange::Insert(_)) {
-        writer.lock(row_key, RowLockMode::Exclusive, LockWait::Wait)?;
+        changes.lock(transaction, &parts, row_key)?;
     }
     match change {
         RowChange::Insert(row) => {
             let values = tuple_values(row);
-            if let Insertion::Conflict(_) = writer.insert(&values)? {
+            if let Insertion::Conflict(_) = changes.insert(transaction, &parts, &values)? {
                 return Ok(WorkloadOutcome::Refused);
             }
-            checks.inserted(&parts, &values);
         }
         RowChange::Update(_, row) => {
-            let values = tuple_values(row);
-            let before = writer.update(row_key, &values)?;
-            checks.updated(&parts, before, &values, is_referenced);
+            changes.update(transaction, &parts, row_key, &tuple_values(row))?;
         }
-        RowChange::Delete(_) => {
-            let before = writer.delete(row_key)?;
-            checks.deleted(&parts, before, is_referenced);
-        }
+        RowChange::Delete(_) => changes.delete(transaction, &parts, row_key)?,
     }
-    transaction.check_references(checks)?;
+    changes.check_references(transaction)?;
     Ok(WorkloadOutcome::Done)
 }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use quire_error::Error;
 use quire_exec::plan::{Environment, Row};
 use quire_kv::{mvcc::LockWait, mvcc::RowLockMode};
-use quire_tables::ReferenceChecks;
+use quire_tables::RowChanges;
 use quire_tables::row_table::{TupleValue, Value};
 
 use super::answer::StatementAnswer;
@@ -98,17 +98,15 @@ impl CompiledStatement {
         let is_referenced =
             self.compiled.changes_rows_that_are_there() && transaction.is_referenced(&self.name);
         let changes = ChangeContext {
-            is_referenced,
             transaction,
             sequences: None,
-            references: ReferenceChecks::default(),
+            changes: RowChanges::new(is_referenced),
             memory: &mut memory.row,
         };
         let mut rows = AddedRows { parts, changes };
         let environment = session.environment(parameters);
         let executed = insert.execute(&mut rows, &environment, &mut memory.given)?;
-        let changes = rows.changes;
-        changes.transaction.check_references(changes.references)?;
+        rows.changes.finish()?;
         Ok(self.executed(executed))
     }
 
@@ -145,17 +143,16 @@ impl CompiledStatement {
             let mut row = transaction.row_writer(parts);
             row.lock(row_key, RowLockMode::Exclusive, LockWait::Wait)?;
             let mut changes = ChangeContext {
-                is_referenced: transaction.is_referenced(&self.name),
+                changes: RowChanges::new(transaction.is_referenced(&self.name)),
                 transaction,
                 sequences: None,
-                references: ReferenceChecks::default(),
                 memory: row_memory,
             };
             let decide = &mut |row: Row<'_>, apply: Apply<'_>| {
                 change.decide(row, &environment, given, &mut returned, apply)
             };
             count = u64::from(changes.change(parts, row_key, decide)?);
-            changes.transaction.check_references(changes.references)?;
+            changes.finish()?;
         }
         Ok(self.changed(count, returned))
     }

@@ -11,9 +11,7 @@ use quire_exec::plan::Row;
 use quire_functions::SequenceValues;
 use quire_kv::{btree::Direction, mvcc::LockWait, mvcc::RowLockMode};
 use quire_tables::row_table::{ColumnRange, KeyRange, TupleValue, Value, recycled};
-use quire_tables::{
-    ReferenceChecks, RowParts, RowTable, RowWriteError, Snapshot, TableRowWriter, Transaction,
-};
+use quire_tables::{RowChanges, RowParts, RowTable, Snapshot, TableRowWriter, Transaction};
 
 use super::access::KeyBounds;
 use super::compiled::ConflictAction;
@@ -42,9 +40,7 @@ pub(super) struct ChangeContext<'s> {
     pub(super) transaction: &'s mut Transaction,
     /// Values of sequences, as a snapshot has them; nothing where none is asked for.
     pub(super) sequences: Option<(&'s Snapshot, &'s SequenceValues)>,
-    pub(super) references: ReferenceChecks,
-    /// Whether a foreign key refers to the table.
-    pub(super) is_referenced: bool,
+    pub(super) changes: RowChanges,
     pub(super) memory: &'s mut ChangedRow,
 }
 
@@ -130,8 +126,8 @@ impl ChangeContext<'_> {
         row_key: &[u8],
         decide: Decide<'_>,
     ) -> Result<bool, Error> {
-        let (references, is_referenced) = (&mut self.references, self.is_referenced);
-        let mut writer = self.transaction.row_writer(parts);
+        let (changes, transaction) = (&mut self.changes, &mut *self.transaction);
+        let writer = transaction.row_writer(parts);
         let ChangedRow {
             tuple,
             buffer,
@@ -151,19 +147,9 @@ impl ChangeContext<'_> {
         } else {
             live.iter().map(value).collect()
         };
-        let owned = || {
-            if is_referenced {
-                parts.owned(&all).map_err(RowWriteError::from)
-            } else {
-                Ok(Vec::new())
-            }
-        };
         let is_changed = decide(&visible, &mut |new_row| {
             match new_row {
-                NewRow::Deleted => {
-                    writer.remove(entry, &all)?;
-                    references.deleted(parts, owned()?, is_referenced);
-                }
+                NewRow::Deleted => changes.remove(transaction, parts, entry, &all)?,
                 NewRow::Changed(values) => {
                     let mut after: Vec<TupleValue<'_>> = recycled(take(after_memory));
                     after.extend_from_slice(&all);
@@ -173,8 +159,7 @@ impl ChangeContext<'_> {
                             *place = stored_value(parts.definition(), ordinal, *value)?;
                         }
                     }
-                    writer.replace(entry, &all, &after)?;
-                    references.updated(parts, owned()?, &after, is_referenced);
+                    changes.replace(transaction, parts, entry, (&all, &after))?;
                     *after_memory = recycled(after);
                 }
             }
@@ -286,6 +271,11 @@ impl NewRows for AddedRows<'_> {
 }
 
 impl ChangeContext<'_> {
+    /// Does what foreign keys demand, at the end of the statement.
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        Ok(self.changes.check_references(self.transaction)?)
+    }
+
     fn next_value(&self, sequence: u64) -> Result<i64, Error> {
         let (snapshot, values) = self.sequences.ok_or_else(read_only)?;
         values.next_by_id(snapshot, sequence)
@@ -306,10 +296,9 @@ impl ChangeContext<'_> {
                 *place = stored_value(definition, *ordinal, *value)?;
             }
         }
-        let mut writer = self.transaction.row_writer(parts);
-        match writer.insert_or_find(&values)? {
+        let (changes, transaction) = (&mut self.changes, &mut *self.transaction);
+        match changes.insert_or_find(transaction, parts, &values)? {
             None => {
-                self.references.inserted(parts, &values);
                 self.memory.after = recycled(values);
                 Ok(Inserted::New)
             }
@@ -329,7 +318,10 @@ impl ChangeContext<'_> {
                             Inserted::LeftOut
                         })
                     }
-                    _ => Err(writer.duplicate(found.index, &values).into()),
+                    _ => {
+                        let writer = transaction.row_writer(parts);
+                        Err(writer.duplicate(found.index, &values).into())
+                    }
                 }
             }
         }

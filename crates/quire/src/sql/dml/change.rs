@@ -20,7 +20,7 @@ use quire_planner::optimize;
 use quire_planner::scan::RowKeys;
 use quire_sql::names::folded;
 use quire_tables::row_table::TupleValue;
-use quire_tables::{RowTable, Snapshot, TableDefinition, Transaction};
+use quire_tables::{RowChanges, RowTable, Snapshot, TableDefinition, Transaction};
 use tokio::task::block_in_place;
 
 use super::super::query;
@@ -28,7 +28,6 @@ use super::change_plan::{ChangeColumns, ChangeParts, ChangePlan};
 use super::changed_rows::{ChangedRows, TARGET_TABLE};
 use super::default_value::replace_default;
 use super::returned::Returned;
-use super::row_changes::RowChanges;
 use super::row_expressions::RowExpressions;
 use super::row_values::RowValues;
 use super::target::ChangeTarget;
@@ -93,21 +92,21 @@ async fn run(
                 block_in_place(|| progress.apply(transaction, &table, &planned.columns, &batch))?;
             }
         }
-        if progress.changes.to_recheck.is_empty() {
+        let rechecks = progress.changes.take_rechecks();
+        if rechecks.is_empty() {
             break;
         }
-        only = Some(std::mem::take(&mut progress.changes.to_recheck).into());
+        only = Some(rechecks.into());
         writer.transaction()?.begin_statement();
     }
-    let references = std::mem::take(&mut progress.changes.references);
-    block_in_place(|| -> Result<(), Error> {
-        Ok(writer.transaction()?.check_references(references)?)
-    })?;
+    let transaction = writer.transaction()?;
+    block_in_place(|| progress.changes.check_references(transaction))?;
+    let count = progress.changes.count();
     if let ChangeTarget::Columns { .. } = table {
-        writer.note_changes(&changed.table, progress.changes.count);
+        writer.note_changes(&changed.table, count);
     }
     writer.finish()?;
-    Ok(progress.returned.outcome(tag, progress.changes.count))
+    Ok(progress.returned.outcome(tag, count))
 }
 
 fn replace_defaults(changed: &mut ChangedRows, definition: &TableDefinition) -> Result<(), Error> {
@@ -267,10 +266,7 @@ impl ChangeProgress {
     ) -> Result<Self, Error> {
         let transaction = writer.transaction()?;
         Ok(Self {
-            changes: RowChanges {
-                is_referenced: transaction.is_referenced(&table.definition().name),
-                ..RowChanges::default()
-            },
+            changes: RowChanges::new(transaction.is_referenced(&table.definition().name)),
             returned: Returned::default(),
             done: (!changed.others.is_empty()).then(HashSet::new),
         })

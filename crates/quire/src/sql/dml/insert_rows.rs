@@ -16,8 +16,7 @@ use quire_exec::plan::WriteKind;
 use quire_kv::mvcc::TableLockMode;
 use quire_tables::row_table::TupleValue;
 use quire_tables::{
-    Insertion, ReferenceChecks, RowFill, RowTable, Snapshot, TableDefinition, TableStorage,
-    Transaction,
+    Insertion, RowChanges, RowFill, RowTable, Snapshot, TableDefinition, TableStorage, Transaction,
 };
 use tokio::task::block_in_place;
 
@@ -36,7 +35,6 @@ use super::column_literals::cast_quoted;
 use super::conflict::{ConflictRule, Conflicts};
 use super::default_value::{default_expression, refuse_generated, replace_defaults};
 use super::returned::Returned;
-use super::row_changes::RowChanges;
 use super::row_expressions::RowExpressions;
 use super::row_values::RowValues;
 use super::target::ChangeTarget;
@@ -90,10 +88,12 @@ pub(in crate::sql) async fn insert(
     };
     let progress = target.run(&mut writer, &context, planned, token).await?;
     if is_column_table {
-        writer.note_changes(&name, progress.count);
+        writer.note_changes(&name, progress.changes.count());
     }
     writer.finish()?;
-    Ok(progress.returned.outcome("INSERT 0", progress.count))
+    Ok(progress
+        .returned
+        .outcome("INSERT 0", progress.changes.count()))
 }
 
 /// What the statement would do, as `EXPLAIN` shows it.
@@ -177,7 +177,11 @@ pub(in crate::sql) async fn insert_plan(
         with: None,
         returning: None,
     };
-    Ok(target.run(writer, context, planned, token).await?.count)
+    Ok(target
+        .run(writer, context, planned, token)
+        .await?
+        .changes
+        .count())
 }
 
 /// Where rows go, and what is done about those that are there.
@@ -199,7 +203,15 @@ impl InsertTarget<'_> {
         planned: ChangePlan,
         token: &CancelToken,
     ) -> Result<InsertProgress, Error> {
-        let mut progress = InsertProgress::default();
+        let updates = self.rule.is_some_and(ConflictRule::updates);
+        let is_referenced = updates
+            && writer
+                .transaction()?
+                .is_referenced(&self.table.definition().name);
+        let mut progress = InsertProgress {
+            changes: RowChanges::new(is_referenced),
+            ..InsertProgress::default()
+        };
         progress.returned.set_schema(planned.returned.clone());
         if !self
             .run_by_tuples(writer, (context, &planned), &mut progress, token)
@@ -208,10 +220,8 @@ impl InsertTarget<'_> {
             self.run_by_batches(writer, context, &planned, &mut progress, token)
                 .await?;
         }
-        let references = std::mem::take(&mut progress.references);
-        block_in_place(|| -> Result<(), Error> {
-            Ok(writer.transaction()?.check_references(references)?)
-        })?;
+        let transaction = writer.transaction()?;
+        block_in_place(|| progress.changes.check_references(transaction))?;
         Ok(progress)
     }
 
@@ -227,12 +237,10 @@ impl InsertTarget<'_> {
             return Ok(false);
         }
         let write = tuple_write(writer.session(), self.table, (context, planned));
-        let mut changes = RowChanges::default();
-        let ran = write.run(writer, &mut changes, &mut progress.returned, token);
-        let has_run = ran.await?;
-        progress.count += changes.count;
-        progress.references = changes.references;
-        Ok(has_run)
+        let InsertProgress {
+            changes, returned, ..
+        } = progress;
+        write.run(writer, changes, returned, token).await
     }
 
     async fn run_by_batches(
@@ -256,7 +264,7 @@ impl InsertTarget<'_> {
                 insert(&batch)?;
             }
             let transaction = writer.transaction()?;
-            progress.count = block_in_place(|| transaction.finish_fill(fill))?;
+            block_in_place(|| transaction.finish_fill(fill))?;
         } else {
             for batch in first {
                 self.insert(writer, context, columns, progress, &batch, token)
@@ -489,9 +497,8 @@ fn targets_of(
 /// What has been done so far.
 #[derive(Default)]
 struct InsertProgress {
-    count: u64,
+    changes: RowChanges,
     returned: Returned,
-    references: ReferenceChecks,
     /// Rows that the statement has written, where it must not meet them again.
     written: HashSet<Box<[u8]>>,
 }
@@ -511,7 +518,7 @@ impl InsertProgress {
             rows.read(row, &mut values)?;
             rows.check(row, &columns.checks, batch)?;
             fill.insert(&values)?;
-            self.references.inserted(table.parts(), &values);
+            self.changes.note_inserted(table.parts(), &values);
         }
         Ok(())
     }
@@ -530,14 +537,12 @@ impl InsertProgress {
         let mut inserted = Vec::with_capacity(batch.num_rows());
         let mut values: Vec<TupleValue<'_>> = Vec::new();
         let updates = rule.is_some_and(ConflictRule::updates);
-        let mut writer = transaction.row_writer(table.parts());
+        let parts = table.parts();
         for row in 0..batch.num_rows() {
             rows.read(row, &mut values)?;
             rows.check(row, &columns.checks, batch)?;
-            match writer.insert(&values)? {
+            match self.changes.insert(transaction, parts, &values)? {
                 Insertion::Inserted(key) => {
-                    self.references.inserted(table.parts(), &values);
-                    self.count += 1;
                     if updates {
                         self.written.insert(key);
                     }
@@ -545,6 +550,7 @@ impl InsertProgress {
                 }
                 Insertion::Conflict(conflict) => {
                     inserted.push(false);
+                    let writer = transaction.row_writer(parts);
                     let Some(rule) = rule.filter(|rule| rule.forgives(conflict.index)) else {
                         return Err(writer.duplicate(conflict.index, &values).into());
                     };
@@ -571,18 +577,15 @@ impl InsertProgress {
         columns: &ChangeColumns,
         batch: &RecordBatch,
     ) -> Result<(), Error> {
-        let is_referenced = transaction.is_referenced(&table.definition().name);
         let rows = RowValues::new(table.definition(), batch, columns.after.clone())?;
         let keys = columns.row_keys(batch)?;
         let mut values: Vec<TupleValue<'_>> = Vec::new();
-        let mut writer = transaction.row_writer(table.parts());
         for row in 0..batch.num_rows() {
             rows.read(row, &mut values)?;
             rows.check(row, &columns.checks, batch)?;
-            let before = writer.update(keys.value(row), &values)?;
-            self.references
-                .updated(table.parts(), before, &values, is_referenced);
-            self.count += 1;
+            let key = keys.value(row);
+            self.changes
+                .update(transaction, table.parts(), key, &values)?;
         }
         let all = BooleanArray::from(vec![true; batch.num_rows()]);
         self.returned.add(batch, &columns.returning, &all)

@@ -11,7 +11,6 @@
 //! | `explain` | what they would do |
 //! | `locking` | `SELECT … FOR UPDATE` |
 //! | `tuple_sink` | rows that the tuple engine has found, written by the statement's transaction |
-//! | `row_changes` | changing one row after the other |
 //! | `row_values` | a row of a batch as the engine takes it |
 //! | `returned` | the rows of `RETURNING` |
 //!
@@ -27,7 +26,6 @@ mod explain;
 mod insert_rows;
 mod locking;
 mod returned;
-mod row_changes;
 mod row_expressions;
 mod row_values;
 mod target;

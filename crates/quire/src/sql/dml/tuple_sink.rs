@@ -7,12 +7,11 @@ use quire_error::cancel::CancelToken;
 use quire_exec::plan::{Plan, WriteKind, WriteNode};
 use quire_exec::tuple::{NotWritten, RowSink, SharedSink, WrittenRow};
 use quire_tables::row_table::{TupleValue, recycled};
-use quire_tables::{Insertion, RowTable};
+use quire_tables::{RowChanges, RowTable};
 
 use super::super::tuple_engine::{RowTables, TupleChange, WantedRows};
 use super::change_plan::ChangePlan;
 use super::returned::Returned;
-use super::row_changes::RowChanges;
 use super::row_values::stored_value;
 use crate::planning::StatementContext;
 use crate::session::{LentTransaction, Session, TableWriteGuard};
@@ -59,12 +58,10 @@ impl TupleSink {
         if self.kind == WriteKind::Update {
             changes.update(transaction, parts, key, &values)?;
         } else {
-            let mut writer = transaction.row_writer(parts);
-            if let Insertion::Conflict(conflict) = writer.insert(&values)? {
+            if let Some(conflict) = changes.insert_or_find(transaction, parts, &values)? {
+                let writer = transaction.row_writer(parts);
                 return Err(writer.duplicate(conflict.index, &values).into());
             }
-            changes.references.inserted(parts, &values);
-            changes.count += 1;
         }
         self.values = recycled(values);
         Ok(true)

@@ -129,8 +129,9 @@ fn insert_few(
     for batch in batches {
         block_in_place(|| progress.insert(transaction, target.rows(), columns, batch, None))?;
     }
-    writer.note_changes(name, progress.count);
-    Ok(progress.count)
+    let count = progress.changes.count();
+    writer.note_changes(name, count);
+    Ok(count)
 }
 
 /// The rows of a plan as those of the table.
