@@ -77,11 +77,12 @@ impl Connection {
     /// failed statement remains.
     pub fn execute(&mut self, sql: &str) -> Result<Outcome, Error> {
         let token = self.begin(sql);
-        let outcome = match statement::try_execute(&self.session, &self.statements, sql, &token) {
+        let (session, mut parsed) = (&self.session, None);
+        let answer = statement::try_execute(session, &self.statements, sql, &token, &mut parsed);
+        let outcome = match answer {
             Some(answer) => answer,
             None => {
-                let session = Arc::clone(&self.session);
-                let work = sql::run(session, sql.to_owned(), token.clone());
+                let work = sql::run(Arc::clone(session), sql.to_owned(), parsed, token.clone());
                 self.session.database.run_in_time(&token, work)
             }
         };

@@ -16,13 +16,17 @@ use crate::machine;
 use crate::outcome::{Completion, Outcome};
 use crate::session::{Session, aborted};
 
-/// Runs the statement `sql`. On failure or cancellation nothing of it remains.
+/// Runs the statement `sql`, which may have been `parsed`. On failure or cancellation nothing of it remains.
 pub(crate) async fn run(
     session: Arc<Session>,
     sql: String,
+    parsed: Option<ParsedCommand>,
     token: CancelToken,
 ) -> Result<Outcome, Error> {
-    let command = parse(&sql)?;
+    let command = match parsed {
+        Some(command) => command,
+        None => parse(&sql)?,
+    };
     if session.transaction.lock().await.is_aborted() && !ends_transaction(&command) {
         return Err(aborted());
     }

@@ -120,7 +120,8 @@ pub(crate) async fn result_schema(
     let command = parse(&sql)?;
     if command.is_inspection() {
         // It costs nothing.
-        let Outcome::Rows(rows) = dispatch::run(session, sql, token).await? else {
+        let ran = dispatch::run(session, sql, Some(command), token).await?;
+        let Outcome::Rows(rows) = ran else {
             return Ok(None);
         };
         return Ok(Some(rows.schema()));

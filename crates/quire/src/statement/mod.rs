@@ -28,18 +28,20 @@ use crate::outcome::Outcome;
 use crate::session::Session;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_sql::parse::ParsedCommand;
 
 pub(crate) use cache::StatementCache;
 pub use prepared::Prepared;
 pub use reply::Reply;
 
-/// Runs a statement that is covered; `None` leaves it to the general path.
+/// Runs a statement that is covered; `None` leaves it to the general path, and in `parsed` what is parsed of it.
 pub(crate) fn try_execute(
     session: &Session,
     statements: &StatementCache,
     sql: &str,
     token: &CancelToken,
+    parsed: &mut Option<ParsedCommand>,
 ) -> Option<Result<Outcome, Error>> {
-    let answer = prepared::run_known(session, statements, sql, token)?;
+    let answer = prepared::run_known(session, statements, sql, token, parsed)?;
     Some(answer.and_then(answer::StatementAnswer::into_outcome))
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use quire_error::Error;
 use quire_error::cancel::{CancelHandle, CancelToken};
+use quire_sql::parse::{ParsedCommand, parse};
 use quire_tables::row_table::Value;
 
 use super::answer::StatementAnswer;
@@ -72,11 +73,7 @@ impl Prepared {
                 "parameters have numbers from $1 to $65535",
             ));
         }
-        let is_query = is_query(session, &sql)?;
-        let mut types = match parameter_count {
-            0 => Vec::new(),
-            _ => parameter_types(session, &sql),
-        };
+        let (is_query, mut types) = inspect(session, &sql, parameter_count > 0)?;
         types.resize(parameter_count, None);
         Ok(Self {
             session: Arc::clone(session),
@@ -110,7 +107,8 @@ impl Prepared {
     /// # Errors
     /// What is wrong with the statement, as far as planning it tells.
     pub fn describe(&mut self, types: &[Option<DataType>]) -> Result<Option<SchemaRef>, Error> {
-        let known = run::known(&self.session, &self.statements, &self.sql, types);
+        let (session, statements) = (&self.session, &self.statements);
+        let known = run::known(session, statements, &self.sql, types, &mut None);
         if let Some(known) = known {
             if let Some(schema) = known.result_schema(&self.session) {
                 return Ok(schema);
@@ -119,7 +117,7 @@ impl Prepared {
             let again = settings
                 .filter(|_| known.is_outdated(&self.session))
                 .and_then(|settings| {
-                    run::learn(&self.session, &self.statements, &self.sql, types, settings)
+                    run::learn(session, statements, &self.sql, types, settings, &mut None)
                 });
             if let Some(schema) = again.and_then(|known| known.result_schema(&self.session)) {
                 return Ok(schema);
@@ -207,7 +205,9 @@ impl Prepared {
         {
             return answer.map(Some);
         }
-        let Some(known) = run::known(&self.session, &self.statements, &self.sql, &types) else {
+        // The general path reads another text, with the values in it.
+        let (session, statements) = (&self.session, &self.statements);
+        let Some(known) = run::known(session, statements, &self.sql, &types, &mut None) else {
             return Ok(None);
         };
         let statement = ParameterizedStatement {
@@ -232,7 +232,7 @@ impl Prepared {
         token: &CancelToken,
     ) -> Result<Reply, Error> {
         let text = self.with_values(parameters, types)?;
-        let work = sql::run(Arc::clone(&self.session), text, token.clone());
+        let work = sql::run(Arc::clone(&self.session), text, None, token.clone());
         let outcome = self.session.database.run_in_time(token, work)?;
         Ok(Reply::of_outcome(outcome))
     }
@@ -266,31 +266,43 @@ impl fmt::Debug for Prepared {
     }
 }
 
-/// Whether the statement is a query; one that is nested deeply is parsed on a stack that is large enough.
-fn is_query(session: &Arc<Session>, sql: &str) -> Result<bool, Error> {
-    if run::is_shallow(sql) {
-        return Ok(quire_sql::parse::parse(sql)?.is_query());
-    }
-    let sql = sql.to_owned();
-    let work = async move { Ok(quire_sql::parse::parse(&sql)?.is_query()) };
-    session.database.run(work)
+/// Whether a statement is a query, and the types of its parameters, as far as it tells and it has some. One that is nested deeply is parsed on a
+/// stack that is large enough.
+fn inspect(
+    session: &Arc<Session>,
+    sql: &str,
+    has_parameters: bool,
+) -> Result<(bool, Vec<Option<DataType>>), Error> {
+    let (is_query, types) = if run::is_shallow(sql) {
+        let command = parse(sql)?;
+        (
+            command.is_query(),
+            has_parameters.then(|| run::types_of(session, command)),
+        )
+    } else {
+        let text = sql.to_owned();
+        let work = async move { Ok(parse(&text)?.is_query()) };
+        (session.database.run(work)?, has_parameters.then_some(None))
+    };
+    let types = match types {
+        None => Vec::new(),
+        Some(Some(types)) => types,
+        // Not knowing them is no error.
+        Some(None) => {
+            let work = sql::parameter_types(Arc::clone(session), sql.to_owned());
+            session.database.run(work).unwrap_or_default()
+        }
+    };
+    Ok((is_query, types))
 }
 
-/// The types of a statement's parameters, as far as it tells; not knowing them is no error.
-fn parameter_types(session: &Arc<Session>, sql: &str) -> Vec<Option<DataType>> {
-    if let Some(types) = run::types_of(session, sql) {
-        return types;
-    }
-    let work = sql::parameter_types(Arc::clone(session), sql.to_owned());
-    session.database.run(work).unwrap_or_default()
-}
-
-/// Runs a statement without parameters, compiled before or now. `None`: it takes the general path.
+/// Runs a statement without parameters, compiled before or now. `None`: it takes the general path, and is in `parsed` if it was parsed.
 pub(super) fn run_known(
     session: &Session,
     statements: &StatementCache,
     sql: &str,
     token: &CancelToken,
+    parsed: &mut Option<ParsedCommand>,
 ) -> Option<Result<StatementAnswer, Error>> {
     let statement = ParameterizedStatement {
         session,
@@ -299,7 +311,7 @@ pub(super) fn run_known(
         types: &[],
         values: &[],
     };
-    let known = run::known(session, statements, sql, &[])?;
+    let known = run::known(session, statements, sql, &[], parsed)?;
     let answer = statement.run(known, token, &mut StatementBuffers::default());
     answer.map(|(_, answer)| answer)
 }
@@ -334,6 +346,7 @@ impl ParameterizedStatement<'_> {
             self.sql,
             self.types,
             settings,
+            &mut None,
         )?;
         let answer = run::run(self.session, &known, self.values, token, memory)?;
         Some((known, answer))

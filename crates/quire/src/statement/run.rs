@@ -1,9 +1,11 @@
 //! From a statement's text to its answer, on the caller's thread.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
+use datafusion::sql::sqlparser::ast::{SetExpr, Statement};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::interruption::while_running;
@@ -13,7 +15,7 @@ use quire_kv::{mvcc::Isolation, mvcc::LockWait, mvcc::TableLockMode};
 use quire_sql::arrays::array_parameters;
 use quire_sql::parse::{ParsedCommand, parse};
 use quire_tables::row_table::Value;
-use quire_tables::{ColumnTable, RowTable, Snapshot};
+use quire_tables::{ColumnTable, RowChanges, RowTable, Snapshot};
 
 use super::answer::StatementAnswer;
 use super::bind::{TableName, compile, compile_constant, is_constant, parameter_types};
@@ -41,11 +43,14 @@ fn may_wait() -> bool {
 }
 
 /// What is known of a statement; compiles it when nothing is. `None`: it takes the general path.
+///
+/// A statement that had to be parsed and is not covered is left in `parsed`, so that the general path does not parse it again.
 pub(super) fn known(
     session: &Session,
     cache: &StatementCache,
     sql: &str,
     types: &[Option<DataType>],
+    parsed: &mut Option<ParsedCommand>,
 ) -> Option<Arc<CachedStatement>> {
     let settings = session.settings().statement_settings_now()?;
     if !may_wait() {
@@ -53,24 +58,28 @@ pub(super) fn known(
     }
     match cache.get(sql, types, settings) {
         Some(known) => Some(known),
-        None => learn(session, cache, sql, types, settings),
+        None => learn(session, cache, sql, types, settings, parsed),
     }
 }
 
-/// Compiles a statement, whatever was known of it.
+/// Compiles a statement, whatever was known of it; `parsed` as for [`known`].
 pub(super) fn learn(
     session: &Session,
     cache: &StatementCache,
     sql: &str,
     types: &[Option<DataType>],
     settings: u64,
+    parsed: &mut Option<ParsedCommand>,
 ) -> Option<Arc<CachedStatement>> {
     let kind = match control_of(sql) {
         Some(control) => KnownKind::Control(control),
         None if !may_be_covered(sql) => return None,
         None => {
             let snapshot = wait(session.snapshot()).ok()?;
-            let compiled = compiled(session, &snapshot, sql, types);
+            // The general path says what is wrong with a text.
+            let command = parse(sql).map_err(|_| None);
+            let compiled = command.and_then(|it| compiled(session, &snapshot, it, types));
+            let compiled = compiled.map_err(|command| *parsed = command).ok();
             let schema_version = snapshot.schema_version();
             compiled.unwrap_or(KnownKind::General { schema_version })
         }
@@ -80,15 +89,43 @@ pub(super) fn learn(
     Some(known)
 }
 
+/// Compiles a statement, or gives it back.
+///
+/// `INSERT … VALUES` is consumed, and so is not given back: the table is nearly always a row table, and a copy of thousands of rows would take
+/// longer than parsing the others again.
 fn compiled(
     session: &Session,
     snapshot: &Snapshot,
-    sql: &str,
+    command: ParsedCommand,
+    types: &[Option<DataType>],
+) -> Result<KnownKind, Option<ParsedCommand>> {
+    match command {
+        ParsedCommand::Statement(statement, _) if is_insert_of_values(&statement) => {
+            let kind = kind_of(session, snapshot, Cow::Owned(*statement), types);
+            kind.ok_or(None)
+        }
+        ParsedCommand::Statement(statement, clauses) => {
+            let kind = kind_of(session, snapshot, Cow::Borrowed(&*statement), types);
+            kind.ok_or_else(|| Some(ParsedCommand::Statement(statement, clauses)))
+        }
+        other => Err(Some(other)),
+    }
+}
+
+fn is_insert_of_values(statement: &Statement) -> bool {
+    let Statement::Insert(insert) = statement else {
+        return false;
+    };
+    let source = insert.source.as_deref();
+    source.is_some_and(|source| matches!(source.body.as_ref(), SetExpr::Values(_)))
+}
+
+fn kind_of(
+    session: &Session,
+    snapshot: &Snapshot,
+    statement: Cow<'_, Statement>,
     types: &[Option<DataType>],
 ) -> Option<KnownKind> {
-    let ParsedCommand::Statement(statement, _) = parse(sql).ok()? else {
-        return None;
-    };
     let options = Arc::clone(session.settings().config().options());
     let field = |data_type: &DataType| Arc::new(Field::new("", data_type.clone(), true));
     let types = types
@@ -96,13 +133,13 @@ fn compiled(
         .map(|data_type| data_type.as_ref().map(field))
         .collect();
     if is_constant(&statement) {
-        let constant = compile_constant(*statement, &options, types)?;
+        let constant = compile_constant(statement.into_owned(), &options, types)?;
         return Some(KnownKind::Constant(Box::new(constant)));
     }
     let name = TableName::of(&statement)?.name;
     let stored = rows_of(snapshot, &name).ok()??;
     let table = RowTableSchema::of(stored.definition());
-    let compiled = compile(*statement, &table, &options, types)?;
+    let compiled = compile(statement, &table, &options, types)?;
     if !compiled.only_reads() && snapshot.row_table_entry(&name).is_none() {
         return None;
     }
@@ -125,12 +162,9 @@ fn rows_of(snapshot: &Snapshot, name: &str) -> Result<Option<Arc<RowTable>>, Err
     Ok(delta.and_then(|table| table.delta().cloned()))
 }
 
-/// The types of a statement's parameters, as far as it tells.
-pub(super) fn types_of(session: &Session, sql: &str) -> Option<Vec<Option<DataType>>> {
-    if !is_shallow(sql) {
-        return None;
-    }
-    let ParsedCommand::Statement(mut statement, _) = parse(sql).ok()? else {
+/// The types of a shallow statement's parameters, as far as it tells.
+pub(super) fn types_of(session: &Session, command: ParsedCommand) -> Option<Vec<Option<DataType>>> {
+    let ParsedCommand::Statement(mut statement, _) = command else {
         return None;
     };
     let arrays = array_parameters(&mut statement);
@@ -379,17 +413,18 @@ impl CompiledStatement {
             table: &table,
             token,
             changes: Some(ChangeContext {
-                is_referenced: self.compiled.changes_rows_that_are_there()
-                    && snapshot.is_referenced(&self.name),
+                changes: RowChanges::new(
+                    self.compiled.changes_rows_that_are_there()
+                        && snapshot.is_referenced(&self.name),
+                ),
                 transaction: writer.transaction()?,
                 sequences: Some((&snapshot, &session.sequence_values)),
-                references: Default::default(),
                 memory: &mut row,
             }),
         };
         let answer = self.execute(&mut rows, &session.environment(parameters))?;
         if let Some(changes) = rows.changes {
-            changes.transaction.check_references(changes.references)?;
+            changes.finish()?;
         }
         Ok(answer)
     }

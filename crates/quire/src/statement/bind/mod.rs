@@ -13,6 +13,7 @@ mod parameters;
 mod select;
 mod table_name;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
@@ -210,17 +211,20 @@ fn split(condition: Expression, into: &mut Vec<Expression>) {
 
 /// Compiles a statement on `table`; `None` leaves it to the general path.
 pub(super) fn compile(
-    mut statement: Statement,
+    statement: Cow<'_, Statement>,
     table: &RowTableSchema,
     options: &Arc<ConfigOptions>,
     parameter_types: Vec<Option<FieldRef>>,
 ) -> Option<Compiled> {
-    if let Statement::Query(query) = &statement {
+    if let Statement::Query(query) = statement.as_ref() {
         reject::check_fetch(query).ok()?;
     }
-    if reject::check_expressions(&statement).is_err()
-        || !rewrite::rewrite(&mut statement).is_empty()
-    {
+    if reject::check_expressions(&statement).is_err() {
+        return None;
+    }
+    parameters::alias_of(&statement)?;
+    let mut statement = statement.into_owned();
+    if !rewrite::rewrite(&mut statement).is_empty() {
         return None;
     }
     let alias = parameters::alias_of(&statement)?;

@@ -7,6 +7,7 @@ mod coverage;
 mod memory;
 mod random;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
@@ -97,7 +98,7 @@ pub(super) fn compiled(
 ) -> Option<Compiled> {
     let statement = statement(sql);
     TableName::of(&statement).filter(|found| found.name == table.name)?;
-    compile(statement, table, &options(), types)
+    compile(Cow::Owned(statement), table, &options(), types)
 }
 
 /// The rows of batches as text.
