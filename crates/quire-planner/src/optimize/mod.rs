@@ -34,10 +34,12 @@ mod outer_types;
 mod own_names;
 mod physical_joins;
 mod promises;
+mod recursion;
 mod set_members;
 mod settled_nodes;
 mod shared_rows;
 mod small_integers;
+mod sorted_inputs;
 mod strict_types;
 mod times;
 mod typing_gaps;
@@ -93,6 +95,7 @@ pub fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.push(Arc::new(outer_types::OuterTypes::new(settling)));
     rules.push(Arc::new(times::TimeTypes));
     rules.push(Arc::new(checked_operators::CheckedOperators));
+    rules.push(Arc::new(recursion::WorkTables));
     rules.push(Arc::new(unnesting::Unnesting));
     rules.push(Arc::new(float_keys::FloatKeys));
     rules.push(Arc::new(settled_nodes::SettledNodes));
@@ -170,6 +173,9 @@ pub fn optimizer_rules() -> Rules {
     rules
 }
 
+/// DataFusion's rule that refuses a plan one of whose inputs is not in the order that is asked for.
+const CHECKING_RULE: &str = "SanityCheckPlan";
+
 /// DataFusion's rules for physical plans, behind ours.
 pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = bounded::rules(holding);
@@ -180,13 +186,15 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
             _ => continue,
         };
     }
-    rules.insert(0, Arc::new(promises::Promises));
-    rules.insert(1, Arc::new(offsets::Offsets));
+    rules.insert(0, Arc::new(recursion::Recursions));
+    rules.insert(1, Arc::new(promises::Promises));
+    rules.insert(2, Arc::new(offsets::Offsets));
     bounded::insert_before(
         &mut rules,
         leading_groups::NAME,
         distinct_limits::DistinctLimits,
     );
+    bounded::insert_before(&mut rules, CHECKING_RULE, sorted_inputs::SortedInputs);
     rules.push(Arc::new(whole_merges::WholeMerges));
     rules
 }

@@ -2,7 +2,8 @@
 //!
 //! DataFusion puts the sort of `SELECT * FROM (… ORDER BY a OFFSET 1) ORDER BY a DESC` below the limit, so that other rows would be left out. Where the
 //! orders agree it leaves one sort, and lets it keep as many rows as the limit gives, without those that are passed over before. A
-//! limit with an offset gets [`FixedOrder`] above it, below which no sort goes, and no number of rows.
+//! limit with an offset gets [`FixedOrder`] above it, below which no sort goes, and no number of rows. It goes below a select list that leaves
+//! out the keys of the order.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ use datafusion::physical_plan::{
     PlanProperties, ReplaceChildrenOptions,
 };
 
+use super::promises::Unpromised;
+
 /// The rule. It comes before sorts are put where something asks for them.
 #[derive(Debug)]
 pub(super) struct Offsets;
@@ -37,13 +40,7 @@ impl PhysicalOptimizerRule for Offsets {
         plan: Arc<dyn ExecutionPlan>,
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if is_outermost(&plan) {
-            let inputs = plan.children().into_iter().map(Arc::clone);
-            let inputs = inputs.map(fixed).collect::<Result<_>>()?;
-            let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-            return plan.replace_children(inputs, options);
-        }
-        fixed(plan)
+        outermost(plan)
     }
 
     fn schema_check(&self) -> bool {
@@ -51,12 +48,30 @@ impl PhysicalOptimizerRule for Offsets {
     }
 }
 
-/// Whether no sort can come to be above the plan's limit, which is its outermost operator, but for the select list.
-fn is_outermost(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    if plan.is::<ProjectionExec>() {
-        return plan.children().into_iter().any(is_outermost);
+/// No sort can come to be above the plan's limit, if that is its outermost operator, but for the select list.
+fn outermost(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let below = if plan.is::<ProjectionExec>() {
+        outermost
+    } else if is_offset(&plan) {
+        fixed
+    } else {
+        return fixed(plan);
+    };
+    let inputs = plan.children().into_iter().map(Arc::clone);
+    let inputs = inputs.map(below).collect::<Result<_>>()?;
+    let plan = with_inputs(plan, inputs)?;
+    match limit_of_hidden_order(&plan) {
+        Some(limit) => below_select_list(limit, limit.input(), &|limit| limit),
+        None => Ok(plan),
     }
-    is_offset(plan)
+}
+
+fn with_inputs(
+    plan: Arc<dyn ExecutionPlan>,
+    inputs: Vec<Arc<dyn ExecutionPlan>>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    plan.replace_children(inputs, options)
 }
 
 fn is_offset(plan: &Arc<dyn ExecutionPlan>) -> bool {
@@ -65,14 +80,56 @@ fn is_offset(plan: &Arc<dyn ExecutionPlan>) -> bool {
 }
 
 fn fixed(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let fix = |limit| Arc::new(FixedOrder::of(limit)) as Arc<dyn ExecutionPlan>;
     let fixed = plan.transform_up(|node| {
+        if let Some(limit) = limit_of_hidden_order(&node) {
+            let plan = below_select_list(limit, limit.input(), &fix)?;
+            return Ok(Transformed::yes(plan));
+        }
         Ok(if is_offset(&node) {
-            Transformed::yes(Arc::new(FixedOrder::of(node)) as _)
+            Transformed::yes(fix(node))
         } else {
             Transformed::no(node)
         })
     })?;
     Ok(fixed.data)
+}
+
+/// The operator as a limit with an offset of rows whose order its select list leaves out, as that of
+/// `SELECT DISTINCT ON (a) b … ORDER BY a OFFSET 1` does. Nobody would ask for such an order, and the sort would go.
+fn limit_of_hidden_order(plan: &Arc<dyn ExecutionPlan>) -> Option<&GlobalLimitExec> {
+    let limit = plan.downcast_ref::<GlobalLimitExec>();
+    let limit = limit.filter(|limit| limit.skip() > 0)?;
+    let mut input = limit.input();
+    while let Some(below) = row_by_row(input) {
+        if input.output_ordering().is_none() && below.output_ordering().is_some() {
+            return Some(limit);
+        }
+        input = below;
+    }
+    None
+}
+
+/// Puts the limit, as `fix` makes it, below the operators that make one row of each.
+fn below_select_list(
+    limit: &GlobalLimitExec,
+    input: &Arc<dyn ExecutionPlan>,
+    fix: &dyn Fn(Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(below) = row_by_row(input) else {
+        let input = Arc::clone(input);
+        let limit = GlobalLimitExec::new(input, limit.skip(), limit.fetch());
+        return Ok(fix(Arc::new(limit)));
+    };
+    let below = below_select_list(limit, below, fix)?;
+    with_inputs(Arc::clone(input), vec![below])
+}
+
+/// The input of an operator that makes one row of each, in their order.
+fn row_by_row(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
+    let is_select_list = plan.is::<ProjectionExec>() || plan.is::<Unpromised>();
+    let input = plan.children().into_iter().next();
+    input.filter(|_| is_select_list)
 }
 
 /// Rows in the order in which they come.

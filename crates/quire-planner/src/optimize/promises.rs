@@ -86,18 +86,34 @@ impl PhysicalOptimizerRule for Promises {
                 Ok(node)
             }
         })?;
-        Ok(match optimized.data.downcast_ref::<Unpromised>() {
-            // Nothing relies on keys of the result.
-            Some(outermost) if outermost.kept == KeptPromises::AllButKeys => {
-                Arc::clone(&outermost.input)
-            }
-            _ => optimized.data,
-        })
+        outermost_promised(optimized.data)
     }
 
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// The plan without [`Unpromised`] among its outermost operators. Nothing relies on what they promise, but the statement's own order must be found
+/// below them: it is asked for of the result.
+fn outermost_promised(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(unpromised) = plan.downcast_ref::<Unpromised>() {
+        return outermost_promised(Arc::clone(&unpromised.input));
+    }
+    let children = plan.children();
+    let ([input], [true]) = (children.as_slice(), plan.maintains_input_order().as_slice()) else {
+        return Ok(plan);
+    };
+    // A window relies on its input.
+    if plan.required_input_ordering().iter().any(Option::is_some) {
+        return Ok(plan);
+    }
+    let promised = outermost_promised(Arc::clone(input))?;
+    if Arc::ptr_eq(&promised, input) {
+        return Ok(plan);
+    }
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    plan.replace_children(vec![promised], options)
 }
 
 /// The operator over inputs whose promises it keeps.
@@ -296,7 +312,7 @@ enum KeptPromises {
 
 /// Rows of which nothing is known, or not all that their operator promises.
 #[derive(Debug)]
-struct Unpromised {
+pub(super) struct Unpromised {
     input: Arc<dyn ExecutionPlan>,
     kept: KeptPromises,
     properties: Arc<PlanProperties>,

@@ -113,3 +113,30 @@ fn the_tuple_engine_counts_what_it_leaves() {
     let counted = "SELECT tuple_queries || ' ' || left_to_batches FROM quire_engine()";
     assert_eq!(value(&mut connection, counted), "3 2");
 }
+
+#[test]
+fn rows_stay_in_the_order_of_the_statement() {
+    let database = database();
+    let mut connection = database.connect();
+    for sql in [
+        "CREATE SEQUENCE s",
+        "CREATE TABLE t (k INTEGER, v INTEGER)",
+        "INSERT INTO t SELECT i, i * 7919 % 10007 FROM generate_series(1, 30000) AS g(i)",
+    ] {
+        rows(&mut connection, sql);
+    }
+    for query in [
+        "SELECT v, nextval('s') FROM t ORDER BY v DESC, k LIMIT 25000",
+        "SELECT v, random() FROM t ORDER BY v DESC, k LIMIT 25000",
+        "SELECT v AS w, nextval('s') + 1 AS n FROM t ORDER BY v DESC, k LIMIT 25000",
+        "SELECT v FROM t ORDER BY -v LIMIT 25000",
+        "SELECT v FROM t ORDER BY -v OFFSET 5000",
+        "SELECT v, random() FROM t ORDER BY -v OFFSET 5000",
+        "SELECT * FROM (SELECT v FROM t ORDER BY -v OFFSET 5000) x ORDER BY v DESC",
+    ] {
+        let found = rows(&mut connection, query);
+        let values: Vec<i64> = found.iter().map(|row| row[0].parse().unwrap()).collect();
+        assert_eq!(values.len(), 25_000, "{query}");
+        assert!(values.is_sorted_by(|one, next| one >= next), "{query}");
+    }
+}
