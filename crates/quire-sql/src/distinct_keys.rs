@@ -11,7 +11,7 @@ use super::names::{is_column, of_expression};
 use super::positions::{item_of, without_parentheses};
 
 /// Puts the keys in order. What else is wrong with them the planner says.
-pub(super) fn rewrite(query: &mut Query) {
+pub fn rewrite(query: &mut Query) {
     let SetExpr::Select(select) = query.body.as_mut() else {
         return;
     };

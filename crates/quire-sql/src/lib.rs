@@ -14,7 +14,7 @@ mod chains;
 pub mod copy_statement;
 mod depth;
 mod dialect;
-mod distinct_keys;
+pub mod distinct_keys;
 pub mod expression_names;
 mod frame_offsets;
 mod grouping_sets;

@@ -9,13 +9,14 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, OrderByKind, Query, Select,
-    SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, VisitMut, Visitor,
+    BinaryOperator, Distinct, Expr, Ident, Join, JoinConstraint, JoinOperator, OrderByKind, Query,
+    Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, VisitMut, Visitor,
     VisitorMut,
 };
 use quire_error::Error;
 use quire_sql::calls::call;
-use quire_sql::names::{folded, last_part};
+use quire_sql::distinct_keys;
+use quire_sql::names::{folded, last_part, of_expression};
 use quire_sql::walk::{change_own_expressions, walk, walk_mut};
 
 use super::factor_columns::{FactorQueries, column_names, ident, name_of};
@@ -158,6 +159,10 @@ impl VisitorMut for MergedJoinWriter {
                 }
             }
         }
+        if !merged.is_empty() {
+            // Keys with other names may have become the same.
+            distinct_keys::rewrite(query);
+        }
         ControlFlow::Continue(())
     }
 
@@ -198,6 +203,7 @@ impl MergedJoinWriter {
             }
         }
         write_items(select, &all, &merged);
+        write_named_keys(select);
         replace(select, &merged);
         merged_in_subqueries::replace(select, &merged, &self.columns);
         merged
@@ -316,6 +322,28 @@ fn write_items(select: &mut Select, all: &[JoinColumn], merged: &[JoinColumn]) {
                 select.projection.extend(column.map(as_item));
             }
             other => select.projection.push(other),
+        }
+    }
+}
+
+/// Writes out the keys of `DISTINCT ON` that are names of items, which come before those of merged columns.
+fn write_named_keys(select: &mut Select) {
+    let Some(Distinct::On(keys)) = &mut select.distinct else {
+        return;
+    };
+    for key in keys {
+        let Expr::Identifier(name) = key else {
+            continue;
+        };
+        let name = folded(name);
+        let mut items = select.projection.iter();
+        let item = items.find_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } => (folded(alias) == name).then_some(expr),
+            SelectItem::UnnamedExpr(expr) => (of_expression(expr) == name).then_some(expr),
+            _ => None,
+        });
+        if let Some(item) = item {
+            *key = item.clone();
         }
     }
 }
