@@ -1,25 +1,31 @@
-//! `ceil` and `floor` of decimals: integers, with a digit more than the argument has before its point.
+//! `ceil`, `floor` and `sign` of decimals: integers.
 //!
-//! DataFusion's keep the argument's type, which may have no such digit: `ceil(0.5)` has the type `DECIMAL(1, 1)`, and 1 has not.
+//! DataFusion's `ceil` and `floor` keep the argument's type, which may have no digit for the result: `ceil(0.5)` has the type `DECIMAL(1, 1)`, and
+//! 1 has not. Here it has one more before its point. DataFusion's `signum` makes a float of a decimal, and of what it is added to.
 
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type};
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::functions::math;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-/// Registers both functions.
+/// Registers the functions.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
     for (inner, is_upwards) in [(math::ceil(), true), (math::floor(), false)] {
         state.register_udf(ScalarUDF::from(WholeDecimal { inner, is_upwards }).into())?;
     }
+    let sign = DecimalSign {
+        inner: math::signum(),
+        signature: Signature::user_defined(Volatility::Immutable),
+    };
+    state.register_udf(ScalarUDF::from(sign).into())?;
     Ok(())
 }
 
@@ -68,19 +74,69 @@ impl ScalarUDFImpl for WholeDecimal {
             _ => return self.inner.invoke_with_args(args),
         };
         let factor = 10_i128.pow(u32::from(scale.unsigned_abs()));
-        let is_scalar = matches!(args.args[0], ColumnarValue::Scalar(_));
-        let values = args.args[0].to_array(if is_scalar { 1 } else { args.number_rows })?;
-        let decimals = values.as_primitive::<Decimal128Type>();
-        let whole = decimals.unary::<_, Decimal128Type>(|value| self.whole(value, factor));
-        let whole: ArrayRef = Arc::new(whole.with_data_type(args.return_type().clone()));
-        Ok(if is_scalar {
-            ColumnarValue::Scalar(ScalarValue::try_from_array(&whole, 0)?)
-        } else {
-            ColumnarValue::Array(whole)
-        })
+        of_each(&args, |value| self.whole(value, factor))
     }
 
     fn output_ordering(&self, input: &[ExprProperties]) -> Result<SortProperties> {
         self.inner.output_ordering(input)
     }
+}
+
+/// `sign`: DataFusion's `signum`, except for decimals.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct DecimalSign {
+    inner: Arc<ScalarUDF>,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for DecimalSign {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
+        match arg_types {
+            [kept @ (DataType::Decimal128(..) | DataType::Float32)] => Ok(vec![kept.clone()]),
+            [other] if other.is_numeric() || other.is_null() || other.is_string() => {
+                Ok(vec![DataType::Float64])
+            }
+            _ => plan_err!("sign takes one number"),
+        }
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        match arg_types {
+            [DataType::Decimal128(..)] => Ok(DataType::Decimal128(1, 0)),
+            _ => self.inner.return_type(arg_types),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        match args.args.first().map(ColumnarValue::data_type) {
+            Some(DataType::Decimal128(..)) => of_each(&args, i128::signum),
+            _ => self.inner.invoke_with_args(args),
+        }
+    }
+
+    fn output_ordering(&self, input: &[ExprProperties]) -> Result<SortProperties> {
+        self.inner.output_ordering(input)
+    }
+}
+
+/// What `function` makes of the units of each decimal.
+fn of_each(args: &ScalarFunctionArgs, function: impl Fn(i128) -> i128) -> Result<ColumnarValue> {
+    let is_scalar = matches!(args.args[0], ColumnarValue::Scalar(_));
+    let values = args.args[0].to_array(if is_scalar { 1 } else { args.number_rows })?;
+    let decimals = values.as_primitive::<Decimal128Type>();
+    let found = decimals.unary::<_, Decimal128Type>(function);
+    let found: ArrayRef = Arc::new(found.with_data_type(args.return_type().clone()));
+    Ok(if is_scalar {
+        ColumnarValue::Scalar(ScalarValue::try_from_array(&found, 0)?)
+    } else {
+        ColumnarValue::Array(found)
+    })
 }
