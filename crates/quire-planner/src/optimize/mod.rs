@@ -24,6 +24,7 @@ mod key_columns;
 mod known_aggregates;
 mod late_values;
 mod leading_groups;
+mod limited_groups;
 mod lost_constants;
 mod many_wildcards;
 mod offsets;
@@ -169,6 +170,7 @@ pub fn optimizer_rules() -> Rules {
         Arc::new(cancellation::StopWhenCancelled),
     );
     rules.push(Arc::new(many_wildcards::ManyWildcards));
+    rules.push(Arc::new(idle_keys::IdleKeys));
     rules.push(Arc::new(cancellation::StopWhenCancelled));
     rules
 }
@@ -195,6 +197,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         distinct_limits::DistinctLimits,
     );
     bounded::insert_before(&mut rules, CHECKING_RULE, sorted_inputs::SortedInputs);
+    bounded::insert_before(&mut rules, CHECKING_RULE, limited_groups::LimitedGroups);
     rules.push(Arc::new(whole_merges::WholeMerges));
     rules
 }
