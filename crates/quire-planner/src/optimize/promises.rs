@@ -140,7 +140,8 @@ fn without_broken_promises(
 /// Of which inputs the operator breaks the promises, though it passes them on.
 fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
     if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
-        let has_promises = !aggregate.input().is::<Unpromised>();
+        let unpromised = aggregate.input().downcast_ref::<Unpromised>();
+        let has_promises = unpromised.is_none_or(|it| it.kept != KeptPromises::Nothing);
         if aggregate.group_expr().has_grouping_set() && has_promises {
             return vec![true];
         }
