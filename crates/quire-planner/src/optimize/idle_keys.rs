@@ -10,10 +10,36 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Aggregate, Distinct, DistinctOn, Expr, LogicalPlan, SortExpr};
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
 use super::aggregate_orders::is_ordered;
 use super::own_names::keeping_names;
 use super::unnesting::each_once;
+
+/// The rule for keys that have become the same since types were settled, as `CASE WHEN true THEN a ELSE b END` and `a`.
+#[derive(Debug)]
+pub(super) struct IdleKeys;
+
+impl OptimizerRule for IdleKeys {
+    fn name(&self) -> &str {
+        "idle_keys"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        _: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
+        match plan {
+            LogicalPlan::Aggregate(aggregate) => of_aggregates(aggregate),
+            other => Ok(Transformed::no(other)),
+        }
+    }
+}
 
 pub(super) fn of_distinct(mut distinct: DistinctOn) -> Transformed<LogicalPlan> {
     distinct.sort_expr = distinct.sort_expr.take().map(each_once);

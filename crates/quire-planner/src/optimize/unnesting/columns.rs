@@ -198,13 +198,14 @@ pub(in super::super) fn named_as(
         .build()
 }
 
-/// A key that comes again decides nothing, and DataFusion does not always take it.
-pub(in super::super) fn each_once(order: Vec<SortExpr>) -> Vec<SortExpr> {
-    let mut keys: Vec<SortExpr> = Vec::with_capacity(order.len());
-    for key in order {
-        if !keys.iter().any(|known| known.expr == key.expr) {
-            keys.push(key);
-        }
-    }
-    keys
+/// A key that comes again decides nothing, and DataFusion does not always take it. Keys that were simplified have kept their names.
+pub(in super::super) fn each_once(mut order: Vec<SortExpr>) -> Vec<SortExpr> {
+    let mut known: Vec<Expr> = Vec::with_capacity(order.len());
+    order.retain(|key| {
+        let key = key.expr.clone().unalias_nested().data;
+        let is_new = !known.contains(&key);
+        known.extend(is_new.then_some(key));
+        is_new
+    });
+    order
 }
