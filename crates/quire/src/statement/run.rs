@@ -106,7 +106,7 @@ fn compiled(
         }
         ParsedCommand::Statement(statement, clauses) => {
             let kind = kind_of(session, snapshot, Cow::Borrowed(&*statement), types);
-            kind.ok_or_else(|| Some(ParsedCommand::Statement(statement, clauses)))
+            kind.ok_or(Some(ParsedCommand::Statement(statement, clauses)))
         }
         other => Err(Some(other)),
     }
