@@ -174,8 +174,11 @@ impl BinaryRows {
     }
 }
 
-/// The value whose length is at `at`, `None` for NULL, and where the next one begins; nothing if it has not come in full.
-fn value_at(bytes: &[u8], at: usize) -> Result<Option<(Option<&[u8]>, usize)>, ServerFailure> {
+/// A value, `None` for NULL, and where the next one begins.
+type ValueAt<'b> = (Option<&'b [u8]>, usize);
+
+/// The value whose length is at `at`; nothing if it has not come in full.
+fn value_at(bytes: &[u8], at: usize) -> Result<Option<ValueAt<'_>>, ServerFailure> {
     let Some(length) = number_at(bytes, at) else {
         return Ok(None);
     };
