@@ -79,12 +79,7 @@ fn in_subquery(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 fn has_collisions(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply(|node| {
-        let mut names = HashSet::new();
-        found |= !node
-            .schema()
-            .fields()
-            .iter()
-            .all(|field| names.insert(field.name()));
+        found |= has_collisions_of_its_own(node);
         Ok(if found {
             TreeNodeRecursion::Stop
         } else {
@@ -92,6 +87,25 @@ fn has_collisions(plan: &LogicalPlan) -> Result<bool> {
         })
     })?;
     Ok(found)
+}
+
+/// Whether two columns of the result have one name, beside the tables that they come from.
+fn has_collisions_of_its_own(plan: &LogicalPlan) -> bool {
+    let mut names = HashSet::new();
+    let mut fields = plan.schema().fields().iter();
+    !fields.all(|field| names.insert(field.name()))
+}
+
+/// The items of a select list, called `relation.name` each. A rule that leaves out a join makes such a list, in which columns of two tables have one
+/// name.
+fn with_flat_names(items: Vec<Expr>, schema: &DFSchema) -> Vec<Expr> {
+    let names = schema.columns().into_iter();
+    let items = items.into_iter().zip(names);
+    let items = items.map(|(item, known)| {
+        let name = known.flat_name();
+        item.unalias().alias_qualified(known.relation, name)
+    });
+    items.collect()
 }
 
 /// Gives the columns of `plan`, one by one, the names that `schema` has.
@@ -133,7 +147,13 @@ fn renamed(plan: &LogicalPlan) -> Result<LogicalPlan> {
                 .expressions()
                 .into_iter()
                 .map(|expr| substituted(expr, &names));
-            plan.with_new_exprs(expressions.collect::<Result<_>>()?, inputs)
+            let mut expressions = expressions.collect::<Result<_>>()?;
+            if let LogicalPlan::Projection(_) = plan
+                && has_collisions_of_its_own(plan)
+            {
+                expressions = with_flat_names(expressions, plan.schema());
+            }
+            plan.with_new_exprs(expressions, inputs)
         }
         // What else there is sees its inputs under the names they had.
         other => {
