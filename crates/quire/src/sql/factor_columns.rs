@@ -1,11 +1,12 @@
 //! The columns of tables in `FROM`, each found by planning a query for it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use datafusion::arrow::datatypes::Fields;
 use datafusion::sql::sqlparser::ast::{Cte, Ident, Query, Select, Statement, TableFactor, With};
 use quire_sql::names::{self, folded, last_part, quoted};
 use quire_sql::parse::parse_query;
+use quire_sql::walk::for_each_relation;
 
 use crate::planning::StatementContext;
 
@@ -29,13 +30,14 @@ impl FactorQueries {
     /// Adds the tables of a `SELECT` at the place.
     pub(super) fn add(&mut self, select: &Select) {
         for factor in factors_of(select) {
-            let text = format!("{}SELECT * FROM {factor}", self.with_clause());
+            let text = format!("{}SELECT * FROM {factor}", self.with_clause(factor));
             self.factors.push((text, factor.to_string()));
         }
     }
 
-    /// The queries that can be named here, the inner ones before the outer ones of the same name.
-    fn with_clause(&self) -> String {
+    /// The queries that the table names, by itself or by those it names; of two with the same name the inner one. Others are left out: the one
+    /// that is being read cannot be planned as it is.
+    fn with_clause(&self, factor: &TableFactor) -> String {
         let mut seen: Vec<&Cte> = Vec::new();
         let mut is_recursive = false;
         for with in self.withs.iter().flatten().rev() {
@@ -46,6 +48,8 @@ impl FactorQueries {
                 }
             }
         }
+        let named = named_queries(factor, &seen);
+        seen.retain(|cte| named.contains(&folded(&cte.alias.name)));
         let texts: Vec<String> = seen.iter().rev().map(ToString::to_string).collect();
         match (texts.is_empty(), is_recursive) {
             (true, _) => String::new(),
@@ -68,6 +72,23 @@ impl FactorQueries {
             }
         }
         columns
+    }
+}
+
+/// The names that the table reads, and those that the queries among them read.
+fn named_queries(factor: &TableFactor, queries: &[&Cte]) -> BTreeSet<String> {
+    let mut named = BTreeSet::new();
+    for_each_relation(factor, |name| named.extend(last_part(name)));
+    loop {
+        let known = named.len();
+        for cte in queries {
+            if named.contains(&folded(&cte.alias.name)) {
+                for_each_relation(&cte.query, |name| named.extend(last_part(name)));
+            }
+        }
+        if named.len() == known {
+            return named;
+        }
     }
 }
 
