@@ -154,8 +154,10 @@ def group_keys(make: Maker, place: Place) -> list[Atom]:
 
 
 def is_rewritten(made: Node) -> bool:
-    """Whether PostgreSQL 15 folds a part of it to a constant, or turns a negation around. Where a grouping set leaves out such a key, it shows
+    """Whether PostgreSQL 15 folds a part of it to a constant, or turns a condition around. Where a grouping set leaves out such a key, it shows
     the constant, or reads columns of rows that are no more."""
+    if made.category == BOOL.name and made.production != "column":
+        return True
     parts = [part for part in made.walk() if part.category and part.production]
     has_constants = any(not any(inner.production == "column" for inner in part.walk()) for part in parts if part.production != "literal")
     has_truths = any(part.category == BOOL.name and part.production == "literal" for part in parts)
@@ -204,6 +206,8 @@ def statement(make: Maker) -> Statement:
     if make.chance(0.13):
         node, outputs = set_operation(make, None, depth, wanted)
     elif make.chance(0.05):
+        if make.chance(0.5):
+            return ordered_distinct_on(make, heads, depth)
         node, outputs = distinct_on(make, depth, wanted)
     else:
         node, outputs, _ = select(make, None, depth, wanted, True)
@@ -238,6 +242,24 @@ def distinct_on(make: Maker, depth: int, wanted: int) -> tuple[Node, list[Output
         f"SELECT DISTINCT ON ({', '.join(keys)}) ", listing("", items), " FROM ", node, where(make, place, depth), f" ORDER BY {order}",
     ], QUERY)
     return Node("", ["SELECT * FROM (", inner, ") AS first_rows"], QUERY), [Output(kind) for kind in chosen]
+
+
+def ordered_distinct_on(make: Maker, heads: Node, depth: int) -> Statement:
+    """The same as a whole statement, whose rows are seen in order: the keys are its first items, and each of them has one row."""
+    node, place = sources(make, None, depth)
+    columns = [atom for atom in place.atoms]
+    keys = make.rng.sample(columns, min(len(columns), make.rng.randint(1, 2)))
+    names = [key.sql for key in keys]
+    rest = [atom.sql + make.rng.choice(["", " DESC"]) for atom in columns if atom.sql not in names]
+    kind = make.kind(place, kinds.STORED)
+    item = make.expression(kind, Place(place.atoms, None, None, False, False), 1)
+    order = ", ".join([name + make.rng.choice(["", " DESC", " NULLS FIRST"]) for name in names] + rest)
+    made = Node("ordered_distinct_on", [
+        f"SELECT DISTINCT ON ({', '.join(names)}) ", listing("", [*map(text, names), item]), " FROM ", node, where(make, place, depth),
+        Node("order_by", [f" ORDER BY {order}", limit(make) if make.chance(0.4) else ""]),
+    ], QUERY)
+    outputs = [Output(each) for each in [*(key.kind for key in keys), kind]]
+    return Statement(Node("statement", [heads, made], QUERY), outputs, tuple(range(len(keys))))
 
 
 def with_clause(make: Maker, depth: int) -> Node:

@@ -39,6 +39,8 @@ class Sides:
     def __init__(self, peer: str, folder: pathlib.Path, number: int):
         self.peer, self.folder, self.number = peer, folder, number
         with_admin = Wire(f"{peer} dbname=postgres")
+        # A server that is not ours may have that of a run before.
+        with_admin.must(f"DROP DATABASE IF EXISTS oracle_{number}")
         with_admin.must(f"CREATE DATABASE oracle_{number} TEMPLATE template0")
         with_admin.close()
         self.scenario: Scenario | None = None
