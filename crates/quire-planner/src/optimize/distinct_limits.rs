@@ -6,41 +6,16 @@
 
 use std::sync::Arc;
 
-use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 
-/// The rule. It comes behind the one that puts rows in order.
-#[derive(Debug)]
-pub(super) struct DistinctLimits;
-
-impl PhysicalOptimizerRule for DistinctLimits {
-    fn name(&self) -> &str {
-        "distinct_limits"
-    }
-
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = plan.transform_up(|node| {
-            Ok(match node.downcast_ref::<AggregateExec>() {
-                Some(aggregate) if has_no_direction(aggregate) => {
-                    Transformed::yes(Arc::new(aggregate.with_new_limit_options(None)) as _)
-                }
-                _ => Transformed::no(node),
-            })
-        })?;
-        Ok(plan.data)
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+/// The aggregate without a limit that it takes for another one.
+pub(super) fn without_undirected_limit(
+    plan: &Arc<dyn ExecutionPlan>,
+) -> Option<Arc<dyn ExecutionPlan>> {
+    let aggregate = plan.downcast_ref::<AggregateExec>();
+    let aggregate = aggregate.filter(|aggregate| has_no_direction(aggregate))?;
+    Some(Arc::new(aggregate.with_new_limit_options(None)))
 }
 
 fn has_no_direction(aggregate: &AggregateExec) -> bool {

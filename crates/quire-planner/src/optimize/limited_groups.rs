@@ -7,41 +7,21 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
-/// The rule. It comes behind DataFusion's.
-#[derive(Debug)]
-pub(super) struct LimitedGroups;
-
-impl PhysicalOptimizerRule for LimitedGroups {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = plan.transform_up(|node| {
-            let sort = node.downcast_ref::<SortExec>();
-            match sort.filter(|sort| sort.fetch().is_some() && limits_wrong_groups(sort)) {
-                Some(_) => without_limits(node),
-                None => Ok(Transformed::no(node)),
-            }
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &'static str {
-        "limited_groups"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
+/// A sort of all groups, in place of one below which they are limited by another order.
+pub(super) fn without_wrong_limits(
+    plan: &Arc<dyn ExecutionPlan>,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let sort = plan.downcast_ref::<SortExec>();
+    match sort.filter(|sort| sort.fetch().is_some() && limits_wrong_groups(sort)) {
+        Some(_) => Ok(Some(without_limits(Arc::clone(plan))?)),
+        None => Ok(None),
     }
 }
 
@@ -80,8 +60,8 @@ fn has_ordered_limit(aggregate: &AggregateExec) -> bool {
     limit.is_some_and(|limit| limit.descending().is_some())
 }
 
-fn without_limits(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
-    plan.transform_up(|node| {
+fn without_limits(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let plan = plan.transform_up(|node| {
         let aggregate = node.downcast_ref::<AggregateExec>();
         Ok(match aggregate.filter(|it| has_ordered_limit(it)) {
             Some(aggregate) => {
@@ -90,5 +70,6 @@ fn without_limits(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Ex
             }
             None => Transformed::no(node),
         })
-    })
+    })?;
+    Ok(plan.data)
 }

@@ -27,12 +27,16 @@ mod leading_groups;
 mod limited_groups;
 mod lost_constants;
 mod many_wildcards;
+mod materialized_rows;
+mod new_inputs;
 mod offsets;
 mod open_literals;
+mod ordered_results;
 mod outer_aggregates;
 mod outer_references;
 mod outer_types;
 mod own_names;
+mod own_rule;
 mod physical_joins;
 mod promises;
 mod recursion;
@@ -74,6 +78,7 @@ use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 
 use excepted_plans::ExceptedPlans;
+use own_rule::OwnRule;
 use wrapped_rule::WrappedRule;
 
 /// DataFusion's analyzer rules, which settle types, between ours.
@@ -188,17 +193,30 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
             _ => continue,
         };
     }
-    rules.insert(0, Arc::new(recursion::Recursions));
-    rules.insert(1, Arc::new(promises::Promises));
-    rules.insert(2, Arc::new(offsets::Offsets));
-    bounded::insert_before(
-        &mut rules,
-        leading_groups::NAME,
-        distinct_limits::DistinctLimits,
-    );
-    bounded::insert_before(&mut rules, CHECKING_RULE, sorted_inputs::SortedInputs);
-    bounded::insert_before(&mut rules, CHECKING_RULE, limited_groups::LimitedGroups);
-    rules.push(Arc::new(whole_merges::WholeMerges));
+    // Before all others: the terms of a recursion are planned like other plans, and everything relies on promises.
+    let first = [
+        OwnRule::of_operators("recursions", |plan| Ok(recursion::own_recursion(plan))),
+        OwnRule::of_plans("promises", promises::kept_promises),
+        OwnRule::of_plans("offsets", offsets::fixed_offsets),
+    ];
+    rules.splice(0..0, first.map(|rule| Arc::new(rule) as _));
+    // Behind the rule that puts rows in order.
+    let limits = |plan: &_| Ok(distinct_limits::without_undirected_limit(plan));
+    let limits = OwnRule::of_operators("distinct_limits", limits);
+    bounded::insert_before(&mut rules, leading_groups::NAME, limits);
+    // Behind those that move sorts.
+    for rule in [
+        OwnRule::of_operators("sorted_inputs", sorted_inputs::with_sorts),
+        OwnRule::of_operators("limited_groups", limited_groups::without_wrong_limits),
+    ] {
+        bounded::insert_before(&mut rules, CHECKING_RULE, rule);
+    }
+    for rule in [
+        OwnRule::of_operators("whole_merges", |plan| Ok(whole_merges::whole_merge(plan))),
+        OwnRule::of_plans("ordered_results", ordered_results::ordered_results),
+    ] {
+        rules.push(Arc::new(rule));
+    }
     rules
 }
 

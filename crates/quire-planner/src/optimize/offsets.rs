@@ -8,50 +8,28 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::sort_expr::OrderingRequirements;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
-    PlanProperties, ReplaceChildrenOptions,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
+    ReplaceChildrenOptions,
 };
 
+use super::new_inputs::with_inputs;
 use super::promises::Unpromised;
 
-/// The rule. It comes before sorts are put where something asks for them.
-#[derive(Debug)]
-pub(super) struct Offsets;
-
-impl PhysicalOptimizerRule for Offsets {
-    fn name(&self) -> &str {
-        "offsets"
-    }
-
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        outermost(plan)
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
-}
-
-/// No sort can come to be above the plan's limit, if that is its outermost operator, but for the select list.
-fn outermost(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+/// The plan with limits that no sort goes below. No sort can come to be above the plan's own limit, if that is its outermost operator, but for the
+/// select list.
+pub(super) fn fixed_offsets(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let below = if plan.is::<ProjectionExec>() {
-        outermost
+        fixed_offsets
     } else if is_offset(&plan) {
         fixed
     } else {
@@ -64,14 +42,6 @@ fn outermost(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         Some(limit) => below_select_list(limit, limit.input(), &|limit| limit),
         None => Ok(plan),
     }
-}
-
-fn with_inputs(
-    plan: Arc<dyn ExecutionPlan>,
-    inputs: Vec<Arc<dyn ExecutionPlan>>,
-) -> Result<Arc<dyn ExecutionPlan>> {
-    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-    plan.replace_children(inputs, options)
 }
 
 fn is_offset(plan: &Arc<dyn ExecutionPlan>) -> bool {

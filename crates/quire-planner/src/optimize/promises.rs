@@ -14,6 +14,7 @@
 //! - A filter on `a + 1 = a` makes equals of a column and an expression. An order by the one is written as an order by the other, and
 //!   is not recognised where an operator above passes on columns only.
 //! - A join loses the constants of its right side ([`super::lost_constants`]).
+//! - A window with several keys for its partitions does not recognise an order by one of them where no two rows are alike in that one.
 //! - A select list that puts the keys of groups elsewhere says that no two rows are alike in other columns. An order by `count, key` is left
 //!   out where rows come in the order of `count`.
 //!
@@ -24,7 +25,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Constraint, JoinType, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -39,7 +39,6 @@ use datafusion::physical_expr::{
     EquivalenceProperties, Partitioning, PhysicalExpr, split_conjunction,
 };
 use datafusion::physical_expr_common::physical_expr::is_volatile;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::filter::FilterExec;
@@ -48,50 +47,34 @@ use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
-    PlanProperties, ReplaceChildrenOptions,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
+    ReplaceChildrenOptions,
 };
 
 use super::bounded::OwnBatches;
 use super::lost_constants::sorted_by_lost;
+use super::new_inputs::with_inputs;
 use super::physical_joins::PhysicalJoin;
 
-/// The rule. It comes before all that rely on promises.
-#[derive(Debug)]
-pub(super) struct Promises;
-
-impl PhysicalOptimizerRule for Promises {
-    fn name(&self) -> &str {
-        "promises"
-    }
-
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let optimized = plan.transform_up(|node| {
-            let node = without_broken_promises(node)?;
-            if promises_growth(&node.data) {
-                let unpromised = Unpromised::above_window(Arc::clone(&node.data), &node.data)?;
-                return Ok(Transformed::yes(Arc::new(unpromised)));
-            }
-            if misplaces_keys(&node.data) {
-                let unpromised = Unpromised::without_keys(node.data)?;
-                return Ok(Transformed::yes(Arc::new(unpromised)));
-            }
-            if equates_expressions(&node.data) || computes_volatile(&node.data) {
-                Ok(Transformed::yes(Arc::new(Unpromised::above(node.data))))
-            } else {
-                Ok(node)
-            }
-        })?;
-        outermost_promised(optimized.data)
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+/// The plan with [`Unpromised`] above what promises more than it keeps.
+pub(super) fn kept_promises(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let optimized = plan.transform_up(|node| {
+        let node = without_broken_promises(node)?;
+        if promises_growth(&node.data) {
+            let unpromised = Unpromised::above_window(Arc::clone(&node.data), &node.data)?;
+            return Ok(Transformed::yes(Arc::new(unpromised)));
+        }
+        if misplaces_keys(&node.data) {
+            let unpromised = Unpromised::without_keys(node.data)?;
+            return Ok(Transformed::yes(Arc::new(unpromised)));
+        }
+        if equates_expressions(&node.data) || computes_volatile(&node.data) {
+            Ok(Transformed::yes(Arc::new(Unpromised::above(node.data))))
+        } else {
+            Ok(node)
+        }
+    })?;
+    outermost_promised(optimized.data)
 }
 
 /// The plan without [`Unpromised`] among its outermost operators. Nothing relies on what they promise, but the statement's own order must be found
@@ -112,8 +95,7 @@ fn outermost_promised(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionP
     if Arc::ptr_eq(&promised, input) {
         return Ok(plan);
     }
-    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-    plan.replace_children(vec![promised], options)
+    with_inputs(plan, vec![promised])
 }
 
 /// The operator over inputs whose promises it keeps.
@@ -122,7 +104,16 @@ fn without_broken_promises(
 ) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let broken = broken_inputs(&node);
     if !broken.contains(&true) {
-        return Ok(Transformed::no(node));
+        return match window_over_keys(&node) {
+            Some(input) => {
+                let unpromised = Unpromised::without_keys(Arc::clone(input))?;
+                Ok(Transformed::yes(with_inputs(
+                    node,
+                    vec![Arc::new(unpromised)],
+                )?))
+            }
+            None => Ok(Transformed::no(node)),
+        };
     }
     let inputs = node.children().into_iter().zip(broken);
     let inputs = inputs.map(|(input, is_broken)| {
@@ -133,8 +124,7 @@ fn without_broken_promises(
         }
     });
     let inputs = inputs.collect();
-    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-    Ok(Transformed::yes(node.replace_children(inputs, options)?))
+    Ok(Transformed::yes(with_inputs(node, inputs)?))
 }
 
 /// Of which inputs the operator breaks the promises, though it passes them on.
@@ -217,6 +207,20 @@ fn has_promised_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
                 || is_of_equals(key)
                 || before.any(|other| are_equal(key, other))
         })
+    })
+}
+
+/// The input of a window with several keys for its partitions, if no two rows of it are alike in some columns. Rows in the order of the first key
+/// are then in that of all of them, which the window does not know.
+fn window_over_keys(node: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
+    let has_keys = |call: &Arc<dyn WindowExpr>| call.partition_by().len() > 1;
+    if !window_calls(node).iter().any(has_keys) {
+        return None;
+    }
+    let input = node.children().into_iter().next();
+    input.filter(|input| {
+        let known = input.equivalence_properties().constraints();
+        known.iter().next().is_some()
     })
 }
 

@@ -10,26 +10,25 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::streaming::StreamingTable;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchemaRef, DataFusionError, Result, internal_err};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{
     Expr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
 };
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{TryStreamExt, stream};
 use tokio::sync::OnceCell;
 
+use super::materialized_rows::MaterializedRows;
 use super::recursion::{RoundRows, reads_work_table};
 
 /// The rows of a plan, computed when the first place reads them.
@@ -38,12 +37,6 @@ pub struct SharedRows {
     state: SessionState,
     plan: LogicalPlan,
     found: OnceCell<MaterializedRows>,
-}
-
-/// Rows, and the memory that is counted for them.
-struct MaterializedRows {
-    batches: Vec<RecordBatch>,
-    _memory: MemoryReservation,
 }
 
 impl fmt::Debug for SharedRows {
@@ -68,20 +61,9 @@ impl SharedRows {
         StreamingTable::try_new(schema, vec![Arc::new(SharedRowsReader(self))])
     }
 
-    async fn find(&self, context: &TaskContext) -> Result<MaterializedRows> {
+    async fn find(&self) -> Result<MaterializedRows> {
         let plan = self.state.create_physical_plan(&self.plan).await?;
-        let mut rows = execute_stream(plan, self.state.task_ctx())?;
-        let memory = MemoryConsumer::new("shared rows").register(context.memory_pool());
-        let mut batches = Vec::new();
-        while let Some(batch) = rows.next().await {
-            let batch = batch?;
-            memory.try_grow(batch.get_array_memory_size())?;
-            batches.push(batch.with_schema(Arc::clone(&self.schema))?);
-        }
-        Ok(MaterializedRows {
-            batches,
-            _memory: memory,
-        })
+        MaterializedRows::of(plan, &self.schema, self.state.task_ctx()).await
     }
 }
 
@@ -94,12 +76,12 @@ impl PartitionStream for SharedRowsReader {
         &self.0.schema
     }
 
-    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
         let rows = Arc::clone(&self.0);
         let schema = Arc::clone(&rows.schema);
         let found = async move {
-            let found = rows.found.get_or_try_init(|| rows.find(&context)).await?;
-            Ok::<_, DataFusionError>(stream::iter(found.batches.clone()).map(Ok))
+            let found = rows.found.get_or_try_init(|| rows.find()).await?;
+            Ok::<_, DataFusionError>(found.read())
         };
         let batches = stream::once(found).try_flatten();
         Box::pin(RecordBatchStreamAdapter::new(schema, batches))

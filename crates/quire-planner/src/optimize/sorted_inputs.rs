@@ -7,37 +7,14 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::LexOrdering;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::execution_plan::ChildrenPropertiesMode;
 use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, ReplaceChildrenOptions};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
-/// The rule. It comes behind those that move sorts.
-#[derive(Debug)]
-pub(super) struct SortedInputs;
+use super::new_inputs::with_inputs;
 
-impl PhysicalOptimizerRule for SortedInputs {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(plan.transform_up(with_sorts)?.data)
-    }
-
-    fn name(&self) -> &'static str {
-        "sorted_inputs"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
-}
-
-fn with_sorts(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+/// The operator over inputs in the orders that it asks for; nothing if they are in these already.
+pub(super) fn with_sorts(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let (mut inputs, mut is_changed) = (Vec::new(), false);
     for (input, wanted) in plan
         .children()
@@ -60,8 +37,7 @@ fn with_sorts(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Execut
         inputs.push(Arc::new(sort.with_preserve_partitioning(true)));
     }
     if !is_changed {
-        return Ok(Transformed::no(plan));
+        return Ok(None);
     }
-    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-    Ok(Transformed::yes(plan.replace_children(inputs, options)?))
+    Ok(Some(with_inputs(Arc::clone(plan), inputs)?))
 }

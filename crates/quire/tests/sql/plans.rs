@@ -120,6 +120,7 @@ fn rows_stay_in_the_order_of_the_statement() {
     let mut connection = database.connect();
     for sql in [
         "CREATE TABLE t (k INTEGER, v INTEGER)",
+        "CREATE SEQUENCE s",
         "INSERT INTO t SELECT i, i * 7919 % 10007 FROM generate_series(1, 30000) AS g(i)",
     ] {
         rows(&mut connection, sql);
@@ -128,6 +129,9 @@ fn rows_stay_in_the_order_of_the_statement() {
         "SELECT v FROM t ORDER BY -v LIMIT 25000",
         "SELECT v FROM t ORDER BY -v OFFSET 5000",
         "SELECT v, random() FROM t ORDER BY -v OFFSET 5000",
+        "SELECT v, random() FROM t ORDER BY v DESC, k LIMIT 25000",
+        "SELECT v, nextval('s') FROM t ORDER BY v DESC, k LIMIT 25000",
+        "SELECT v, k + random() FROM t ORDER BY -v LIMIT 25000",
         "SELECT * FROM (SELECT v FROM t ORDER BY -v OFFSET 5000) x ORDER BY v DESC",
     ] {
         let found = rows(&mut connection, query);

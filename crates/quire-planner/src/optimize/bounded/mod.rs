@@ -15,10 +15,11 @@ use std::sync::Arc;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 
-use sort_inputs::SortInputs;
-use sorted_limits::SortedLimits;
-use spilling_joins::SpillingJoins;
-use windows::Windows;
+use super::own_rule::OwnRule;
+use sort_inputs::copied_sort_inputs;
+use sorted_limits::sorted_limit;
+use spilling_joins::spilling_join;
+use windows::counted_window;
 
 pub(super) use own_batches::OwnBatches;
 
@@ -29,22 +30,27 @@ pub(super) type PhysicalRules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>
 /// before filters that sorts tighten as they go are handed to scans, windows at the end.
 pub(super) fn rules(holding: Holding) -> PhysicalRules {
     let mut rules = PhysicalOptimizer::new().rules;
-    let joins = SpillingJoins(holding);
-    insert_before(&mut rules, "LimitedDistinctAggregation", joins);
-    insert_before(&mut rules, "EnsureCooperative", SortedLimits(holding));
+    insert_before(
+        &mut rules,
+        "LimitedDistinctAggregation",
+        OwnRule::of_operators("spilling_joins", move |plan| spilling_join(plan, holding)),
+    );
+    insert_before(
+        &mut rules,
+        "EnsureCooperative",
+        OwnRule::of_operators("sorted_limits", move |plan| Ok(sorted_limit(plan, holding))),
+    );
     // Behind the rules that place sorts and move them down.
-    rules.push(Arc::new(SortInputs));
+    let sort_inputs = OwnRule::of_plans("sort_inputs", copied_sort_inputs);
+    rules.push(Arc::new(sort_inputs));
     // Behind all rules that look into windows.
-    rules.push(Arc::new(Windows(holding)));
+    let windows = OwnRule::of_operators("windows", move |plan| counted_window(plan, holding));
+    rules.push(Arc::new(windows));
     rules
 }
 
 /// Puts a rule before the one called `name`, or behind all if there is none.
-pub(super) fn insert_before(
-    rules: &mut PhysicalRules,
-    name: &str,
-    rule: impl PhysicalOptimizerRule + Send + Sync + 'static,
-) {
+pub(super) fn insert_before(rules: &mut PhysicalRules, name: &str, rule: OwnRule) {
     let position = rules.iter().position(|known| known.name() == name);
     rules.insert(position.unwrap_or(rules.len()), Arc::new(rule));
 }

@@ -7,46 +7,27 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::joins::SortMergeJoinExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 
 use super::own_batches::OwnBatches;
 
-/// Puts [`OwnBatches`] below the sorts of a plan with merge joins.
-#[derive(Debug)]
-pub(super) struct SortInputs;
-
-impl PhysicalOptimizerRule for SortInputs {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        if !plan.exists(|node| Ok(node.is::<SortMergeJoinExec>()))? {
-            return Ok(plan);
+/// The plan with [`OwnBatches`] below its sorts, if it has merge joins.
+pub(super) fn copied_sort_inputs(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    if !plan.exists(|node| Ok(node.is::<SortMergeJoinExec>()))? {
+        return Ok(plan);
+    }
+    let plan = plan.transform_up(|node| match node.downcast_ref::<SortExec>() {
+        Some(sort) => {
+            let rows = Arc::clone(sort.input());
+            let schema = rows.schema();
+            let copied = Arc::new(OwnBatches::new(rows, schema, false)?);
+            let sort = replace_children_if_necessary(node, vec![copied])?;
+            Ok(Transformed::yes(sort))
         }
-        let plan = plan.transform_up(|node| match node.downcast_ref::<SortExec>() {
-            Some(sort) => {
-                let rows = Arc::clone(sort.input());
-                let schema = rows.schema();
-                let copied = Arc::new(OwnBatches::new(rows, schema, false)?);
-                let sort = replace_children_if_necessary(node, vec![copied])?;
-                Ok(Transformed::yes(sort))
-            }
-            None => Ok(Transformed::no(node)),
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &'static str {
-        "sort_inputs"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+        None => Ok(Transformed::no(node)),
+    })?;
+    Ok(plan.data)
 }

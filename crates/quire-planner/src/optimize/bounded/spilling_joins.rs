@@ -8,11 +8,9 @@ use std::sync::Arc;
 
 use datafusion::arrow::compute::SortOptions;
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionExpr;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::{HashJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::projection::ProjectionExec;
@@ -23,47 +21,25 @@ use super::row_sizes::RowSizes;
 /// What finds a row in a hash table.
 const ENTRY_BYTES: usize = 24;
 
-/// Replaces hash joins that are too large.
-#[derive(Debug)]
-pub(super) struct SpillingJoins(pub(super) Holding);
-
-impl PhysicalOptimizerRule for SpillingJoins {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = plan.transform_up(|node| {
-            Ok(match node.downcast_ref::<HashJoinExec>() {
-                Some(join) if can_merge(join) && self.is_too_large(join) => {
-                    Transformed::yes(merged(join)?)
-                }
-                _ => Transformed::no(node),
-            })
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &'static str {
-        "spilling_joins"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+/// A merge join in place of a hash join that is too large.
+pub(super) fn spilling_join(
+    plan: &Arc<dyn ExecutionPlan>,
+    holding: Holding,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let join = plan.downcast_ref::<HashJoinExec>();
+    let join = join.filter(|join| can_merge(join) && is_too_large(join, holding));
+    join.map(merged).transpose()
 }
 
-impl SpillingJoins {
-    fn is_too_large(&self, join: &HashJoinExec) -> bool {
-        if let Holding::Nothing = self.0 {
-            return true;
-        }
-        let build = RowSizes::of(join.left().as_ref());
-        let bytes = build
-            .row_count
-            .map(|rows| rows.saturating_mul(build.row_bytes + ENTRY_BYTES));
-        bytes.is_some_and(|bytes| bytes > self.0.operator_bytes())
+fn is_too_large(join: &HashJoinExec, holding: Holding) -> bool {
+    if let Holding::Nothing = holding {
+        return true;
     }
+    let build = RowSizes::of(join.left().as_ref());
+    let bytes = build
+        .row_count
+        .map(|rows| rows.saturating_mul(build.row_bytes + ENTRY_BYTES));
+    bytes.is_some_and(|bytes| bytes > holding.operator_bytes())
 }
 
 /// Whether a merge of sorted inputs means the same. NOT IN over values that may be NULL is more than a join.

@@ -13,13 +13,10 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{WindowFrameBound, WindowFrameUnits};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::window::WindowExpr;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 
@@ -30,51 +27,29 @@ use super::row_sizes::RowSizes;
 /// What the copies are. A partition may have more than 2 GiB of text.
 const COPIED: DataType = DataType::LargeUtf8;
 
-/// Has windows count what they keep, and keep no more than they need.
-#[derive(Debug)]
-pub(super) struct Windows(pub(super) Holding);
-
-impl PhysicalOptimizerRule for Windows {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = plan.transform_up(|node| {
-            if node.is::<WindowAggExec>() {
-                return Ok(Transformed::yes(counting(node)?));
-            }
-            let window = node.downcast_ref::<BoundedWindowAggExec>().cloned();
-            Ok(match window {
-                Some(window) if has_late_ends(&window)? => {
-                    Transformed::yes(counting(with_all_rows(&window)?)?)
-                }
-                Some(window) if self.is_large(window.input()) => {
-                    Transformed::yes(copying(node, &window)?)
-                }
-                _ => Transformed::no(node),
-            })
-        })?;
-        Ok(plan.data)
+/// A window that counts what it keeps, and keeps no more than it needs.
+pub(super) fn counted_window(
+    plan: &Arc<dyn ExecutionPlan>,
+    holding: Holding,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if plan.is::<WindowAggExec>() {
+        return Ok(Some(counting(Arc::clone(plan))?));
     }
-
-    fn name(&self) -> &'static str {
-        "windows"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+    Ok(match plan.downcast_ref::<BoundedWindowAggExec>() {
+        Some(window) if has_late_ends(window)? => Some(counting(with_all_rows(window)?)?),
+        Some(window) if is_large(window.input(), holding) => {
+            Some(copying(Arc::clone(plan), window)?)
+        }
+        _ => None,
+    })
 }
 
-impl Windows {
-    fn is_large(&self, input: &Arc<dyn ExecutionPlan>) -> bool {
-        let sizes = RowSizes::of(input.as_ref());
-        let bytes = sizes
-            .row_count
-            .map(|rows| rows.saturating_mul(sizes.row_bytes));
-        bytes.is_none_or(|bytes| bytes > self.0.operator_bytes())
-    }
+fn is_large(input: &Arc<dyn ExecutionPlan>, holding: Holding) -> bool {
+    let sizes = RowSizes::of(input.as_ref());
+    let bytes = sizes
+        .row_count
+        .map(|rows| rows.saturating_mul(sizes.row_bytes));
+    bytes.is_none_or(|bytes| bytes > holding.operator_bytes())
 }
 
 /// Whether a frame ends before its row, where all rows with the same key may belong to it.

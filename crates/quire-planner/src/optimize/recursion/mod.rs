@@ -3,7 +3,7 @@
 //! SQL allows one reference, but unnesting makes two of it: the rows themselves, and the distinct values of their columns for which a
 //! subquery is evaluated ([`super::unnesting`]). DataFusion's work table hands its rows to one reader and refuses a plan with two.
 //! Ours keeps them for the whole round: [`WorkTables`] puts [`work_table::WorkTableScan`] in the place of DataFusion's scans, and
-//! [`Recursions`] puts [`execute::RecursiveQuery`] in the place of its operator.
+//! [`own_recursion`] puts [`execute::RecursiveQuery`] in the place of its operator.
 
 mod execute;
 mod round_rows;
@@ -19,7 +19,6 @@ use datafusion::datasource::cte_worktable::CteWorkTable;
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 
@@ -69,30 +68,8 @@ pub(super) fn reads_work_table(plan: &LogicalPlan) -> Result<bool> {
     })
 }
 
-/// The rule for the operator. It comes before all others: the terms of the operator are planned like other plans.
-#[derive(Debug)]
-pub(super) struct Recursions;
-
-impl PhysicalOptimizerRule for Recursions {
-    fn name(&self) -> &str {
-        "recursions"
-    }
-
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = plan.transform_up(|node| {
-            Ok(match node.downcast_ref::<RecursiveQueryExec>() {
-                Some(query) => Transformed::yes(Arc::new(RecursiveQuery::of(query)) as _),
-                None => Transformed::no(node),
-            })
-        })?;
-        Ok(plan.data)
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+/// Our operator, in place of DataFusion's.
+pub(super) fn own_recursion(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
+    let query = plan.downcast_ref::<RecursiveQueryExec>()?;
+    Some(Arc::new(RecursiveQuery::of(query)))
 }

@@ -9,17 +9,15 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
-use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, reset_plan_states};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, execute_stream,
-};
-use futures::{StreamExt, TryStreamExt, stream};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use futures::{TryStreamExt, stream};
 
-use super::work_table::{RowsOfRound, WorkTable};
+use super::work_table::WorkTable;
+use crate::optimize::materialized_rows::MaterializedRows;
 
 /// A place that reads the rows of `plan`.
 #[derive(Debug)]
@@ -71,26 +69,6 @@ impl RoundRows {
     }
 }
 
-async fn keep(
-    plan: Arc<dyn ExecutionPlan>,
-    schema: SchemaRef,
-    context: Arc<TaskContext>,
-) -> Result<RowsOfRound> {
-    let memory = MemoryConsumer::new("shared rows").register(context.memory_pool());
-    let mut rows = execute_stream(reset_plan_states(plan)?, context)?;
-    let mut batches = Vec::new();
-    while let Some(batch) = rows.next().await {
-        let batch = batch?;
-        memory.try_grow(batch.get_array_memory_size())?;
-        // The columns may be known to be without NULLs, here.
-        batches.push(batch.with_schema(Arc::clone(&schema))?);
-    }
-    Ok(RowsOfRound {
-        batches,
-        _memory: memory,
-    })
-}
-
 impl DisplayAs for RoundRows {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RoundRows")
@@ -131,8 +109,10 @@ impl ExecutionPlan for RoundRows {
         let kept = table.kept_rows(self.id);
         let (plan, schema) = (Arc::clone(&self.plan), self.schema());
         let batches = async move {
-            let rows = kept.get_or_try_init(|| keep(plan, schema, context)).await?;
-            Ok::<_, DataFusionError>(stream::iter(rows.batches.clone()).map(Ok))
+            let rows = kept.get_or_try_init(|| async {
+                MaterializedRows::of(reset_plan_states(plan)?, &schema, context).await
+            });
+            Ok::<_, DataFusionError>(rows.await?.read())
         };
         let batches = stream::once(batches).try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(

@@ -10,7 +10,6 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
-use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
@@ -20,6 +19,8 @@ use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use tokio::sync::OnceCell;
 
+use crate::optimize::materialized_rows::MaterializedRows;
+
 /// What the places of a recursive term read in a round.
 #[derive(Debug, Default)]
 pub(super) struct WorkTable(Mutex<Round>);
@@ -28,14 +29,7 @@ pub(super) struct WorkTable(Mutex<Round>);
 struct Round {
     /// Rows of the last round. The recursion that sets them counts their memory.
     rows: Vec<RecordBatch>,
-    kept: HashMap<usize, Arc<OnceCell<RowsOfRound>>>,
-}
-
-/// Rows that several places of the recursive term share, and the memory that is counted for them.
-#[derive(Debug)]
-pub(super) struct RowsOfRound {
-    pub(super) batches: Vec<RecordBatch>,
-    pub(super) _memory: MemoryReservation,
+    kept: HashMap<usize, Arc<OnceCell<MaterializedRows>>>,
 }
 
 impl WorkTable {
@@ -54,7 +48,7 @@ impl WorkTable {
     }
 
     /// The rows that the places called `id` share in this round, which the first of them computes.
-    pub(super) fn kept_rows(&self, id: usize) -> Arc<OnceCell<RowsOfRound>> {
+    pub(super) fn kept_rows(&self, id: usize) -> Arc<OnceCell<MaterializedRows>> {
         Arc::clone(self.round().kept.entry(id).or_default())
     }
 }
