@@ -3,7 +3,7 @@
 //! A volatile predicate is asked for each row that reaches it, so it stays where it is written. Nothing goes below an aggregate
 //! that has a row even without input (`HAVING` without `GROUP BY`, an empty grouping set), or whose grouping sets put NULL into the
 //! column that is compared. Below a window only columns that all its partitions are made of may be compared, and those of the same
-//! name as an expression that is cast are none. DISTINCT ON chooses among rows that a filter above does not remove.
+//! name as an expression that is cast are none. Of a comparison with a constant the constant comes last. DISTINCT ON chooses among rows that a filter above does not remove.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Aggregate, Distinct, Expr, Filter, Join, JoinType, LogicalPlan, Window,
+    Aggregate, BinaryExpr, Distinct, Expr, Filter, Join, JoinType, LogicalPlan, Window, lit,
 };
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::push_down_filter::PushDownFilter;
@@ -88,6 +88,7 @@ impl FilterPlaces {
             let predicate = below.predicate.clone().and(filter.predicate);
             filter = Filter::try_new(predicate, Arc::clone(&below.input))?;
         }
+        filter.predicate = with_columns_first(filter.predicate);
         let predicates = split_conjunction(&filter.predicate).into_iter();
         let (moving, staying): (Vec<&Expr>, Vec<&Expr>) =
             predicates.partition(|predicate| may_pass(predicate, &filter.input));
@@ -107,6 +108,23 @@ impl FilterPlaces {
             _ => Ok(Transformed::no(LogicalPlan::Filter(filter))),
         }
     }
+}
+
+/// The predicate with `x = 5` for `5 = x`. DataFusion's rule takes the two for equality with two values, and both together for false.
+fn with_columns_first(predicate: Expr) -> Expr {
+    let turned = |part| match part {
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+            if left.as_literal().is_some() && right.as_literal().is_none() =>
+        {
+            Expr::BinaryExpr(match op.swap() {
+                Some(op) => BinaryExpr::new(right, op, left),
+                None => BinaryExpr::new(left, op, right),
+            })
+        }
+        other => other,
+    };
+    let parts = split_conjunction_owned(predicate).into_iter().map(turned);
+    parts.reduce(Expr::and).unwrap_or_else(|| lit(true))
 }
 
 /// Whether a predicate means the same below `input`.
