@@ -45,7 +45,7 @@ EXTREMES = {
     INT2: ["32767", "-32768", "255", "-1"],
     INT4: ["2147483647", "-2147483648", "65536", "1000000"],
     INT8: ["9223372036854775807", "-9223372036854775808", "4294967296", "9007199254740993"],
-    NUMERIC: ["99999999.99", "-99999999.99", "0.01", "12345.67", "-0.5"],
+    NUMERIC: ["99999999.99", "-99999999.99", "0.01", "10.1", "12345.67", "-0.5"],
 }
 WORDS = ["", "a", "b", "ab", "abc", "abd", "B", "Abc", "xyz", "a b", " a", "10", "-3", "%", "a_c", "zebra", "hello world", "aaaaaaaaaaaa"]
 WILD_WORDS = ["ä", "žluť", "🐎", "it''s", "\\", "ÄB", "a%b", "NULL", "tab\t", "line\nline", "2024-01-01", "ß"]
@@ -66,7 +66,7 @@ def literal(kind: Kind, rng: random.Random, is_wild: bool = False) -> str:
         value = rng.choice(EXTREMES[kind]) if is_wild and rng.random() < 0.5 else str(rng.randint(-5, 12))
         return value if kind is INT4 and rng.random() < 0.9 else cast(value, kind)
     if kind is NUMERIC:
-        value = rng.choice(EXTREMES[kind]) if is_wild and rng.random() < 0.5 else rng.choice(["0.5", "1.25", "-2.5", "3.00", "10.1", "0.0", "7.75"])
+        value = rng.choice(EXTREMES[kind]) if is_wild and rng.random() < 0.5 else rng.choice(["0.5", "1.25", "-2.5", "3.00", "10.5", "0.0", "7.75"])
         return f"CAST({value} AS DECIMAL(12, 2))" if rng.random() < 0.5 else value
     if kind in FLOATS:
         wild = WILD_FLOATS4 if kind is FLOAT4 else WILD_FLOATS
