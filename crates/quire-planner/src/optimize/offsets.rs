@@ -16,6 +16,7 @@ use datafusion::physical_expr_common::sort_expr::OrderingRequirements;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
@@ -26,17 +27,22 @@ use super::new_inputs::with_inputs;
 use super::promises::Unpromised;
 
 /// The plan with limits that no sort goes below. No sort can come to be above the plan's own limit, if that is its outermost operator, but for the
-/// select list.
+/// select list and scalar subqueries.
 pub(super) fn fixed_offsets(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    let below = if plan.is::<ProjectionExec>() {
+    let below_main = if plan.is::<ProjectionExec>() || plan.is::<ScalarSubqueryExec>() {
         fixed_offsets
     } else if is_offset(&plan) {
         fixed
     } else {
         return fixed(plan);
     };
-    let inputs = plan.children().into_iter().map(Arc::clone);
-    let inputs = inputs.map(below).collect::<Result<_>>()?;
+    let inputs = plan.children().into_iter().map(Arc::clone).enumerate();
+    let inputs = inputs.map(|(number, input)| match number {
+        0 => below_main(input),
+        // Of a scalar subquery.
+        _ => fixed(input),
+    });
+    let inputs = inputs.collect::<Result<_>>()?;
     let plan = with_inputs(plan, inputs)?;
     match limit_of_hidden_order(&plan) {
         Some(limit) => below_select_list(limit, limit.input(), &|limit| limit),

@@ -12,19 +12,19 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
-use super::new_inputs::with_inputs;
+use super::new_inputs::{main_input, with_main_input};
 
 /// The plan whose outermost operators do not spread rows that are in order.
 pub(super) fn ordered_results(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(sorted) = spread_rows(&plan) {
         return Ok(Arc::clone(sorted));
     }
-    let children = plan.children();
-    let [input] = children.as_slice() else {
+    let Some(input) = main_input(&plan) else {
         return Ok(plan);
     };
     // Partitions that are put together have an order again once there is one of them.
-    let keeps_order = plan.maintains_input_order() == [true] || plan.is::<CoalescePartitionsExec>();
+    let keeps_order =
+        plan.maintains_input_order().first() == Some(&true) || plan.is::<CoalescePartitionsExec>();
     if !keeps_order {
         return Ok(plan);
     }
@@ -32,7 +32,7 @@ pub(super) fn ordered_results(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Ex
     if Arc::ptr_eq(&ordered, input) {
         return Ok(plan);
     }
-    with_inputs(plan, vec![ordered])
+    with_main_input(plan, ordered)
 }
 
 /// Rows in order, of one partition, that the operator hands out in turn.

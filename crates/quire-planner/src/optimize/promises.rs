@@ -53,7 +53,7 @@ use datafusion::physical_plan::{
 
 use super::bounded::OwnBatches;
 use super::lost_constants::sorted_by_lost;
-use super::new_inputs::with_inputs;
+use super::new_inputs::{main_input, with_inputs, with_main_input};
 use super::physical_joins::PhysicalJoin;
 
 /// The plan with [`Unpromised`] above what promises more than it keeps.
@@ -83,19 +83,19 @@ fn outermost_promised(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionP
     if let Some(unpromised) = plan.downcast_ref::<Unpromised>() {
         return outermost_promised(Arc::clone(&unpromised.input));
     }
-    let children = plan.children();
-    let ([input], [true]) = (children.as_slice(), plan.maintains_input_order().as_slice()) else {
+    let Some(input) = main_input(&plan) else {
         return Ok(plan);
     };
+    let keeps_order = plan.maintains_input_order().first() == Some(&true);
     // A window relies on its input.
-    if plan.required_input_ordering().iter().any(Option::is_some) {
+    if !keeps_order || plan.required_input_ordering().iter().any(Option::is_some) {
         return Ok(plan);
     }
     let promised = outermost_promised(Arc::clone(input))?;
     if Arc::ptr_eq(&promised, input) {
         return Ok(plan);
     }
-    with_inputs(plan, vec![promised])
+    with_main_input(plan, promised)
 }
 
 /// The operator over inputs whose promises it keeps.

@@ -132,6 +132,8 @@ fn rows_stay_in_the_order_of_the_statement() {
         "SELECT v, random() FROM t ORDER BY v DESC, k LIMIT 25000",
         "SELECT v, nextval('s') FROM t ORDER BY v DESC, k LIMIT 25000",
         "SELECT v, k + random() FROM t ORDER BY -v LIMIT 25000",
+        "SELECT v, random() FROM t WHERE k > (SELECT 0) ORDER BY -v LIMIT 25000",
+        "SELECT v, random() FROM t WHERE k > (SELECT min(k) - 1 FROM t) ORDER BY -v OFFSET 5000",
         "SELECT * FROM (SELECT v FROM t ORDER BY -v OFFSET 5000) x ORDER BY v DESC",
     ] {
         let found = rows(&mut connection, query);
