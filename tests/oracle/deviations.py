@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from oracle.wire import Answer
+from oracle.wire import Answer, Wire
 
 
 def without_padding(value: bytes | None) -> str | None:
@@ -41,8 +41,15 @@ def is_float_overflow(expected: Answer, got: Answer) -> bool:
 
 
 def is_error_of_a_constant(expected: Answer, got: Answer) -> bool:
-    """An expression of constants is computed for rows; PostgreSQL computes it when it plans, and fails without a row."""
+    """An expression of constants is computed for rows; PostgreSQL computes it when it plans, and fails without a row.
+
+    Whether PostgreSQL failed while it planned, only PostgreSQL knows: see `fails_in_planning`."""
     return expected.state in ("22003", "22008", "22012") and not got.is_error and not got.rows
+
+
+def fails_in_planning(peer: Wire, sql: str, expected: Answer) -> bool:
+    """Whether PostgreSQL fails in the same way without running the statement."""
+    return peer.ask(f"EXPLAIN {sql}").state == expected.state
 
 
 def explain(expected: Answer, got: Answer) -> str:

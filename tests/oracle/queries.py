@@ -228,12 +228,18 @@ def finished(make: Maker, heads: Node, node: Node, outputs: list[Output]) -> Sta
     return Statement(Node("statement", [heads, node, order], QUERY), outputs, tuple(chosen), is_total)
 
 
+def keys_of_distinct_on(make: Maker, place: Place) -> tuple[list[Atom], list[str]]:
+    """One or two columns that name the groups, and an order of the rows of one group by all the others."""
+    keys = make.rng.sample(place.atoms, min(len(place.atoms), make.rng.randint(1, 2)))
+    names = [key.sql for key in keys]
+    return keys, [atom.sql + make.rng.choice(["", " DESC"]) for atom in place.atoms if atom.sql not in names]
+
+
 def distinct_on(make: Maker, depth: int, wanted: int) -> tuple[Node, list[Output]]:
-    """The first of each group, by an order of all columns."""
+    """The first row of each group."""
     node, place = sources(make, None, depth)
-    columns = [atom for atom in place.atoms]
-    keys = [atom.sql for atom in make.rng.sample(columns, min(len(columns), make.rng.randint(1, 2)))]
-    rest = [atom.sql + make.rng.choice(["", " DESC"]) for atom in columns if atom.sql not in keys]
+    atoms, rest = keys_of_distinct_on(make, place)
+    keys = [atom.sql for atom in atoms]
     flat = Place(place.atoms, None, None, False, False)
     chosen = make.kinds(place, wanted)
     items = [make.expression(kind, flat, 1) for kind in chosen]
@@ -247,10 +253,8 @@ def distinct_on(make: Maker, depth: int, wanted: int) -> tuple[Node, list[Output
 def ordered_distinct_on(make: Maker, heads: Node, depth: int) -> Statement:
     """The same as a whole statement, whose rows are seen in order: the keys are its first items, and each of them has one row."""
     node, place = sources(make, None, depth)
-    columns = [atom for atom in place.atoms]
-    keys = make.rng.sample(columns, min(len(columns), make.rng.randint(1, 2)))
+    keys, rest = keys_of_distinct_on(make, place)
     names = [key.sql for key in keys]
-    rest = [atom.sql + make.rng.choice(["", " DESC"]) for atom in columns if atom.sql not in names]
     kind = make.kind(place, kinds.STORED)
     item = make.expression(kind, Place(place.atoms, None, None, False, False), 1)
     order = ", ".join([name + make.rng.choice(["", " DESC", " NULLS FIRST"]) for name in names] + rest)

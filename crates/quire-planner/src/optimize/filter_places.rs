@@ -124,7 +124,7 @@ fn with_columns_first(predicate: Expr) -> Expr {
         other => other,
     };
     let parts = split_conjunction_owned(predicate).into_iter().map(turned);
-    parts.reduce(Expr::and).unwrap_or_else(|| lit(true))
+    conjunction(parts).unwrap_or_else(|| lit(true))
 }
 
 /// Whether a predicate means the same below `input`.

@@ -210,20 +210,6 @@ fn has_promised_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
     })
 }
 
-/// The input of a window with several keys for its partitions, if no two rows of it are alike in some columns. Rows in the order of the first key
-/// are then in that of all of them, which the window does not know.
-fn window_over_keys(node: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
-    let has_keys = |call: &Arc<dyn WindowExpr>| call.partition_by().len() > 1;
-    if !window_calls(node).iter().any(has_keys) {
-        return None;
-    }
-    let input = node.children().into_iter().next();
-    input.filter(|input| {
-        let known = input.equivalence_properties().constraints();
-        known.iter().next().is_some()
-    })
-}
-
 /// The window functions that an operator computes; none if it is no window.
 fn window_calls(node: &Arc<dyn ExecutionPlan>) -> &[Arc<dyn WindowExpr>] {
     if let Some(window) = node.downcast_ref::<BoundedWindowAggExec>() {
@@ -272,6 +258,20 @@ fn promises_growth(node: &Arc<dyn ExecutionPlan>) -> bool {
 
 fn is_monotone(aggregate: &AggregateFunctionExpr) -> bool {
     aggregate.set_monotonicity() != SetMonotonicity::NotMonotonic
+}
+
+/// The input of a window with several partition keys, if the input has a unique key. Rows in the order of a unique column are in the order of every
+/// list of keys that starts with it, which the window does not know.
+fn window_over_keys(node: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
+    let has_keys = |call: &Arc<dyn WindowExpr>| call.partition_by().len() > 1;
+    if !window_calls(node).iter().any(has_keys) {
+        return None;
+    }
+    let input = node.children().into_iter().next();
+    input.filter(|input| {
+        let known = input.equivalence_properties().constraints();
+        known.iter().next().is_some()
+    })
 }
 
 /// Whether the operator is a select list that promises keys of its input in other columns than where they are.

@@ -56,7 +56,12 @@ fn with_unique_names(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         _ => {}
     }
-    let plan = plan.map_subqueries(in_subquery)?.data;
+    let with_subqueries = plan.transform_down(|node| node.map_subqueries(in_subquery))?;
+    with_unique_columns(with_subqueries.data)
+}
+
+/// [`with_unique_names`] for a plan whose subqueries already have them.
+fn with_unique_columns(plan: LogicalPlan) -> Result<LogicalPlan> {
     if !has_collisions(&plan)? {
         return Ok(plan);
     }
@@ -64,7 +69,7 @@ fn with_unique_names(plan: LogicalPlan) -> Result<LogicalPlan> {
     restored(renamed, plan.schema())
 }
 
-/// What stands for a subquery remains one.
+/// A [`LogicalPlan::Subquery`] stays one.
 fn in_subquery(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match plan {
         LogicalPlan::Subquery(mut subquery) => {
@@ -79,7 +84,7 @@ fn in_subquery(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 fn has_collisions(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply(|node| {
-        found |= has_collisions_of_its_own(node);
+        found |= has_duplicate_names(node);
         Ok(if found {
             TreeNodeRecursion::Stop
         } else {
@@ -89,15 +94,15 @@ fn has_collisions(plan: &LogicalPlan) -> Result<bool> {
     Ok(found)
 }
 
-/// Whether two columns of the result have one name, beside the tables that they come from.
-fn has_collisions_of_its_own(plan: &LogicalPlan) -> bool {
+/// Whether two columns of the result have the same name, ignoring qualifiers.
+fn has_duplicate_names(plan: &LogicalPlan) -> bool {
     let mut names = HashSet::new();
     let mut fields = plan.schema().fields().iter();
     !fields.all(|field| names.insert(field.name()))
 }
 
-/// The items of a select list, called `relation.name` each. A rule that leaves out a join makes such a list, in which columns of two tables have one
-/// name.
+/// The items of a select list, each named `relation.name` after `schema`. The projection of an eliminated join has such items: columns of two tables
+/// with the same name.
 fn with_flat_names(items: Vec<Expr>, schema: &DFSchema) -> Vec<Expr> {
     let names = schema.columns().into_iter();
     let items = items.into_iter().zip(names);
@@ -149,15 +154,15 @@ fn renamed(plan: &LogicalPlan) -> Result<LogicalPlan> {
                 .map(|expr| substituted(expr, &names));
             let mut expressions = expressions.collect::<Result<_>>()?;
             if let LogicalPlan::Projection(_) = plan
-                && has_collisions_of_its_own(plan)
+                && has_duplicate_names(plan)
             {
                 expressions = with_flat_names(expressions, plan.schema());
             }
             plan.with_new_exprs(expressions, inputs)
         }
-        // What else there is sees its inputs under the names they had.
+        // Every other node receives its inputs under their old names.
         other => {
-            let inputs = other.inputs().into_iter().cloned().map(with_unique_names);
+            let inputs = other.inputs().into_iter().cloned().map(with_unique_columns);
             let inputs = inputs.collect::<Result<Vec<_>>>()?;
             if inputs.is_empty() {
                 return Ok(other.clone());
@@ -167,19 +172,11 @@ fn renamed(plan: &LogicalPlan) -> Result<LogicalPlan> {
     }
 }
 
-/// A projection that calls each column `relation.name`, after what it is called in `schema`.
+/// A projection that names each column `relation.name` after `schema`.
 fn qualified(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
-    let columns = plan.schema().columns();
-    let renamed = columns
-        .into_iter()
-        .zip(schema.columns())
-        .map(|(column, known)| {
-            let name = known.flat_name();
-            Expr::Column(column).alias_qualified(known.relation, name)
-        });
-    LogicalPlanBuilder::from(plan)
-        .project(renamed.collect::<Vec<_>>())?
-        .build()
+    let columns = plan.schema().columns().into_iter().map(Expr::Column);
+    let renamed = with_flat_names(columns.collect(), schema);
+    LogicalPlanBuilder::from(plan).project(renamed)?.build()
 }
 
 fn renamed_join(join: &Join) -> Result<LogicalPlan> {
