@@ -64,7 +64,7 @@ mod values;
 pub use codec_id::CodecId;
 pub use cursor::ImageCursor;
 pub use error::{Corrupt, EncodeError};
-pub use kernel::{Backend, active_backend, limit_backend};
+pub use kernel::{Backend, active_backend, limit_backend, mask_of};
 pub use physical_type::PhysicalType;
 pub use values::{BytesSlice, BytesVector, CodecScalar, RowGroupValues};
 

@@ -123,9 +123,36 @@ fn assert_reads(reader: &mut SegmentReader, column: &Column) {
             }
         }
         assert_eq!(nulls, expected.iter().filter(|row| row.is_none()).count());
+        assert_range(reader, vector, &decoded);
         if reader.dictionary_len().is_some() {
             assert_codes(reader, vector, expected);
         }
+    }
+}
+
+/// The rows of a range of integers are those whose decoded values lie in it.
+fn assert_range(reader: &mut SegmentReader, vector: usize, decoded: &[CodecScalar]) {
+    let integer = |scalar: &CodecScalar| match *scalar {
+        CodecScalar::Int16(value) => Some(value.into()),
+        CodecScalar::Int32(value) => Some(value.into()),
+        CodecScalar::Int64(value) => Some(value),
+        _ => None,
+    };
+    let integers: Vec<i64> = decoded.iter().filter_map(integer).collect();
+    let (Some(one), Some(other)) = (integers.first(), integers.last()) else {
+        return;
+    };
+    let range = *one.min(other)..=*one.max(other);
+    let mut mask = [0; 16];
+    let rows = reader.select_range(vector, range.clone(), &mut mask);
+    assert_eq!(rows, Ok(integers.len()));
+    for (row, value) in integers.iter().enumerate() {
+        let is_marked = mask[row / 64] >> (row % 64) & 1 == 1;
+        assert_eq!(
+            is_marked,
+            range.contains(value),
+            "row {row} of vector {vector}"
+        );
     }
 }
 

@@ -125,6 +125,52 @@ fn is_valid(validity: Option<&[u64]>, row: usize) -> bool {
     validity.is_none_or(|words| words[row / 64] >> (row % 64) & 1 != 0)
 }
 
+fn integer(scalar: &CodecScalar) -> Option<i64> {
+    match *scalar {
+        CodecScalar::Int16(value) => Some(value.into()),
+        CodecScalar::Int32(value) => Some(value.into()),
+        CodecScalar::Int64(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// The rows of a range are those whose decoded integers lie in it; other types have none.
+fn ranges_agree(reader: &mut SegmentReader, vector: usize, scalars: &[CodecScalar], about: &str) {
+    let mut mask = [0; 16];
+    let integers: Option<Vec<i64>> = scalars.iter().map(integer).collect();
+    let Some(integers) = integers else {
+        let all = i64::MIN..=i64::MAX;
+        assert!(
+            reader.select_range(vector, all, &mut mask).is_err(),
+            "{about}"
+        );
+        return;
+    };
+    let (one, other) = (integers[0], integers[integers.len() / 2]);
+    let beyond = i64::from(i32::MAX) + 1;
+    for range in [
+        one..=one,
+        one.min(other)..=one.max(other),
+        i64::MIN..=one,
+        other..=i64::MAX,
+        i64::MIN..=i64::MAX,
+        beyond..=i64::MAX,
+        i64::MIN..=-beyond - 1,
+        i64::MAX..=i64::MIN,
+    ] {
+        let rows = reader.select_range(vector, range.clone(), &mut mask);
+        assert_eq!(rows.unwrap(), integers.len(), "{about}");
+        for (row, value) in integers.iter().enumerate() {
+            let is_marked = mask[row / 64] >> (row % 64) & 1 == 1;
+            assert_eq!(
+                is_marked,
+                range.contains(value),
+                "{about}, {range:?}, row {row}"
+            );
+        }
+    }
+}
+
 /// Every row of `image` is that of `column`, whole vectors and one by one.
 fn gives_back(image: &[u8], column: &Column, validity: Option<&[u64]>, about: &str) {
     let row_count = column.values().len();
@@ -156,6 +202,7 @@ fn gives_back(image: &[u8], column: &Column, validity: Option<&[u64]>, about: &s
             "{about}"
         );
         codes_agree(&mut reader, vector, &scalars, about);
+        ranges_agree(&mut reader, vector, &scalars, about);
     }
     assert_eq!(nulls, reader.null_count(), "{about}");
     for row in (0..row_count)

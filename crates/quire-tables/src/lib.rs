@@ -46,7 +46,7 @@ pub use error::{
     DefinitionError, EngineError, MaintenanceError, RowScanError, RowWriteError, ScanError,
     SequenceError, TableAppendError, TransactionCommitError, TransactionError,
 };
-pub use predicate::Predicate;
+pub use predicate::{Predicate, StoredTest, StoredTests};
 pub use quire_codec::block::BlockCodecId;
 pub use quire_format::{
     column_sample::ColumnSample,

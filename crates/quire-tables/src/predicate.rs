@@ -1,6 +1,10 @@
 //! What a scan asks of a filter.
 
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
 use arrow_array::{BooleanArray, RecordBatch};
+use quire_vector::{Comparison, KeySet};
 
 use crate::zone_table::ZoneTable;
 
@@ -29,8 +33,49 @@ pub trait Predicate: Send + Sync {
     /// once instead of on the rows.
     fn is_deterministic(&self) -> bool;
 
+    /// Tests on stored integers that every row passes for which the predicate is true, in the present generation.
+    fn stored_tests(&self) -> Option<Arc<StoredTests>> {
+        None
+    }
+
     /// Changes whenever the predicate's meaning does (dynamic filters); constant otherwise.
     fn generation(&self) -> u64 {
         0
+    }
+}
+
+/// What a scan computes of a predicate by itself, without Arrow arrays.
+#[derive(Debug)]
+pub struct StoredTests {
+    /// All of them have to be passed.
+    pub tests: Vec<StoredTest>,
+    /// Whether the predicate is true for each row that passes them; if not, it is evaluated on these rows.
+    pub is_complete: bool,
+}
+
+/// A test of columns of 16, 32 or 64-bit integers as they are stored: dates in days, timestamps in microseconds, decimals without their point. A
+/// row that is NULL in one of the columns does not pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredTest {
+    Range {
+        column: usize,
+        range: RangeInclusive<i64>,
+    },
+    Members {
+        column: usize,
+        set: Arc<KeySet>,
+    },
+    /// Both columns have the same type.
+    Compared {
+        left: usize,
+        comparison: Comparison,
+        right: usize,
+    },
+}
+
+impl StoredTest {
+    /// Whether the test is made before all that decodes more than one column.
+    pub(crate) fn is_cheap(&self) -> bool {
+        !matches!(self, StoredTest::Compared { .. })
     }
 }

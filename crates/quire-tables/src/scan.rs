@@ -10,10 +10,12 @@ mod column;
 mod cursor;
 mod delta;
 mod dictionary;
+mod integers;
 mod open_row_group;
 mod piece;
 mod reader;
 mod selection;
+mod stored_tests;
 
 use std::sync::Arc;
 use std::sync::Mutex;

@@ -4,14 +4,21 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 25] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
+    ("quire-vector", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
     ("quire-kv", &["quire-store", "quire-format", "quire-codec"]),
     (
         "quire-tables",
-        &["quire-kv", "quire-store", "quire-format", "quire-codec"],
+        &[
+            "quire-kv",
+            "quire-store",
+            "quire-vector",
+            "quire-format",
+            "quire-codec",
+        ],
     ),
     (
         "quire-exec",
@@ -79,6 +86,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
             "quire-tables",
             "quire-kv",
             "quire-store",
+            "quire-vector",
             "quire-format",
             "quire-codec",
         ],

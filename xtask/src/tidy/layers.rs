@@ -9,7 +9,7 @@ use crate::imports::Imports;
 use crate::tree::{Crate, Tree};
 
 /// The parts of each crate, the lowest first.
-const LAYERS: [(&str, &[&str]); 20] = [
+const LAYERS: [(&str, &[&str]); 21] = [
     (
         "quire-codec",
         &[
@@ -34,6 +34,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "choose",
         ],
     ),
+    ("quire-vector", &["compare", "key_set", "integer"]),
     (
         "quire-format",
         &[

@@ -92,6 +92,7 @@ pub fn active_backend() -> Backend {
 }
 
 /// Defines a function that runs `$body` compiled for the active backend.
+#[macro_export]
 macro_rules! dispatch {
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:expr) => {
         $(#[$meta])*
@@ -108,17 +109,17 @@ macro_rules! dispatch {
                 fn avx2($($arg: $ty),*) $(-> $ret)? {
                     $body($($arg),*)
                 }
-                match $crate::kernel::active_backend() {
-                    $crate::kernel::Backend::Avx512 => {
+                match $crate::active_backend() {
+                    $crate::Backend::Avx512 => {
                         // SAFETY: the active backend never exceeds the detected one, so the processor
                         // has every feature `avx512` is compiled for.
                         return unsafe { avx512($($arg),*) };
                     }
-                    $crate::kernel::Backend::Avx2 => {
+                    $crate::Backend::Avx2 => {
                         // SAFETY: as above, for the features `avx2` is compiled for.
                         return unsafe { avx2($($arg),*) };
                     }
-                    $crate::kernel::Backend::Portable => {}
+                    $crate::Backend::Portable => {}
                 }
             }
             $body($($arg),*)
@@ -126,6 +127,7 @@ macro_rules! dispatch {
     };
 }
 pub(crate) use dispatch;
+pub use select::mask_of;
 
 /// Whether kernels written in AVX-512 instructions may be entered.
 #[inline]

@@ -3,10 +3,12 @@
 use super::dispatch;
 use crate::RowMask;
 
+/// A bit for each of 1,024 rows, set where `wanted` is true: bit `i % 64` of word `i / 64` for row `i`.
+///
 /// Each answer is first a byte, which vector instructions give; a product then moves the lowest bits of eight bytes
 /// side by side to its top.
 #[inline(always)]
-fn mask_of(mut wanted: impl FnMut(usize) -> bool) -> RowMask {
+pub fn mask_of(mut wanted: impl FnMut(usize) -> bool) -> RowMask {
     let mut mask = [0; 16];
     for (word, bits) in mask.iter_mut().enumerate() {
         let mut bytes = [0; 64];

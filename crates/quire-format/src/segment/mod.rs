@@ -45,6 +45,7 @@ mod fill;
 mod map;
 mod plain;
 mod reader;
+mod select;
 #[cfg(test)]
 mod tests;
 mod validity;

@@ -36,11 +36,11 @@ pub(super) struct SegmentHeader {
 pub(super) struct PlainSegment {
     header: SegmentHeader,
     validity: StoredValidity,
-    values: ValueDecoder,
+    pub(super) values: ValueDecoder,
 }
 
 #[derive(Debug)]
-enum ValueDecoder {
+pub(super) enum ValueDecoder {
     Bool(BooleanDecoder),
     Int16(FixedDecoder<i16>),
     Int32(FixedDecoder<i32>),
@@ -318,7 +318,7 @@ impl PlainSegment {
         }))
     }
 
-    fn wrong_type(&self, asked: PhysicalType) -> Corrupt {
+    pub(super) fn wrong_type(&self, asked: PhysicalType) -> Corrupt {
         let held = self.header.physical_type;
         Corrupt::new(
             format!("segment holds {held} values, {asked} was expected"),

@@ -10,10 +10,14 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, DFSchema, Dependency, Result};
-use datafusion::logical_expr::{Aggregate, Distinct, Expr, LogicalPlan, Projection};
+use datafusion::functions_aggregate::expr_fn::first_value;
+use datafusion::logical_expr::expr::Sort;
+use datafusion::logical_expr::{
+    Aggregate, Distinct, DistinctOn, Expr, LogicalPlan, LogicalPlanBuilder, Projection,
+};
 
 /// Renames the keys of an aggregate of which too much would be derived. DISTINCT becomes an aggregate, of which the operators above may
-/// derive something, too. The rows of DISTINCT ON are values of another function, of whose keys nothing is derived.
+/// derive something, too. DISTINCT ON becomes the aggregate that DataFusion makes of it: a sort above it would lose keys.
 pub(super) fn of_keys(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match plan {
         LogicalPlan::Aggregate(aggregate)
@@ -35,8 +39,46 @@ pub(super) fn of_keys(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
                 LogicalPlan::Aggregate(aggregate)
             }))
         }
+        LogicalPlan::Distinct(Distinct::On(distinct))
+            if misleads(distinct.input.schema(), &distinct.on_expr) =>
+        {
+            first_rows(distinct)
+        }
         other => Ok(Transformed::no(other)),
     }
+}
+
+/// The first row of each group, in the order of the keys if the statement has one.
+fn first_rows(distinct: DistinctOn) -> Result<Transformed<LogicalPlan>> {
+    let order = distinct.sort_expr.clone().unwrap_or_default();
+    let key_count = distinct.on_expr.len();
+    let place_of = |sort: &Sort| distinct.on_expr.iter().position(|key| *key == sort.expr);
+    let places: Option<Vec<usize>> = order.iter().take(key_count).map(place_of).collect();
+    let Some(places) = places else {
+        let plan = LogicalPlan::Distinct(Distinct::On(distinct));
+        return Ok(Transformed::no(plan));
+    };
+    let items = distinct.select_expr.into_iter();
+    let items = items.map(|item| first_value(item, order.clone()));
+    let aggregate = Aggregate::try_new(distinct.input, distinct.on_expr, items.collect())?;
+    let groups = renamed(aggregate)?;
+    let columns = groups.schema().columns();
+    let sorts = places.into_iter().zip(&order).map(|(place, sort)| Sort {
+        expr: Expr::Column(columns[place].clone()),
+        ..sort.clone()
+    });
+    let sorts: Vec<Sort> = sorts.collect();
+    let outputs = columns[key_count..].iter().zip(distinct.schema.columns());
+    let outputs = outputs.map(|(column, name)| {
+        Expr::Column(column.clone()).alias_qualified(name.relation, name.name)
+    });
+    let mut plan = LogicalPlanBuilder::from(groups);
+    if !sorts.is_empty() {
+        plan = plan.sort(sorts)?;
+    }
+    plan.project(outputs.collect::<Vec<_>>())?
+        .build()
+        .map(Transformed::yes)
 }
 
 /// Whether some of the keys, but not all, are what a row of a side of a join below was unique in.

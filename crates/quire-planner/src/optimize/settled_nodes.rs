@@ -38,7 +38,9 @@ fn settle(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::Aggregate(aggregate) => {
             idle_keys::of_aggregates(aggregate)?.transform_data(group_dependencies::of_keys)
         }
-        LogicalPlan::Distinct(Distinct::On(distinct)) => Ok(idle_keys::of_distinct(distinct)),
+        LogicalPlan::Distinct(Distinct::On(distinct)) => {
+            idle_keys::of_distinct(distinct).transform_data(group_dependencies::of_keys)
+        }
         LogicalPlan::Distinct(distinct) => {
             group_dependencies::of_keys(LogicalPlan::Distinct(distinct))
         }

@@ -9,6 +9,7 @@ mod pruning;
 mod pushable;
 mod rows;
 mod source;
+mod stored_tests;
 mod stream;
 
 pub use announce::announce;

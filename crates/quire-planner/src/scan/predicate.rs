@@ -12,9 +12,10 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicateBuilder};
 use quire_functions::FloatKey;
-use quire_tables::{Predicate, ZoneTable};
+use quire_tables::{Predicate, StoredTests, ZoneTable};
 
 use super::pruning::ZoneStatistics;
+use super::stored_tests::StoredColumns;
 
 /// One conjunct. Static filters keep one meaning; dynamic ones, which a join or a top-k above
 /// tightens while the scan runs, are read anew whenever their generation changes.
@@ -27,14 +28,32 @@ pub(super) struct ScanFilter {
     columns: Vec<usize>,
     table_schema: SchemaRef,
     prunes_zones: bool,
-    pruning: Mutex<Option<Pruning>>,
+    stored_columns: Option<StoredColumns>,
+    pruning: ByGeneration<PruningPredicate>,
+    stored_tests: ByGeneration<StoredTests>,
 }
 
-/// What the filter says of minima and maxima, in one generation.
+/// What follows from the filter in one generation.
 #[derive(Debug)]
-struct Pruning {
-    generation: u64,
-    predicate: Option<Arc<PruningPredicate>>,
+struct ByGeneration<T>(Mutex<Option<(u64, Option<Arc<T>>)>>);
+
+impl<T> ByGeneration<T> {
+    fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// What `make` made in this generation; other threads wait meanwhile, as they need the same.
+    fn get(&self, generation: u64, make: impl FnOnce() -> Option<T>) -> Option<Arc<T>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((of, known)) if *of == generation => known.clone(),
+            _ => {
+                let made = make().map(Arc::new);
+                *known = Some((generation, made.clone()));
+                made
+            }
+        }
+    }
 }
 
 impl ScanFilter {
@@ -57,8 +76,16 @@ impl ScanFilter {
             columns,
             table_schema: Arc::clone(table_schema),
             prunes_zones,
-            pruning: Mutex::new(None),
+            stored_columns: None,
+            pruning: ByGeneration::new(),
+            stored_tests: ByGeneration::new(),
         })
+    }
+
+    /// Lets the scan test stored integers for the filter.
+    pub(super) fn with_stored_columns(mut self, columns: StoredColumns) -> Self {
+        self.stored_columns = Some(columns);
+        self
     }
 
     pub(super) fn expr(&self) -> &Arc<dyn PhysicalExpr> {
@@ -66,31 +93,17 @@ impl ScanFilter {
     }
 
     fn current_pruning(&self) -> Option<Arc<PruningPredicate>> {
-        let generation = self.generation();
-        let mut pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*pruning {
-            Some(known) if known.generation == generation => known.predicate.clone(),
-            _ => {
-                let predicate = build_pruning(&self.expr, &self.table_schema);
-                *pruning = Some(Pruning {
-                    generation,
-                    predicate: predicate.clone(),
-                });
-                predicate
-            }
-        }
+        let build = || build_pruning(&self.expr, &self.table_schema);
+        self.pruning.get(self.generation(), build)
     }
 }
 
-fn build_pruning(
-    expr: &Arc<dyn PhysicalExpr>,
-    schema: &SchemaRef,
-) -> Option<Arc<PruningPredicate>> {
+fn build_pruning(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Option<PruningPredicate> {
     let predicate = PruningPredicateBuilder::new()
         .with_file_schema(Arc::clone(schema))
         .try_build(without_float_keys(expr).ok()?)
         .ok()?;
-    (!predicate.always_true()).then(|| Arc::new(predicate))
+    (!predicate.always_true()).then_some(predicate)
 }
 
 /// What the filter says of the bounds of zones, which hold for floats and for their keys: a bound that is zero has the sign that
@@ -139,6 +152,12 @@ impl Predicate for ScanFilter {
 
     fn is_deterministic(&self) -> bool {
         true
+    }
+
+    fn stored_tests(&self) -> Option<Arc<StoredTests>> {
+        let columns = self.stored_columns.as_ref()?;
+        let tests = || columns.tests(&self.expr);
+        self.stored_tests.get(self.generation(), tests)
     }
 
     fn generation(&self) -> u64 {

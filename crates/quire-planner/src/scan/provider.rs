@@ -18,6 +18,7 @@ use super::predicate::{ScanFilter, cost_rank};
 use super::pushable::is_pushable;
 use super::rows::with_row_key;
 use super::source::ColumnScan;
+use super::stored_tests::StoredColumns;
 use crate::statistics::TableProfile;
 
 /// The table, and what is known of its values; as the target of a change each row has its key in a last column.
@@ -68,7 +69,12 @@ impl ColumnTableProvider {
         }
         conjuncts.sort_by_cached_key(|expr| cost_rank(expr, schema));
         let prunes_zones = self.options.zone_pruning;
-        let filter = |expr| Ok(Arc::new(ScanFilter::new(expr, schema, prunes_zones)?));
+        let filter = |expr| {
+            let filter = ScanFilter::new(expr, schema, prunes_zones)?;
+            Ok(Arc::new(
+                filter.with_stored_columns(StoredColumns::of(&self.table)),
+            ))
+        };
         conjuncts.into_iter().map(filter).collect()
     }
 }

@@ -31,6 +31,7 @@ use quire_kv::progress::StatementWork;
 use quire_tables::{ColumnTable, Predicate, ScanError, ScanOptions, SharedTableScan};
 
 use super::predicate::{ScanFilter, map_columns};
+use super::stored_tests::StoredColumns;
 use super::stream::SharedScan;
 use crate::statistics::TableProfile;
 
@@ -325,7 +326,10 @@ impl DataSource for ColumnScan {
             }
             let expr = self.over_table(filter)?;
             let scan_filter = ScanFilter::new(expr, self.table.arrow_schema(), self.prunes_zones)?;
-            source.filters.push(Arc::new(scan_filter));
+            let columns = StoredColumns::of(&self.table);
+            source
+                .filters
+                .push(Arc::new(scan_filter.with_stored_columns(columns)));
             answers.push(PushedDown::Yes);
         }
         let answer = FilterPushdownPropagation::with_parent_pushdown_result(answers);

@@ -10,16 +10,13 @@ use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, UInt32Array};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use arrow_select::take::take;
-use quire_codec::{BytesVector, Corrupt, RowMask, VECTOR_VALUES};
-use quire_format::row_group::GROUP_ROWS;
+use quire_codec::{BytesVector, Corrupt, PhysicalType, RowMask, VECTOR_VALUES};
 use quire_format::segment::SegmentReader;
 
 use super::byte_arrays::{bytes_array, dictionary_array, unbuildable};
+use super::integers::{GROUP_VECTORS, GroupIntegers, StoredInteger};
 use super::selection::{Selection, VectorRows};
 use crate::types::SqlType;
-
-/// Vectors of a vector group.
-const GROUP_VECTORS: usize = GROUP_ROWS / VECTOR_VALUES;
 
 /// Decodes one column of one row group.
 pub(super) struct ColumnReader {
@@ -30,6 +27,7 @@ pub(super) struct ColumnReader {
     dictionary: Option<ArrayRef>,
     /// What was decoded last: group, rows of it, values. Later requests for fewer rows of it are cut from this.
     decoded: Option<(usize, Selection, ArrayRef)>,
+    integers: GroupIntegers,
     bytes: BytesVector,
     pub(super) vectors_decoded: u64,
 }
@@ -61,6 +59,7 @@ impl ColumnReader {
             segment,
             dictionary: None,
             decoded: None,
+            integers: GroupIntegers::default(),
             bytes: BytesVector::new(),
             vectors_decoded: 0,
         })
@@ -68,6 +67,40 @@ impl ColumnReader {
 
     pub(super) fn segment(&self) -> &SegmentReader {
         &self.segment
+    }
+
+    pub(super) fn physical_type(&self) -> PhysicalType {
+        self.segment.physical_type()
+    }
+
+    /// The integers of a vector of a group; what stands beyond its rows and in NULL rows is arbitrary.
+    pub(super) fn integers<T: StoredInteger>(
+        &mut self,
+        group: usize,
+        vector: usize,
+    ) -> Result<&[T; VECTOR_VALUES], Corrupt> {
+        let integers = self.integers.vector(&mut self.segment, group, vector)?;
+        let (values, is_new) = integers;
+        self.vectors_decoded += u64::from(is_new);
+        Ok(values)
+    }
+
+    /// The marked rows of a vector of a group that are not NULL.
+    pub(super) fn present(
+        &mut self,
+        group: usize,
+        vector: usize,
+        mut marked: RowMask,
+    ) -> Result<RowMask, Corrupt> {
+        if self.segment.null_count() > 0 {
+            let mut valid = RowMask::default();
+            let vector = group * GROUP_VECTORS + vector;
+            self.segment.validity(vector, &mut valid)?;
+            for (rows, valid) in marked.iter_mut().zip(valid) {
+                *rows &= valid;
+            }
+        }
+        Ok(marked)
     }
 
     /// The selected rows of a vector group.

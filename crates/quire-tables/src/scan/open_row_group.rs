@@ -18,13 +18,14 @@ use super::dictionary::CodeMask;
 use super::selection::Selection;
 use crate::delta::DeletedRows;
 use crate::error::ScanError;
+use crate::predicate::StoredTests;
 
 /// The state of one reader in one row group. Segments are opened when first needed.
 pub(super) struct OpenRowGroup {
     pub(super) index: usize,
     row_group: Arc<RowGroup>,
     deleted: Option<Arc<DeletedRows>>,
-    columns: Vec<Option<Box<ColumnReader>>>,
+    pub(super) columns: Vec<Option<Box<ColumnReader>>>,
     /// One per predicate, for those that are evaluated on a dictionary.
     masks: Vec<Option<CodeMask>>,
 }
@@ -60,23 +61,37 @@ impl OpenRowGroup {
             Some(deleted) => Selection::rows(deleted.left_in_group(group)),
             None => Selection::All(self.group_rows(group)),
         };
-        for predicate in 0..scan.options.predicates.len() {
-            selection = self.refine(scan, predicate, group, &selection)?;
+        let predicates = scan.options.predicates.iter();
+        let stored: Vec<_> = predicates.map(|one| one.stored_tests()).collect();
+        let cheap = stored.iter().flatten().flat_map(|stored| &stored.tests);
+        let cheap = cheap.filter(|test| test.is_cheap());
+        selection = self.refine_by_tests(scan, cheap, group, selection)?;
+        for (predicate, stored) in stored.iter().enumerate() {
             if selection.len() == 0 {
                 break;
             }
+            let stored = stored.as_deref();
+            selection = self.refine(scan, predicate, stored, group, selection)?;
         }
         Ok(selection)
     }
 
+    /// Refines a selection that has passed the cheap tests of the predicate.
     fn refine(
         &mut self,
         scan: &SharedTableScan,
         index: usize,
+        stored: Option<&StoredTests>,
         group: usize,
-        selection: &Selection,
+        selection: Selection,
     ) -> Result<Selection, ScanError> {
         let predicate = &scan.options.predicates[index];
+        let tests = stored.iter().flat_map(|stored| &stored.tests);
+        let costly = tests.filter(|test| !test.is_cheap());
+        let selection = &self.refine_by_tests(scan, costly, group, selection)?;
+        if selection.len() == 0 || stored.is_some_and(|stored| stored.is_complete) {
+            return Ok(selection.clone());
+        }
         if let &[column] = predicate.columns()
             && predicate.is_deterministic()
             && has_dictionary(&self.row_group.columns[column])
@@ -169,7 +184,7 @@ impl OpenRowGroup {
         Arc::new(keys.finish())
     }
 
-    fn column(
+    pub(super) fn column(
         &mut self,
         scan: &SharedTableScan,
         column: usize,
@@ -259,7 +274,12 @@ fn has_dictionary(chunk: &ColumnChunk) -> bool {
     }
 }
 
-fn corrupt(scan: &SharedTableScan, row_group: usize, column: usize, source: Corrupt) -> ScanError {
+pub(super) fn corrupt(
+    scan: &SharedTableScan,
+    row_group: usize,
+    column: usize,
+    source: Corrupt,
+) -> ScanError {
     let definition = scan.table.definition();
     ScanError::Corrupt {
         table: definition.name.clone(),

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, Scalar};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, Scalar};
 use arrow::compute::kernels::cmp;
 use arrow::compute::{is_null, not};
-use arrow::datatypes::DataType;
-use quire_tables::{Predicate, ZoneTable};
+use arrow::datatypes::{
+    DataType, Date32Type, Decimal128Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+};
+use quire_codec::PhysicalType;
+use quire_tables::{Predicate, StoredTest, StoredTests, ZoneTable};
+use quire_vector::KeySet;
 
 use super::generate::{Random, TableModel};
 
@@ -26,11 +30,66 @@ struct Comparison {
     operator: Operator,
     literal: ArrayRef,
     deterministic: bool,
+    stored: Option<Arc<StoredTests>>,
 }
 
 /// Two columns of one type, equal or less; never pruned.
 struct ColumnsCompared {
     columns: [usize; 2],
+    stored: Option<Arc<StoredTests>>,
+}
+
+/// The integer that is stored for the value of a row.
+fn stored_integer(array: &ArrayRef, row: usize) -> Option<i64> {
+    if array.is_null(row) {
+        return None;
+    }
+    Some(match array.data_type() {
+        DataType::Int16 => array.as_primitive::<Int16Type>().value(row).into(),
+        DataType::Int32 => array.as_primitive::<Int32Type>().value(row).into(),
+        DataType::Date32 => array.as_primitive::<Date32Type>().value(row).into(),
+        DataType::Int64 => array.as_primitive::<Int64Type>().value(row),
+        DataType::Timestamp(_, _) => array.as_primitive::<TimestampMicrosecondType>().value(row),
+        DataType::Decimal128(precision, _) if *precision <= 18 => {
+            let value = array.as_primitive::<Decimal128Type>().value(row);
+            i64::try_from(value).unwrap()
+        }
+        _ => return None,
+    })
+}
+
+/// What the scan may test by itself: all of the predicate, or what it evaluates the predicate behind.
+fn tested(random: &mut Random, test: StoredTest) -> Option<Arc<StoredTests>> {
+    let is_complete = random.below(2) == 0;
+    (random.below(4) > 0).then(|| {
+        Arc::new(StoredTests {
+            tests: vec![test],
+            is_complete,
+        })
+    })
+}
+
+/// The test that a comparison with a stored integer is.
+fn stored_test(
+    random: &mut Random,
+    column: usize,
+    operator: Operator,
+    literal: i64,
+) -> Option<StoredTest> {
+    let range = match operator {
+        Operator::Less => i64::MIN..=literal.checked_sub(1)?,
+        Operator::LessOrEqual => i64::MIN..=literal,
+        Operator::Greater => literal.checked_add(1)?..=i64::MAX,
+        Operator::Equal if random.below(2) == 0 => {
+            let set = Arc::new(KeySet::new(literal.saturating_sub(70), vec![0, 1 << 6]));
+            // Near the smallest integer the set would begin elsewhere.
+            literal.checked_sub(70)?;
+            return Some(StoredTest::Members { column, set });
+        }
+        Operator::Equal => literal..=literal,
+        Operator::IsNull | Operator::IsNotNull => return None,
+    };
+    Some(StoredTest::Range { column, range })
 }
 
 pub fn random_predicate(random: &mut Random, model: &TableModel) -> Arc<dyn Predicate> {
@@ -39,8 +98,23 @@ pub fn random_predicate(random: &mut Random, model: &TableModel) -> Arc<dyn Pred
     let other = random.below(columns.len());
     let same_type = columns[column].sql_type == columns[other].sql_type;
     if other != column && same_type && random.below(2) == 0 {
+        let test = StoredTest::Compared {
+            left: column,
+            comparison: quire_vector::Comparison::LessOrEqual,
+            right: other,
+        };
+        let types = [column, other].map(|column| columns[column].sql_type.physical_type());
+        let is_stored = [
+            PhysicalType::Int16,
+            PhysicalType::Int32,
+            PhysicalType::Int64,
+        ]
+        .contains(&types[0]);
         return Arc::new(ColumnsCompared {
             columns: [column, other],
+            stored: is_stored
+                .then_some(test)
+                .and_then(|test| tested(random, test)),
         });
     }
     let operators = [
@@ -59,7 +133,11 @@ pub fn random_predicate(random: &mut Random, model: &TableModel) -> Arc<dyn Pred
     };
     let operator = random.choose(&operators);
     let deterministic = random.below(3) > 0;
+    let integer = stored_integer(&literal, 0);
+    let test = integer.and_then(|integer| stored_test(random, column, operator, integer));
+    let stored = test.and_then(|test| tested(random, test));
     Arc::new(Comparison {
+        stored,
         column: [column],
         operator,
         literal,
@@ -120,6 +198,10 @@ impl Predicate for Comparison {
     fn is_deterministic(&self) -> bool {
         self.deterministic
     }
+
+    fn stored_tests(&self) -> Option<Arc<StoredTests>> {
+        self.stored.clone()
+    }
 }
 
 impl Predicate for ColumnsCompared {
@@ -138,5 +220,9 @@ impl Predicate for ColumnsCompared {
 
     fn is_deterministic(&self) -> bool {
         true
+    }
+
+    fn stored_tests(&self) -> Option<Arc<StoredTests>> {
+        self.stored.clone()
     }
 }

@@ -1,0 +1,76 @@
+//! Decoded integers of a vector group: several tests of one column decode a vector once.
+
+use quire_codec::{Corrupt, VECTOR_VALUES};
+use quire_format::row_group::GROUP_ROWS;
+use quire_format::segment::SegmentReader;
+use quire_vector::VectorInteger;
+
+type Vector<T> = [T; VECTOR_VALUES];
+
+/// Vectors of a vector group.
+pub(super) const GROUP_VECTORS: usize = GROUP_ROWS / VECTOR_VALUES;
+
+/// The vectors of one group of one column. Only the list of the column's type is filled.
+#[derive(Default)]
+pub(super) struct GroupIntegers {
+    group: Option<usize>,
+    is_decoded: [bool; GROUP_VECTORS],
+    of_16_bits: Vec<Vector<i16>>,
+    of_32_bits: Vec<Vector<i32>>,
+    of_64_bits: Vec<Vector<i64>>,
+}
+
+/// An integer that a segment stores.
+pub(super) trait StoredInteger: VectorInteger {
+    fn decode(
+        segment: &mut SegmentReader,
+        vector: usize,
+        out: &mut Vector<Self>,
+    ) -> Result<usize, Corrupt>;
+
+    fn vectors(integers: &mut GroupIntegers) -> &mut Vec<Vector<Self>>;
+}
+
+macro_rules! stored_integer {
+    ($type:ty, $decode:ident, $vectors:ident) => {
+        impl StoredInteger for $type {
+            fn decode(
+                segment: &mut SegmentReader,
+                vector: usize,
+                out: &mut Vector<Self>,
+            ) -> Result<usize, Corrupt> {
+                segment.$decode(vector, out)
+            }
+
+            fn vectors(integers: &mut GroupIntegers) -> &mut Vec<Vector<Self>> {
+                &mut integers.$vectors
+            }
+        }
+    };
+}
+stored_integer!(i16, decode_i16, of_16_bits);
+stored_integer!(i32, decode_i32, of_32_bits);
+stored_integer!(i64, decode_i64, of_64_bits);
+
+impl GroupIntegers {
+    /// The values of a vector of a group, and whether they had to be decoded.
+    pub(super) fn vector<T: StoredInteger>(
+        &mut self,
+        segment: &mut SegmentReader,
+        group: usize,
+        vector: usize,
+    ) -> Result<(&Vector<T>, bool), Corrupt> {
+        if self.group != Some(group) {
+            self.group = Some(group);
+            self.is_decoded = [false; GROUP_VECTORS];
+        }
+        let is_decoded = std::mem::replace(&mut self.is_decoded[vector % GROUP_VECTORS], true);
+        let vectors = T::vectors(self);
+        vectors.resize(GROUP_VECTORS, [T::default(); VECTOR_VALUES]);
+        let values = &mut vectors[vector % GROUP_VECTORS];
+        if !is_decoded {
+            T::decode(segment, group * GROUP_VECTORS + vector, values)?;
+        }
+        Ok((values, !is_decoded))
+    }
+}
