@@ -133,23 +133,23 @@ impl ColumnReader {
                 Ok(Arc::new(BooleanArray::new(values, nulls)))
             }
             SqlType::SmallInt => {
-                let values = self.gather(group, selection, SegmentReader::decode_i16, |one| one)?;
+                let values = self.gather_integers::<i16, _>(group, selection, |one| one)?;
                 self.primitive::<Int16Type>(values, nulls)
             }
             SqlType::Integer => {
-                let values = self.gather(group, selection, SegmentReader::decode_i32, |one| one)?;
+                let values = self.gather_integers::<i32, _>(group, selection, |one| one)?;
                 self.primitive::<Int32Type>(values, nulls)
             }
             SqlType::Date => {
-                let values = self.gather(group, selection, SegmentReader::decode_i32, |one| one)?;
+                let values = self.gather_integers::<i32, _>(group, selection, |one| one)?;
                 self.primitive::<Date32Type>(values, nulls)
             }
             SqlType::BigInt => {
-                let values = self.gather(group, selection, SegmentReader::decode_i64, |one| one)?;
+                let values = self.gather_integers::<i64, _>(group, selection, |one| one)?;
                 self.primitive::<Int64Type>(values, nulls)
             }
             SqlType::Timestamp | SqlType::TimestampTz => {
-                let values = self.gather(group, selection, SegmentReader::decode_i64, |one| one)?;
+                let values = self.gather_integers::<i64, _>(group, selection, |one| one)?;
                 self.primitive::<TimestampMicrosecondType>(values, nulls)
             }
             SqlType::Real => {
@@ -187,15 +187,31 @@ impl ColumnReader {
                 &mut values,
             )?;
             self.vectors_decoded += 1;
-            match rows {
-                VectorRows::First(count) => {
-                    gathered.extend(values[..count].iter().map(|&value| convert(value)));
+            append_rows(&values, rows, &convert, &mut gathered);
+        }
+        Ok(gathered)
+    }
+
+    /// As [`ColumnReader::gather`], from the vectors that a test has decoded.
+    fn gather_integers<T: StoredInteger, U>(
+        &mut self,
+        group: usize,
+        selection: &Selection,
+        convert: impl Fn(T) -> U,
+    ) -> Result<Vec<U>, Corrupt> {
+        let mut gathered = Vec::with_capacity(selection.len());
+        let mut buffer = [T::default(); VECTOR_VALUES];
+        for (vector, rows) in selection.vectors() {
+            let values = match self.integers.decoded::<T>(group, vector) {
+                Some(values) => values,
+                None => {
+                    let number = group * GROUP_VECTORS + vector;
+                    T::decode(&mut self.segment, number, &mut buffer)?;
+                    self.vectors_decoded += 1;
+                    &buffer
                 }
-                VectorRows::Rows(rows) => {
-                    let value = |&row: &u32| convert(values[row as usize % VECTOR_VALUES]);
-                    gathered.extend(rows.iter().map(value));
-                }
-            }
+            };
+            append_rows(values, rows, &convert, &mut gathered);
         }
         Ok(gathered)
     }
@@ -203,7 +219,7 @@ impl ColumnReader {
     /// Decimals are widened to the 128 bits of Arrow while they are in the cache.
     fn decimals(&mut self, group: usize, selection: &Selection) -> Result<Vec<i128>, Corrupt> {
         if self.segment.physical_type() == quire_codec::PhysicalType::Int64 {
-            self.gather(group, selection, SegmentReader::decode_i64, i128::from)
+            self.gather_integers::<i64, _>(group, selection, i128::from)
         } else {
             self.gather(group, selection, SegmentReader::decode_i128, |value| value)
         }
@@ -317,5 +333,23 @@ impl ColumnReader {
             }
         }
         bytes_array(self.sql_type, gathered, nulls)
+    }
+}
+
+/// Appends the values of some rows of a vector.
+fn append_rows<T: Copy, U>(
+    values: &[T; VECTOR_VALUES],
+    rows: VectorRows<'_>,
+    convert: impl Fn(T) -> U,
+    gathered: &mut Vec<U>,
+) {
+    match rows {
+        VectorRows::First(count) => {
+            gathered.extend(values[..count].iter().map(|&value| convert(value)));
+        }
+        VectorRows::Rows(rows) => {
+            let value = |&row: &u32| convert(values[row as usize % VECTOR_VALUES]);
+            gathered.extend(rows.iter().map(value));
+        }
     }
 }

@@ -73,4 +73,16 @@ impl GroupIntegers {
         }
         Ok((values, !is_decoded))
     }
+
+    /// The values of a vector of a group, if they have been decoded.
+    pub(super) fn decoded<T: StoredInteger>(
+        &mut self,
+        group: usize,
+        vector: usize,
+    ) -> Option<&Vector<T>> {
+        if self.group != Some(group) || !self.is_decoded[vector % GROUP_VECTORS] {
+            return None;
+        }
+        T::vectors(self).get(vector)
+    }
 }

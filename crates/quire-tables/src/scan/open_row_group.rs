@@ -23,7 +23,7 @@ use crate::predicate::StoredTests;
 /// The state of one reader in one row group. Segments are opened when first needed.
 pub(super) struct OpenRowGroup {
     pub(super) index: usize,
-    row_group: Arc<RowGroup>,
+    pub(super) row_group: Arc<RowGroup>,
     deleted: Option<Arc<DeletedRows>>,
     pub(super) columns: Vec<Option<Box<ColumnReader>>>,
     /// One per predicate, for those that are evaluated on a dictionary.

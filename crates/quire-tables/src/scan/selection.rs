@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, BooleanArray, UInt32Array};
-use arrow_buffer::bit_iterator::BitIndexIterator;
 use quire_codec::{Corrupt, RowMask, VECTOR_VALUES};
 
 /// Rows of one vector group, counted from its first.
@@ -76,24 +75,47 @@ impl Selection {
         &self,
         mut mask_of: impl FnMut(usize) -> Result<RowMask, Corrupt>,
     ) -> Result<Selection, Corrupt> {
-        let mut kept = Vec::new();
-        for (vector, rows) in self.vectors() {
-            let mask = mask_of(vector)?;
-            let first = (vector * VECTOR_VALUES) as u32;
-            match rows {
-                VectorRows::First(count) => {
-                    let bytes = mask.map(u64::to_le_bytes);
-                    let rows = BitIndexIterator::new(bytes.as_flattened(), 0, count);
-                    kept.extend(rows.map(|row| first + row as u32));
-                }
-                VectorRows::Rows(rows) => kept.extend(rows.iter().filter(|&&row| {
-                    let row = row as usize % VECTOR_VALUES;
-                    mask[row / 64] >> (row % 64) & 1 == 1
-                })),
-            }
+        let rows = match self {
+            Selection::All(rows) => return Self::of_masks(*rows, mask_of),
+            Selection::Rows(rows) => rows,
+        };
+        let mut kept = Vec::with_capacity(rows.len());
+        for rows in rows.chunk_by(|left, right| vector_of(*left) == vector_of(*right)) {
+            let mask = mask_of(vector_of(rows[0]))?;
+            kept.extend(rows.iter().filter(|&&row| {
+                let row = row as usize % VECTOR_VALUES;
+                mask[row / 64] >> (row % 64) & 1 == 1
+            }));
         }
         if kept.len() == self.len() {
             return Ok(self.clone());
+        }
+        Ok(Selection::rows(kept))
+    }
+
+    /// The rows, of the first `rows`, that are in the mask of their vector.
+    fn of_masks(
+        rows: usize,
+        mut mask_of: impl FnMut(usize) -> Result<RowMask, Corrupt>,
+    ) -> Result<Selection, Corrupt> {
+        let mut masks = Vec::with_capacity(rows.div_ceil(VECTOR_VALUES));
+        let mut count = 0;
+        for vector in 0..rows.div_ceil(VECTOR_VALUES) {
+            let mut mask = mask_of(vector)?;
+            let left = rows - vector * VECTOR_VALUES;
+            for (word, bits) in mask.iter_mut().enumerate() {
+                let present = left.saturating_sub(word * 64).min(64) as u32;
+                *bits &= u64::MAX.checked_shr(64 - present).unwrap_or(0);
+                count += bits.count_ones() as usize;
+            }
+            masks.push(mask);
+        }
+        if count == rows {
+            return Ok(Selection::All(rows));
+        }
+        let mut kept = Vec::with_capacity(count);
+        for (word, &bits) in masks.as_flattened().iter().enumerate() {
+            append_positions(bits, (word * 64) as u32, &mut kept);
         }
         Ok(Selection::rows(kept))
     }
@@ -125,6 +147,27 @@ impl Selection {
         };
         UInt32Array::from(rows)
     }
+}
+
+/// Bits of a word from which on its positions are written without a branch for each.
+const DENSE_BITS: u32 = 16;
+
+/// Appends the positions of the set bits, counted from `first`.
+fn append_positions(mut bits: u64, first: u32, positions: &mut Vec<u32>) {
+    if bits.count_ones() < DENSE_BITS {
+        while bits != 0 {
+            positions.push(first + bits.trailing_zeros());
+            bits &= bits - 1;
+        }
+        return;
+    }
+    let mut found = [0; 64];
+    let mut count = 0;
+    for bit in 0..64 {
+        found[count % 64] = first + bit;
+        count += (bits >> bit & 1) as usize;
+    }
+    positions.extend_from_slice(&found[..count]);
 }
 
 fn vector_of(row: u32) -> usize {

@@ -1,6 +1,8 @@
 //! Tests on stored integers: a mask for each vector, without Arrow arrays.
 
-use quire_codec::{Corrupt, PhysicalType, RowMask};
+use std::ops::RangeInclusive;
+
+use quire_codec::{CodecScalar, Corrupt, PhysicalType, RowMask};
 use quire_vector::{Comparison, KeySet, VectorInteger};
 
 use super::SharedTableScan;
@@ -41,6 +43,9 @@ impl OpenRowGroup {
         let corrupt = |column, source| corrupt(scan, row_group, column, source);
         match test {
             StoredTest::Range { column, range } => {
+                if self.lies_within(*column, group, range) {
+                    return Ok(selection.clone());
+                }
                 let reader = self.column(scan, *column)?;
                 let kept = selection.refine_by_masks(|vector| {
                     reader.mask(group, vector, false, |segment, vector, mask| {
@@ -76,6 +81,21 @@ impl OpenRowGroup {
                 kept
             }
         }
+    }
+}
+
+impl OpenRowGroup {
+    /// Whether the zone of a group says that all its rows are in the range, and none is NULL.
+    fn lies_within(&self, column: usize, group: usize, range: &RangeInclusive<i64>) -> bool {
+        let integer = |bound: &Option<CodecScalar>| match bound {
+            Some(CodecScalar::Int16(value)) => Some(i64::from(*value)),
+            Some(CodecScalar::Int32(value)) => Some(i64::from(*value)),
+            Some(CodecScalar::Int64(value)) => Some(*value),
+            _ => None,
+        };
+        let within = |bound| integer(bound).is_some_and(|bound| range.contains(&bound));
+        let zone = self.row_group.columns[column].group_zones.get(group);
+        zone.is_some_and(|zone| zone.null_count == 0 && within(&zone.min) && within(&zone.max))
     }
 }
 
