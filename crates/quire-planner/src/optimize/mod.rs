@@ -27,7 +27,6 @@ mod leading_groups;
 mod limited_groups;
 mod lost_constants;
 mod many_wildcards;
-mod mark_columns;
 mod materialized_rows;
 mod new_inputs;
 mod offsets;
@@ -174,12 +173,6 @@ pub fn optimizer_rules() -> Rules {
         "push_down_filter",
         2,
         Arc::new(cancellation::StopWhenCancelled),
-    );
-    insert_at(
-        &mut rules,
-        "optimize_projections",
-        0,
-        Arc::new(mark_columns::MarkColumns),
     );
     rules.push(Arc::new(many_wildcards::ManyWildcards));
     rules.push(Arc::new(idle_keys::IdleKeys));

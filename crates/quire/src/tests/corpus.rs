@@ -21,7 +21,7 @@ const LEFT_TO_BATCHES: [(&str, usize); 45] = [
     // Texts in an order, DISTINCT ON, and subqueries of one row that read the row around them.
     ("aggregate collected_rows", 23),
     ("aggregate covar_pop", 1),
-    ("aggregate first_value", 81),
+    ("aggregate first_value", 86),
     // Extremes of intervals, which compare by length.
     ("aggregate interval_max", 1),
     ("aggregate nth_value", 2),
