@@ -1,6 +1,8 @@
 //! The laws of the codecs, for whole segments: every codec, every type, NULLs in every pattern, and damage.
 #![allow(clippy::unwrap_used)] // A test may panic: that is how it fails.
 
+use std::ops::RangeInclusive;
+
 use proptest::prelude::*;
 use quire_codec::{
     BytesSlice, BytesVector, CodecId, CodecScalar, Corrupt, PhysicalType, RowGroupValues,
@@ -156,7 +158,7 @@ fn ranges_agree(reader: &mut SegmentReader, vector: usize, scalars: &[CodecScala
         i64::MIN..=i64::MAX,
         beyond..=i64::MAX,
         i64::MIN..=-beyond - 1,
-        i64::MAX..=i64::MIN,
+        RangeInclusive::new(i64::MAX, i64::MIN),
     ] {
         let rows = reader.select_range(vector, range.clone(), &mut mask);
         assert_eq!(rows.unwrap(), integers.len(), "{about}");

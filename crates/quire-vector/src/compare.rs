@@ -8,15 +8,3 @@ pub enum Comparison {
     Equal,
     NotEqual,
 }
-
-impl Comparison {
-    /// Whether the comparison holds for two values.
-    pub fn holds<T: PartialOrd>(self, left: &T, right: &T) -> bool {
-        match self {
-            Comparison::Less => left < right,
-            Comparison::LessOrEqual => left <= right,
-            Comparison::Equal => left == right,
-            Comparison::NotEqual => left != right,
-        }
-    }
-}

@@ -3,6 +3,7 @@
 
 mod announce;
 mod external;
+mod map_columns;
 mod predicate;
 mod provider;
 mod pruning;

@@ -14,6 +14,7 @@ use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicate
 use quire_functions::FloatKey;
 use quire_tables::{Predicate, StoredTests, ZoneTable};
 
+use super::map_columns::map_columns;
 use super::pruning::ZoneStatistics;
 use super::stored_tests::StoredColumns;
 
@@ -163,20 +164,6 @@ impl Predicate for ScanFilter {
     fn generation(&self) -> u64 {
         snapshot_generation(&self.expr)
     }
-}
-
-/// Replaces every column of `expr`.
-pub(super) fn map_columns(
-    expr: &Arc<dyn PhysicalExpr>,
-    map: impl Fn(&Column) -> Column,
-) -> Result<Arc<dyn PhysicalExpr>> {
-    let mapped = Arc::clone(expr).transform_down(|node| {
-        Ok(match node.downcast_ref::<Column>() {
-            Some(column) => Transformed::yes(Arc::new(map(column)) as Arc<dyn PhysicalExpr>),
-            None => Transformed::no(node),
-        })
-    })?;
-    Ok(mapped.data)
 }
 
 /// Cheap filters first: what they drop, the costly ones need not see.

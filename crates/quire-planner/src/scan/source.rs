@@ -30,7 +30,8 @@ use quire_functions::QuireOptions;
 use quire_kv::progress::StatementWork;
 use quire_tables::{ColumnTable, Predicate, ScanError, ScanOptions, SharedTableScan};
 
-use super::predicate::{ScanFilter, map_columns};
+use super::map_columns::map_columns;
+use super::predicate::ScanFilter;
 use super::stored_tests::StoredColumns;
 use super::stream::SharedScan;
 use crate::statistics::TableProfile;

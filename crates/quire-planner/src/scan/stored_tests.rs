@@ -22,7 +22,7 @@ use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use quire_tables::{ColumnTable, StoredTest, StoredTests};
 use quire_vector::{Comparison, KeySet};
 
-use super::predicate::map_columns;
+use super::map_columns::map_columns;
 
 /// A condition is evaluated on the integers between a column's bounds if there is one of them for so many rows.
 const ROWS_PER_INTEGER: u64 = 4;
