@@ -18,10 +18,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod arithmetic;
 mod compare;
 mod integer;
 mod key_set;
+mod slots;
 
+pub use arithmetic::VectorOperator;
 pub use compare::Comparison;
 pub use integer::VectorInteger;
 pub use key_set::KeySet;
+pub use slots::RowSlots;
