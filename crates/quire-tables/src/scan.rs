@@ -16,6 +16,7 @@ mod piece;
 mod reader;
 mod selection;
 mod stored_tests;
+mod vector_groups;
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -30,6 +31,7 @@ use crate::table::ColumnTable;
 use cursor::ScanCursor;
 use quire_kv::progress::StatementWork;
 pub use reader::ScanReader;
+pub use vector_groups::{ScanStep, SelectedGroup};
 
 /// What a scan reads.
 #[derive(Clone)]

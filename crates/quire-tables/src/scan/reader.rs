@@ -12,6 +12,8 @@ use super::cursor::Morsel;
 use super::delta::DeltaReader;
 use super::open_row_group::OpenRowGroup;
 use super::piece::ScanPiece;
+use super::selection::Selection;
+use super::vector_groups::{ScanStep, SelectedGroup};
 use crate::error::ScanError;
 
 /// Reads its share of a scan; one per thread. After an error it is done.
@@ -26,6 +28,21 @@ pub struct ScanReader {
     small: Vec<RecordBatch>,
     small_rows: usize,
     done: bool,
+}
+
+/// What a reader is to do next.
+enum NextWork {
+    Group(usize),
+    Nothing,
+    End,
+}
+
+/// What a step came to, before the row group is lent.
+enum StepWork {
+    Selected(usize, Selection),
+    Rows(RecordBatch),
+    Nothing,
+    End,
 }
 
 impl ScanReader {
@@ -53,6 +70,59 @@ impl ScanReader {
             self.report();
         }
         batch
+    }
+
+    /// The next piece of work, for a caller that computes on vectors. Not to be mixed with [`ScanReader::next`].
+    ///
+    /// # Errors
+    /// As [`ScanReader::next`].
+    pub fn step(&mut self) -> Result<ScanStep<'_>, ScanError> {
+        let work = self.step_work();
+        if matches!(work, Ok(StepWork::End) | Err(_)) {
+            self.done = true;
+            self.report();
+        }
+        Ok(match work? {
+            StepWork::Selected(group, selection) => {
+                self.count_rows(selection.len());
+                match &mut self.open {
+                    Some(open) => ScanStep::Group(SelectedGroup {
+                        scan: &self.scan,
+                        open,
+                        group,
+                        selection,
+                    }),
+                    None => ScanStep::Nothing,
+                }
+            }
+            StepWork::Rows(batch) => {
+                self.count_rows(batch.num_rows());
+                ScanStep::Rows(batch)
+            }
+            StepWork::Nothing => ScanStep::Nothing,
+            StepWork::End => ScanStep::End,
+        })
+    }
+
+    fn step_work(&mut self) -> Result<StepWork, ScanError> {
+        if self.done {
+            return Ok(StepWork::End);
+        }
+        if let Some(delta) = &mut self.delta {
+            match delta.next_batch(&self.scan)? {
+                ScanPiece::Rows(batch) => return Ok(StepWork::Rows(batch)),
+                ScanPiece::Nothing => return Ok(StepWork::Nothing),
+                ScanPiece::End => {}
+            }
+        }
+        Ok(match self.next_work()? {
+            NextWork::Group(group) => match self.select_group(group)? {
+                Some(selection) => StepWork::Selected(group, selection),
+                None => StepWork::Nothing,
+            },
+            NextWork::Nothing => StepWork::Nothing,
+            NextWork::End => StepWork::End,
+        })
     }
 
     fn produce(&mut self) -> Result<Option<RecordBatch>, ScanError> {
@@ -84,9 +154,20 @@ impl ScanReader {
 
     /// The rows of the next group of the open row group, or the beginning of other work.
     fn next_piece(&mut self) -> Result<ScanPiece, ScanError> {
+        Ok(match self.next_work()? {
+            NextWork::Group(group) => self
+                .read_group(group)?
+                .map_or(ScanPiece::Nothing, ScanPiece::Rows),
+            NextWork::Nothing => ScanPiece::Nothing,
+            NextWork::End => ScanPiece::End,
+        })
+    }
+
+    /// The next group of the open row group, or the beginning of other work.
+    fn next_work(&mut self) -> Result<NextWork, ScanError> {
         self.delta = None;
         if self.scan.limit_reached() {
-            return Ok(ScanPiece::End);
+            return Ok(NextWork::End);
         }
         if self.groups.is_empty() {
             self.report();
@@ -98,11 +179,11 @@ impl ScanReader {
             let morsel = cursor.next(&self.scan)?;
             drop(cursor);
             match morsel {
-                None => return Ok(ScanPiece::End),
+                None => return Ok(NextWork::End),
                 Some(Morsel::Delta(source)) => {
                     self.open = None;
                     self.delta = Some(DeltaReader::new(&self.scan, source)?);
-                    return Ok(ScanPiece::Nothing);
+                    return Ok(NextWork::Nothing);
                 }
                 Some(Morsel::Groups(work)) => {
                     let index = work.index;
@@ -114,36 +195,41 @@ impl ScanReader {
                 }
             }
         }
-        match self.groups.pop_front() {
-            Some(group) => Ok(self
-                .read_group(group)?
-                .map_or(ScanPiece::Nothing, ScanPiece::Rows)),
-            None => Ok(ScanPiece::Nothing),
-        }
+        let group = self.groups.pop_front();
+        Ok(group.map_or(NextWork::Nothing, NextWork::Group))
     }
 
     /// The rows of a group that satisfy the predicates, if any.
     fn read_group(&mut self, group: usize) -> Result<Option<RecordBatch>, ScanError> {
+        let Some(selection) = self.select_group(group)? else {
+            return Ok(None);
+        };
+        let Some(open) = &mut self.open else {
+            return Ok(None);
+        };
+        let projection = &self.scan.options.projection;
+        let batch = open.batch(&self.scan, &self.scan.schema, projection, group, &selection)?;
+        Ok(Some(batch))
+    }
+
+    /// Which rows of a group are to come out, if any.
+    fn select_group(&mut self, group: usize) -> Result<Option<Selection>, ScanError> {
         let Some(open) = &mut self.open else {
             return Ok(None);
         };
         let selection = open.select(&self.scan, group)?;
         self.scan.note_read(open.group_rows(group) as u64, 0);
         let count = self.scan.reserve_rows(selection.len());
-        if count == 0 {
-            return Ok(None);
-        }
-        let selection = selection.truncate(count);
-        let projection = &self.scan.options.projection;
-        let batch = open.batch(&self.scan, &self.scan.schema, projection, group, &selection)?;
-        Ok(Some(batch))
+        Ok((count > 0).then(|| selection.truncate(count)))
+    }
+
+    fn count_rows(&self, rows: usize) {
+        let counter = &self.scan.counters.rows;
+        counter.fetch_add(rows as u64, Ordering::Relaxed);
     }
 
     fn join_small(&mut self) -> Result<Option<RecordBatch>, ScanError> {
-        self.scan
-            .counters
-            .rows
-            .fetch_add(self.small_rows as u64, Ordering::Relaxed);
+        self.count_rows(self.small_rows);
         self.small_rows = 0;
         let batches = std::mem::take(&mut self.small);
         match <[RecordBatch; 1]>::try_from(batches) {
