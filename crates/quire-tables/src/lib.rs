@@ -59,7 +59,9 @@ pub use rows::{
     RowScanOptions, RowStatistics, RowTable, ScanRowSource, TableIndex, TableRowWriter, TreeSize,
     choose_dictionaries, distinct_drawn,
 };
-pub use scan::{ScanOptions, ScanReader, ScanStatistics, ScanStep, SelectedGroup, SharedTableScan};
+pub use scan::{
+    RowChunk, ScanOptions, ScanReader, ScanStatistics, ScanStep, SelectedGroup, SharedTableScan,
+};
 pub use snapshot::Snapshot;
 pub use table::{ColumnStatistics, ColumnTable};
 pub use transaction::{

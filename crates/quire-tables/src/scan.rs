@@ -31,7 +31,7 @@ use crate::table::ColumnTable;
 use cursor::ScanCursor;
 use quire_kv::progress::StatementWork;
 pub use reader::ScanReader;
-pub use vector_groups::{ScanStep, SelectedGroup};
+pub use vector_groups::{RowChunk, ScanStep, SelectedGroup};
 
 /// What a scan reads.
 #[derive(Clone)]

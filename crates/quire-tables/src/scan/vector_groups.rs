@@ -6,6 +6,8 @@ use arrow_array::{ArrayRef, RecordBatch};
 use quire_codec::{Corrupt, PhysicalType, RowMask, VECTOR_VALUES};
 
 use super::SharedTableScan;
+use super::column::ColumnReader;
+use super::integers::StoredInteger;
 use super::open_row_group::{OpenRowGroup, corrupt};
 use super::selection::{Selection, VectorRows};
 use crate::error::ScanError;
@@ -29,6 +31,29 @@ pub struct SelectedGroup<'a> {
     pub(super) selection: Selection,
 }
 
+/// Up to 1,024 rows of a vector group, that are computed on at once.
+pub struct RowChunk(ChunkRows);
+
+enum ChunkRows {
+    /// A vector as it is stored, of which these rows are selected.
+    Vector(usize, RowMask),
+    /// These rows, counted from the first of the group, one after the other.
+    Gathered(Vec<u32>),
+}
+
+/// Rows are gathered if fewer than one in so many is selected.
+const ROWS_PER_GATHERED: usize = 4;
+
+impl RowChunk {
+    /// The places that hold selected rows.
+    pub fn mask(&self) -> RowMask {
+        match &self.0 {
+            ChunkRows::Vector(_, mask) => *mask,
+            ChunkRows::Gathered(rows) => first_rows(rows.len()),
+        }
+    }
+}
+
 impl SelectedGroup<'_> {
     /// The place of its row group in the table.
     pub fn row_group(&self) -> usize {
@@ -40,10 +65,20 @@ impl SelectedGroup<'_> {
         self.selection.len()
     }
 
-    /// The vectors that have selected rows, and these rows.
-    pub fn vectors(&self) -> Vec<(usize, RowMask)> {
+    /// The selected rows in chunks: whole vectors, or many rows of several vectors where few are selected.
+    pub fn chunks(&self) -> Vec<RowChunk> {
+        if let Selection::Rows(rows) = &self.selection
+            && rows.len() * ROWS_PER_GATHERED < self.open.group_rows(self.group)
+        {
+            let chunks = rows.chunks(VECTOR_VALUES);
+            return chunks
+                .map(|rows| RowChunk(ChunkRows::Gathered(rows.to_vec())))
+                .collect();
+        }
         let vectors = self.selection.vectors().into_iter();
-        vectors.map(|(vector, rows)| (vector, mask(rows))).collect()
+        vectors
+            .map(|(vector, rows)| RowChunk(ChunkRows::Vector(vector, mask(rows))))
+            .collect()
     }
 
     /// Whether a row of the row group is NULL in a column.
@@ -55,69 +90,74 @@ impl SelectedGroup<'_> {
         Ok(reader.segment().null_count() > 0)
     }
 
-    /// The integers of a vector of a column that stores 16, 32 or 64 bits. NULL rows have some value.
+    /// The integers of a column that stores 16, 32 or 64 bits. NULL rows, and places without a selected row, have some value.
     ///
     /// # Errors
     /// The segment cannot be read, is damaged, or has values of another type.
     pub fn integers(
         &mut self,
         column: usize,
-        vector: usize,
+        chunk: &RowChunk,
         out: &mut [i64; VECTOR_VALUES],
     ) -> Result<(), ScanError> {
         let (group, index) = (self.group, self.open.index);
         let reader = self.open.column(self.scan, column)?;
-        let widened = match reader.physical_type() {
-            PhysicalType::Int16 => reader
-                .integers::<i16>(group, vector)
-                .map(|values| widen(values, out)),
-            PhysicalType::Int32 => reader
-                .integers::<i32>(group, vector)
-                .map(|values| widen(values, out)),
-            PhysicalType::Int64 => reader
-                .integers::<i64>(group, vector)
-                .map(|values| *out = *values),
+        let read = match reader.physical_type() {
+            PhysicalType::Int16 => read_integers::<i16>(reader, group, chunk, out),
+            PhysicalType::Int32 => read_integers::<i32>(reader, group, chunk, out),
+            PhysicalType::Int64 => read_integers::<i64>(reader, group, chunk, out),
             other => Err(Corrupt::new(format!("{other} values are no integers"), 0)),
         };
-        widened.map_err(|source| corrupt(self.scan, index, column, source))
+        read.map_err(|source| corrupt(self.scan, index, column, source))
     }
 
-    /// The codes of a vector of a column whose segment has a dictionary. NULL rows have some code.
+    /// The codes of a column whose segment has a dictionary. NULL rows, and places without a selected row, have some code.
     ///
     /// # Errors
     /// The segment cannot be read, is damaged, or has no dictionary.
     pub fn codes(
         &mut self,
         column: usize,
-        vector: usize,
+        chunk: &RowChunk,
         out: &mut [i64; VECTOR_VALUES],
     ) -> Result<(), ScanError> {
         let (group, index) = (self.group, self.open.index);
         let reader = self.open.column(self.scan, column)?;
         let mut codes = [0_u32; VECTOR_VALUES];
-        let decoded = reader.mask(group, vector, true, |segment, vector, _| {
-            segment.decode_codes(vector, &mut codes).map(|_| ())
+        let read = chunk.0.for_each_vector(|vector, places| {
+            reader.mask(group, vector, true, |segment, vector, _| {
+                segment.decode_codes(vector, &mut codes).map(|_| ())
+            })?;
+            places.copy(&codes, out);
+            Ok(())
         });
-        decoded.map_err(|source| corrupt(self.scan, index, column, source))?;
-        widen(&codes, out);
-        Ok(())
+        read.map_err(|source| corrupt(self.scan, index, column, source))
     }
 
-    /// Takes the rows out of `rows` that are NULL in a column.
+    /// The places of a chunk whose rows are not NULL in a column.
     ///
     /// # Errors
     /// The segment cannot be read, or is damaged.
-    pub fn present(
-        &mut self,
-        column: usize,
-        vector: usize,
-        rows: &mut RowMask,
-    ) -> Result<(), ScanError> {
+    pub fn present(&mut self, column: usize, chunk: &RowChunk) -> Result<RowMask, ScanError> {
         let (group, index) = (self.group, self.open.index);
         let reader = self.open.column(self.scan, column)?;
-        let present = reader.present(group, vector, *rows);
-        *rows = present.map_err(|source| corrupt(self.scan, index, column, source))?;
-        Ok(())
+        let mut present = RowMask::default();
+        let read = chunk.0.for_each_vector(|vector, places| {
+            let of_vector = reader.present(group, vector, [u64::MAX; 16])?;
+            match places {
+                ChunkPlaces::All => present = of_vector,
+                ChunkPlaces::From(first, rows) => {
+                    for (place, row) in (first..).zip(rows) {
+                        let row = *row as usize % VECTOR_VALUES;
+                        let bit = of_vector[row / 64] >> (row % 64) & 1;
+                        present[place / 64 % 16] |= bit << (place % 64);
+                    }
+                }
+            }
+            Ok(())
+        });
+        read.map_err(|source| corrupt(self.scan, index, column, source))?;
+        Ok(present)
     }
 
     /// The values of a column's codes and a NULL behind them; `None` if the segment has no dictionary, or one of more than `most` values.
@@ -155,28 +195,89 @@ impl SelectedGroup<'_> {
     }
 }
 
-fn widen<T: Copy + Into<i64>>(values: &[T; VECTOR_VALUES], out: &mut [i64; VECTOR_VALUES]) {
-    for (out, value) in out.iter_mut().zip(values) {
-        *out = (*value).into();
+/// The rows of one vector in a chunk.
+#[derive(Clone, Copy)]
+enum ChunkPlaces<'a> {
+    /// All of them, each in its place.
+    All,
+    /// These rows, from this place on.
+    From(usize, &'a [u32]),
+}
+
+impl ChunkPlaces<'_> {
+    fn copy<T: Copy + Into<i64>>(
+        self,
+        values: &[T; VECTOR_VALUES],
+        out: &mut [i64; VECTOR_VALUES],
+    ) {
+        match self {
+            ChunkPlaces::All => {
+                for (out, value) in out.iter_mut().zip(values) {
+                    *out = (*value).into();
+                }
+            }
+            ChunkPlaces::From(first, rows) => {
+                for (out, row) in out.iter_mut().skip(first).zip(rows) {
+                    *out = values[*row as usize % VECTOR_VALUES].into();
+                }
+            }
+        }
     }
 }
 
-fn mask(rows: VectorRows<'_>) -> RowMask {
-    let mut mask = RowMask::default();
-    match rows {
-        VectorRows::First(count) => {
-            for (word, bits) in mask.iter_mut().enumerate() {
-                let present = count.saturating_sub(word * 64).min(64) as u32;
-                *bits = u64::MAX.checked_shr(64 - present).unwrap_or(0);
-            }
+impl ChunkRows {
+    /// Visits each vector that has rows of the chunk.
+    fn for_each_vector(
+        &self,
+        mut visit: impl FnMut(usize, ChunkPlaces<'_>) -> Result<(), Corrupt>,
+    ) -> Result<(), Corrupt> {
+        let rows = match self {
+            ChunkRows::Vector(vector, _) => return visit(*vector, ChunkPlaces::All),
+            ChunkRows::Gathered(rows) => rows,
+        };
+        let vector_of = |row: u32| row as usize / VECTOR_VALUES;
+        let mut first = 0;
+        for rows in rows.chunk_by(|left, right| vector_of(*left) == vector_of(*right)) {
+            visit(vector_of(rows[0]), ChunkPlaces::From(first, rows))?;
+            first += rows.len();
         }
+        Ok(())
+    }
+}
+
+fn read_integers<T: StoredInteger>(
+    reader: &mut ColumnReader,
+    group: usize,
+    chunk: &RowChunk,
+    out: &mut [i64; VECTOR_VALUES],
+) -> Result<(), Corrupt> {
+    chunk.0.for_each_vector(|vector, places| {
+        places.copy(reader.integers::<T>(group, vector)?, out);
+        Ok(())
+    })
+}
+
+/// The first rows, that many.
+fn first_rows(count: usize) -> RowMask {
+    let mut mask = RowMask::default();
+    for (word, bits) in mask.iter_mut().enumerate() {
+        let present = count.saturating_sub(word * 64).min(64) as u32;
+        *bits = u64::MAX.checked_shr(64 - present).unwrap_or(0);
+    }
+    mask
+}
+
+fn mask(rows: VectorRows<'_>) -> RowMask {
+    match rows {
+        VectorRows::First(count) => first_rows(count),
         VectorRows::Rows(rows) => {
+            let mut mask = RowMask::default();
             for row in rows.iter().map(|&row| row as usize % VECTOR_VALUES) {
                 mask[row / 64] |= 1 << (row % 64);
             }
+            mask
         }
     }
-    mask
 }
 
 #[cfg(test)]
@@ -195,5 +296,21 @@ mod tests {
         }
         let rows = [1024, 1087, 1088, 2047];
         assert_eq!(marked(mask(VectorRows::Rows(&rows))), [0, 63, 64, 1023]);
+    }
+
+    #[test]
+    fn gathered_rows_stand_one_after_the_other() {
+        let rows: Vec<u32> = (0..4000).step_by(13).collect();
+        let mut out = [-1; VECTOR_VALUES];
+        let visited = ChunkRows::Gathered(rows.clone()).for_each_vector(|vector, places| {
+            let values: [i64; VECTOR_VALUES] =
+                std::array::from_fn(|row| (vector * 1024 + row) as i64);
+            places.copy(&values, &mut out);
+            Ok(())
+        });
+        assert_eq!(visited, Ok(()));
+        let expected: Vec<i64> = rows.iter().map(|&row| row.into()).collect();
+        assert_eq!(out[..rows.len()], expected);
+        assert!(out[rows.len()..].iter().all(|&value| value == -1));
     }
 }
