@@ -8,9 +8,13 @@ use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, SqlLogicError
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 
 /// Settings made before every file, by name.
-const SETTINGS: [(&str, &[&str]); 10] = [
+const SETTINGS: [(&str, &[&str]); 11] = [
     ("as it comes", &[]),
     ("no pruning", &["SET quire.zone_pruning = off"]),
+    (
+        "aggregates of batches",
+        &["SET quire.vector_aggregates = off"],
+    ),
     (
         "filters above the scan",
         &["SET quire.filter_pushdown = off"],

@@ -13,6 +13,8 @@ extensions_options! {
         pub filter_pushdown: bool, default = true
         /// Skip zones by their minima and maxima.
         pub zone_pruning: bool, default = true
+        /// Aggregate stored integers by vectors, inside scans.
+        pub vector_aggregates: bool, default = true
         /// Run statements on a few rows without a planner.
         pub statement_path: bool, default = true
         /// Let the tuple engine make machine code of programs that run often.

@@ -34,7 +34,10 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "choose",
         ],
     ),
-    ("quire-vector", &["compare", "key_set", "integer"]),
+    (
+        "quire-vector",
+        &["compare", "key_set", "arithmetic", "slots", "integer"],
+    ),
     (
         "quire-format",
         &[

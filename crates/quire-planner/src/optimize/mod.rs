@@ -81,6 +81,8 @@ use excepted_plans::ExceptedPlans;
 use own_rule::OwnRule;
 use wrapped_rule::WrappedRule;
 
+use crate::scan::vector_aggregate;
+
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
@@ -214,6 +216,8 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     for rule in [
         OwnRule::of_operators("whole_merges", |plan| Ok(whole_merges::whole_merge(plan))),
         OwnRule::of_plans("ordered_results", ordered_results::ordered_results),
+        // Behind all that look for aggregations.
+        OwnRule::of_operators("vector_aggregates", vector_aggregate),
     ] {
         rules.push(Arc::new(rule));
     }

@@ -13,6 +13,7 @@ use quire_kv::{progress::Phase, progress::StatementWork};
 
 use super::rows::RowScanSource;
 use super::source::ColumnScan;
+use super::vector_aggregate::VectorAggregateExec;
 
 /// What is known of the leaves of a plan.
 #[derive(Default)]
@@ -76,5 +77,6 @@ impl LeafFacts {
 /// Whether all input of a node is read before its first row comes out.
 fn needs_all(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.is::<SortExec>()
+        || plan.is::<VectorAggregateExec>()
         || (plan.is::<AggregateExec>() && plan.pipeline_behavior() == EmissionType::Final)
 }

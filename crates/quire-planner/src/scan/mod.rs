@@ -12,9 +12,11 @@ mod rows;
 mod source;
 mod stored_tests;
 mod stream;
+mod vector_aggregate;
 
 pub use announce::announce;
 pub use external::ExternalTableProvider;
 pub use provider::ColumnTableProvider;
 pub(crate) use pushable::is_total;
 pub use rows::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};
+pub(crate) use vector_aggregate::vector_aggregate;

@@ -43,21 +43,23 @@ const ROWS_PER_PARTITION: u64 = 32 * 1024;
 #[derive(Clone)]
 pub(super) struct ColumnScan {
     /// One state of the table; its pages stay readable while this lives.
-    table: Arc<ColumnTable>,
+    pub(super) table: Arc<ColumnTable>,
     /// Columns of the table, and of the keys of its rows if these are read.
     whole: SchemaRef,
     /// Columns of the output, as indices into these.
-    projection: Vec<usize>,
+    pub(super) projection: Vec<usize>,
     schema: SchemaRef,
     filters: Vec<Arc<ScanFilter>>,
     /// What is known of the rows that pass the static filters.
     profile: Arc<TableProfile>,
-    limit: Option<usize>,
+    pub(super) limit: Option<usize>,
     partition_count: usize,
     prunes_zones: bool,
     accepts_dynamic: bool,
+    /// Whether an aggregation above may compute on vectors.
+    pub(super) aggregates_vectors: bool,
     work: Option<Arc<StatementWork>>,
-    metrics: ExecutionPlanMetricsSet,
+    pub(super) metrics: ExecutionPlanMetricsSet,
 }
 
 impl fmt::Debug for ColumnScan {
@@ -86,6 +88,7 @@ impl ColumnScan {
             partition_count: 1,
             prunes_zones: true,
             accepts_dynamic: true,
+            aggregates_vectors: true,
             work: None,
             metrics: ExecutionPlanMetricsSet::new(),
         })
@@ -94,6 +97,7 @@ impl ColumnScan {
     pub(super) fn with_options(mut self, options: &QuireOptions) -> Self {
         self.prunes_zones = options.zone_pruning;
         self.accepts_dynamic = options.filter_pushdown;
+        self.aggregates_vectors = options.vector_aggregates;
         self
     }
 
@@ -127,6 +131,11 @@ impl ColumnScan {
         let useful = rows.div_ceil(ROWS_PER_PARTITION).max(1);
         self.partition_count = usize::try_from(useful).unwrap_or(target).min(target).max(1);
         self
+    }
+
+    /// The engine's scan of one execution.
+    pub(super) fn shared(&self, batch_rows: usize) -> Arc<SharedScan> {
+        Arc::new(SharedScan::new(self.start(batch_rows), &self.metrics))
     }
 
     fn start(&self, batch_rows: usize) -> std::result::Result<Arc<SharedTableScan>, ScanError> {
@@ -197,8 +206,7 @@ impl DataSource for ColumnScan {
     }
 
     fn create_sibling_state(&self, config: &ConfigOptions) -> Option<Arc<dyn Any + Send + Sync>> {
-        let scan = self.start(config.execution.batch_size.get());
-        Some(Arc::new(SharedScan::new(scan, &self.metrics)))
+        Some(self.shared(config.execution.batch_size.get()))
     }
 
     fn open_with_args(&self, args: OpenArgs) -> Result<SendableRecordBatchStream> {

@@ -194,7 +194,7 @@ fn merged(tests: &mut Vec<StoredTest>) -> Vec<(usize, RangeInclusive<i64>)> {
     ranges
 }
 
-fn is_stored_as_integer(data_type: &DataType) -> bool {
+pub(super) fn is_stored_as_integer(data_type: &DataType) -> bool {
     match data_type {
         DataType::Int16
         | DataType::Int32
@@ -207,7 +207,7 @@ fn is_stored_as_integer(data_type: &DataType) -> bool {
 }
 
 /// The integer that is stored for a constant.
-fn stored(constant: &ScalarValue) -> Option<i64> {
+pub(super) fn stored(constant: &ScalarValue) -> Option<i64> {
     match constant {
         ScalarValue::Int16(value) => value.map(i64::from),
         ScalarValue::Int32(value) | ScalarValue::Date32(value) => value.map(i64::from),
@@ -218,7 +218,7 @@ fn stored(constant: &ScalarValue) -> Option<i64> {
 }
 
 /// The bounds of a column's stored values.
-fn bounds(table: &ColumnTable, index: usize) -> Option<RangeInclusive<i64>> {
+pub(super) fn bounds(table: &ColumnTable, index: usize) -> Option<RangeInclusive<i64>> {
     let known = table.statistics(index)?;
     let bound = |value: &Option<_>| {
         let array = table.scalar_array(index, value.as_ref()?)?;

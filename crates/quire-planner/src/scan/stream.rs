@@ -41,10 +41,7 @@ impl SharedScan {
         schema: SchemaRef,
         metrics: BaselineMetrics,
     ) -> Result<SendableRecordBatchStream> {
-        let scan = match &self.scan {
-            Ok(scan) => Arc::clone(scan),
-            Err(error) => return Err(DataFusionError::Shared(Arc::clone(error))),
-        };
+        let scan = Arc::clone(self.scan()?);
         let reader = scan.reader();
         Ok(Box::pin(cooperative(ScanStream {
             reader,
@@ -54,9 +51,26 @@ impl SharedScan {
             metrics,
         })))
     }
+
+    /// A reader for an operator that computes on vectors.
+    pub(super) fn reader(&self) -> Result<ScanReader> {
+        Ok(self.scan()?.reader())
+    }
+
+    /// Shows what was read so far.
+    pub(super) fn record(&self) {
+        if let Ok(scan) = &self.scan {
+            self.gauges.record(scan);
+        }
+    }
+
+    fn scan(&self) -> Result<&Arc<SharedTableScan>> {
+        let scan = self.scan.as_ref();
+        scan.map_err(|error| DataFusionError::Shared(Arc::clone(error)))
+    }
 }
 
-fn external(error: ScanError) -> DataFusionError {
+pub(super) fn external(error: ScanError) -> DataFusionError {
     DataFusionError::External(Box::new(Error::from(error)))
 }
 
@@ -123,7 +137,7 @@ impl RecordBatchStream for ScanStream {
 }
 
 /// The batch under the names of the plan.
-fn named(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+pub(super) fn named(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     if batch.schema_ref() == schema {
         return Ok(batch);
     }

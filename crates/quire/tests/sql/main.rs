@@ -19,3 +19,4 @@ mod sequences;
 mod signatures;
 mod support;
 mod tuple_plans;
+mod vector_aggregates;

@@ -1,0 +1,178 @@
+//! The operator that stands for a partial aggregation of stored integers.
+//!
+//! It has the schema and the properties of the operator that it stands for, which still aggregates what does not come as vectors. Both
+//! leave partial states; the final aggregation puts them together, as it does with those of several partitions.
+
+use std::fmt::{self, Formatter};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::StreamingTableExec;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
+};
+use futures::{StreamExt, TryStreamExt};
+
+use super::super::source::ColumnScan;
+use super::super::stream::SharedScan;
+use super::fold::VectorAggregation;
+use super::input::projected;
+use super::rest::RestRows;
+
+/// The operator.
+#[derive(Clone)]
+pub(crate) struct VectorAggregateExec {
+    /// What it stands for, in mode Partial.
+    pub(super) aggregate: Arc<AggregateExec>,
+    /// Between the scan and the aggregate, from the scan upwards.
+    pub(super) projections: Vec<Arc<dyn ExecutionPlan>>,
+    pub(super) leaf: Arc<dyn ExecutionPlan>,
+    pub(super) aggregation: VectorAggregation,
+    pub(super) metrics: ExecutionPlanMetricsSet,
+    /// The scan of one execution, common to its partitions.
+    pub(super) scan: Arc<OnceLock<Arc<SharedScan>>>,
+}
+
+impl VectorAggregateExec {
+    fn source(&self) -> Result<&ColumnScan> {
+        let source = self.leaf.downcast_ref::<DataSourceExec>();
+        match source.and_then(|source| source.data_source().downcast_ref::<ColumnScan>()) {
+            Some(scan) => Ok(scan),
+            None => internal_err!("a vector aggregation reads another source of rows"),
+        }
+    }
+
+    /// The operator over another leaf. Over anything but the scan that it was made for it is what it stands for.
+    fn over(mut self, leaf: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let table = self.source().map(|scan| Arc::clone(&scan.table));
+        self.leaf = leaf;
+        self.scan = Arc::default();
+        self.metrics = ExecutionPlanMetricsSet::new();
+        match (table, self.source()) {
+            (Ok(old), Ok(new)) if Arc::ptr_eq(&old, &new.table) => Ok(Arc::new(self)),
+            _ => self.aggregate_over(Arc::clone(&self.leaf)),
+        }
+    }
+
+    /// The operator that it stands for, over another source of the same rows.
+    fn aggregate_over(&self, leaf: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let input = projected(&self.projections, leaf)?;
+        let aggregate = Arc::clone(&self.aggregate) as Arc<dyn ExecutionPlan>;
+        replace_children_if_necessary(aggregate, vec![input])
+    }
+}
+
+impl fmt::Debug for VectorAggregateExec {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VectorAggregateExec")
+            .field("aggregate", &self.aggregate)
+            .finish_non_exhaustive()
+    }
+}
+
+impl DisplayAs for VectorAggregateExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter<'_>) -> fmt::Result {
+        let groups = self.aggregate.group_expr().expr().iter();
+        let groups: Vec<&str> = groups.map(|(_, name)| name.as_str()).collect();
+        let aggregates = self.aggregate.aggr_expr().iter();
+        let aggregates: Vec<&str> = aggregates.map(|aggregate| aggregate.name()).collect();
+        let (groups, aggregates) = (groups.join(", "), aggregates.join(", "));
+        write!(
+            f,
+            "VectorAggregateExec: groups=[{groups}], aggregates=[{aggregates}]"
+        )
+    }
+}
+
+impl ExecutionPlan for VectorAggregateExec {
+    fn name(&self) -> &str {
+        "VectorAggregateExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.aggregate.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.leaf]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.aggregate.apply_expressions(f)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Ok([leaf]) = <[_; 1]>::try_from(children) else {
+            return internal_err!("a vector aggregation has one input");
+        };
+        Arc::unwrap_or_clone(self).over(leaf)
+    }
+
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        let leaf = Arc::clone(&self.leaf).reset_state()?;
+        Arc::unwrap_or_clone(self).over(leaf)
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let source = self.source()?;
+        let batch_rows = context.session_config().batch_size();
+        let scan = self.scan.get_or_init(|| source.shared(batch_rows));
+        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let folded = Arc::new(Mutex::new(None));
+        let rest = RestRows {
+            scan: Arc::clone(scan),
+            aggregation: self.aggregation.clone(),
+            schema: self.leaf.schema(),
+            folded: Arc::clone(&folded),
+            scan_metrics: BaselineMetrics::new(&source.metrics, partition),
+            metrics: metrics.clone(),
+        };
+        let schema = self.leaf.schema();
+        let rows =
+            StreamingTableExec::try_new(schema, vec![Arc::new(rest)], None, [], false, None)?;
+        let rest = self.aggregate_over(Arc::new(rows))?.execute(0, context)?;
+        let schema = self.schema();
+        let states = futures::stream::once(async move {
+            let fold = folded.lock().unwrap_or_else(PoisonError::into_inner).take();
+            fold.map_or(Ok(Vec::new()), |fold| fold.finish(&schema, batch_rows))
+        });
+        let batches = states.map_ok(|batches| {
+            futures::stream::iter(batches.into_iter().map(Ok::<_, DataFusionError>))
+        });
+        let states = rest.chain(batches.try_flatten());
+        let counted = states.inspect_ok(move |batch| metrics.record_output(batch.num_rows()));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            self.schema(),
+            counted,
+        )))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+}

@@ -1,0 +1,219 @@
+//! Group keys: the codes by which a row group tells them apart, and their values.
+//!
+//! There is one slot for each combination of codes. The codes of text are those of a segment's dictionary, and each row group has its own:
+//! groups of different row groups are put together by their values.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::physical_expr::PhysicalExpr;
+use quire_tables::{RowChunk, ScanError, SelectedGroup};
+use quire_vector::RowSlots;
+
+use super::super::stored_tests::{bounds, is_stored_as_integer};
+use super::input::AggregateInput;
+
+/// At most that many slots.
+const SLOTS_MAX: usize = 4096;
+
+/// One key of an aggregation.
+#[derive(Clone, Debug)]
+pub(super) struct GroupKey {
+    /// Of the table.
+    column: usize,
+    codes: KeyCodes,
+}
+
+#[derive(Clone, Debug)]
+enum KeyCodes {
+    Dictionary,
+    /// The distance from the smallest value of the table.
+    Distance {
+        first: i64,
+        span: usize,
+    },
+}
+
+/// The value of a key in one group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum KeyValue {
+    Null,
+    Integer(i64),
+    Text(Arc<str>),
+}
+
+/// The codes of the keys in one row group.
+pub(super) struct RowGroupKeys {
+    keys: Vec<CodedKey>,
+    pub(super) slot_count: usize,
+}
+
+struct CodedKey {
+    key: GroupKey,
+    /// Codes are below it.
+    domain: usize,
+    /// The code of NULL, if rows have it.
+    null_code: Option<i64>,
+    dictionary: Option<StringViewArray>,
+}
+
+impl GroupKey {
+    /// The key of an expression; `None` if it is no column, or one with too many values.
+    pub(super) fn of(input: &AggregateInput<'_>, expr: &Arc<dyn PhysicalExpr>) -> Option<Self> {
+        let index = input.scan_column(expr)?;
+        let column = input.table_column(index)?;
+        let schema = input.schema(0);
+        let codes = match schema.field(index).data_type() {
+            DataType::Utf8View => {
+                let distinct = input.table().statistics(column)?.distinct_estimate;
+                if distinct > SLOTS_MAX as u64 {
+                    return None;
+                }
+                KeyCodes::Dictionary
+            }
+            integer if is_stored_as_integer(integer) => {
+                let bounds = bounds(input.table(), column)?;
+                let first = *bounds.start();
+                let span = bounds.end().abs_diff(first).checked_add(1)?;
+                let span = usize::try_from(span)
+                    .ok()
+                    .filter(|span| *span < SLOTS_MAX)?;
+                KeyCodes::Distance { first, span }
+            }
+            _ => return None,
+        };
+        Some(Self { column, codes })
+    }
+
+    /// About how many slots it needs at least.
+    pub(super) fn slots(&self) -> usize {
+        match self.codes {
+            KeyCodes::Dictionary => 1,
+            KeyCodes::Distance { span, .. } => span,
+        }
+    }
+
+    fn coded(&self, group: &mut SelectedGroup<'_>) -> Result<Option<CodedKey>, ScanError> {
+        let (values, dictionary) = match self.codes {
+            KeyCodes::Distance { span, .. } => (span, None),
+            KeyCodes::Dictionary => {
+                let dictionary = group.dictionary(self.column, SLOTS_MAX)?;
+                let Some(texts) = dictionary.as_ref().and_then(|one| one.as_string_view_opt())
+                else {
+                    return Ok(None);
+                };
+                // A NULL stands behind the values.
+                (texts.len().saturating_sub(1), Some(texts.clone()))
+            }
+        };
+        let has_nulls = group.has_nulls(self.column)?;
+        Ok(Some(CodedKey {
+            key: self.clone(),
+            domain: values + usize::from(has_nulls),
+            null_code: has_nulls.then_some(values as i64),
+            dictionary,
+        }))
+    }
+}
+
+/// Whether the product of the keys' slots can be in the limit.
+pub(super) fn are_few(keys: &[GroupKey]) -> bool {
+    let product = keys
+        .iter()
+        .try_fold(1_usize, |product, key| product.checked_mul(key.slots()));
+    product.is_some_and(|product| product <= SLOTS_MAX)
+}
+
+impl RowGroupKeys {
+    /// `None` if a text has no codes here, or there are too many combinations.
+    pub(super) fn of(
+        keys: &[GroupKey],
+        group: &mut SelectedGroup<'_>,
+    ) -> Result<Option<Self>, ScanError> {
+        let mut coded = Vec::with_capacity(keys.len());
+        let mut slot_count = 1_usize;
+        for key in keys {
+            let Some(key) = key.coded(group)? else {
+                return Ok(None);
+            };
+            slot_count = slot_count.saturating_mul(key.domain);
+            coded.push(key);
+        }
+        let keys = coded;
+        Ok((slot_count <= SLOTS_MAX).then_some(Self { keys, slot_count }))
+    }
+
+    /// Puts the rows of a chunk into their slots.
+    pub(super) fn fill(
+        &self,
+        group: &mut SelectedGroup<'_>,
+        chunk: &RowChunk,
+        slots: &mut RowSlots,
+    ) -> Result<(), ScanError> {
+        slots.clear();
+        let mut codes = [0; 1024];
+        for key in &self.keys {
+            match key.key.codes {
+                KeyCodes::Dictionary => group.codes(key.key.column, chunk, &mut codes)?,
+                KeyCodes::Distance { first, .. } => {
+                    group.integers(key.key.column, chunk, &mut codes)?;
+                    for code in &mut codes {
+                        *code = code.wrapping_sub(first);
+                    }
+                }
+            }
+            if let Some(null) = key.null_code {
+                let present = group.present(key.key.column, chunk)?;
+                for (codes, word) in codes.chunks_exact_mut(64).zip(present) {
+                    for (bit, code) in codes.iter_mut().enumerate() {
+                        if word >> bit & 1 == 0 {
+                            *code = null;
+                        }
+                    }
+                }
+            }
+            slots.divide(&codes, key.domain);
+        }
+        slots.retain(&chunk.mask());
+        Ok(())
+    }
+
+    /// The values of the keys in a slot.
+    pub(super) fn values(&self, mut slot: usize) -> Vec<KeyValue> {
+        let mut values = Vec::with_capacity(self.keys.len());
+        for key in self.keys.iter().rev() {
+            let domain = key.domain.max(1);
+            values.push(key.value(slot % domain));
+            slot /= domain;
+        }
+        values.reverse();
+        values
+    }
+}
+
+impl CodedKey {
+    fn value(&self, code: usize) -> KeyValue {
+        if self.null_code == Some(code as i64) {
+            return KeyValue::Null;
+        }
+        match (&self.key.codes, &self.dictionary) {
+            (KeyCodes::Distance { first, .. }, _) => {
+                KeyValue::Integer(first.wrapping_add(code as i64))
+            }
+            (KeyCodes::Dictionary, Some(texts)) if texts.is_valid(code) => {
+                KeyValue::Text(texts.value(code).into())
+            }
+            (KeyCodes::Dictionary, _) => KeyValue::Null,
+        }
+    }
+}
+
+/// The values of text keys as an array.
+pub(super) fn text_array<'a>(values: impl Iterator<Item = &'a KeyValue>) -> ArrayRef {
+    let text = |value: &'a KeyValue| match value {
+        KeyValue::Text(text) => Some(&**text),
+        KeyValue::Integer(_) | KeyValue::Null => None,
+    };
+    Arc::new(values.map(text).collect::<StringViewArray>())
+}
