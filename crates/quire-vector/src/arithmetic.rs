@@ -25,8 +25,8 @@ impl VectorOperator {
 dispatch! {
     fn sums(left: &[i64; 1024], right: &[i64; 1024], out: &mut [i64; 1024])
         = |left: &[i64; 1024], right: &[i64; 1024], out: &mut [i64; 1024]| {
-            for row in 0..1024 {
-                out[row] = left[row].wrapping_add(right[row]);
+            for ((out, left), right) in out.iter_mut().zip(left).zip(right) {
+                *out = left.wrapping_add(*right);
             }
         }
 }
@@ -34,8 +34,8 @@ dispatch! {
 dispatch! {
     fn differences(left: &[i64; 1024], right: &[i64; 1024], out: &mut [i64; 1024])
         = |left: &[i64; 1024], right: &[i64; 1024], out: &mut [i64; 1024]| {
-            for row in 0..1024 {
-                out[row] = left[row].wrapping_sub(right[row]);
+            for ((out, left), right) in out.iter_mut().zip(left).zip(right) {
+                *out = left.wrapping_sub(*right);
             }
         }
 }
@@ -43,8 +43,8 @@ dispatch! {
 dispatch! {
     fn products(left: &[i64; 1024], right: &[i64; 1024], out: &mut [i64; 1024])
         = |left: &[i64; 1024], right: &[i64; 1024], out: &mut [i64; 1024]| {
-            for row in 0..1024 {
-                out[row] = left[row].wrapping_mul(right[row]);
+            for ((out, left), right) in out.iter_mut().zip(left).zip(right) {
+                *out = left.wrapping_mul(*right);
             }
         }
 }

@@ -31,13 +31,13 @@ impl RowSlots {
         self.slot_count = 1;
     }
 
-    /// Divides each slot by a key whose codes are below `domain`.
+    /// Divides each slot by a key whose codes are below `domain`. A row with another code gets the slot of other rows, or none.
     pub fn divide(&mut self, codes: &[i64; 1024], domain: usize) {
         divide(&mut self.slots, codes, domain as i64);
         self.slot_count *= domain;
     }
 
-    /// Takes the rows out of their slots that are not in `rows`. Those with a code beyond its domain may stay in a slot of others if they are.
+    /// Takes the rows out of their slots that are not in `rows`.
     pub fn retain(&mut self, rows: &RowMask) {
         retain(&mut self.slots, rows);
     }
@@ -108,8 +108,8 @@ fn add(sums: &mut [i64], slot: usize, value: i64) {
 dispatch! {
     fn divide(slots: &mut [i64; 1024], codes: &[i64; 1024], domain: i64)
         = |slots: &mut [i64; 1024], codes: &[i64; 1024], domain: i64| {
-            for row in 0..1024 {
-                slots[row] = slots[row].wrapping_mul(domain).wrapping_add(codes[row]);
+            for (slot, code) in slots.iter_mut().zip(codes) {
+                *slot = slot.wrapping_mul(domain).wrapping_add(*code);
             }
         }
 }
@@ -130,8 +130,8 @@ dispatch! {
 dispatch! {
     fn slot_rows(slots: &[i64; 1024], slot: i64) -> i64 = |slots: &[i64; 1024], slot: i64| {
         let mut rows = 0;
-        for row in 0..1024 {
-            rows += i64::from(slots[row] == slot);
+        for row_slot in slots {
+            rows += i64::from(*row_slot == slot);
         }
         rows
     }
@@ -141,8 +141,8 @@ dispatch! {
     fn slot_sum(slots: &[i64; 1024], slot: i64, values: &[i64; 1024]) -> i64
         = |slots: &[i64; 1024], slot: i64, values: &[i64; 1024]| {
             let mut sum = 0_i64;
-            for row in 0..1024 {
-                sum = sum.wrapping_add(if slots[row] == slot { values[row] } else { 0 });
+            for (row_slot, value) in slots.iter().zip(values) {
+                sum = sum.wrapping_add(if *row_slot == slot { *value } else { 0 });
             }
             sum
         }
@@ -152,8 +152,8 @@ dispatch! {
     fn slot_minimum(slots: &[i64; 1024], slot: i64, values: &[i64; 1024]) -> i64
         = |slots: &[i64; 1024], slot: i64, values: &[i64; 1024]| {
             let mut minimum = i64::MAX;
-            for row in 0..1024 {
-                minimum = minimum.min(if slots[row] == slot { values[row] } else { i64::MAX });
+            for (row_slot, value) in slots.iter().zip(values) {
+                minimum = minimum.min(if *row_slot == slot { *value } else { i64::MAX });
             }
             minimum
         }
@@ -163,8 +163,8 @@ dispatch! {
     fn slot_maximum(slots: &[i64; 1024], slot: i64, values: &[i64; 1024]) -> i64
         = |slots: &[i64; 1024], slot: i64, values: &[i64; 1024]| {
             let mut maximum = i64::MIN;
-            for row in 0..1024 {
-                maximum = maximum.max(if slots[row] == slot { values[row] } else { i64::MIN });
+            for (row_slot, value) in slots.iter().zip(values) {
+                maximum = maximum.max(if *row_slot == slot { *value } else { i64::MIN });
             }
             maximum
         }
