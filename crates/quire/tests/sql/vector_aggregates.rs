@@ -138,10 +138,12 @@ fn aggregates_over_few_groups_are_computed_on_vectors() {
         "SELECT day, count(*), count(large), min(whole), max(day) FROM t GROUP BY day"
     ));
     assert!(is_taken("SELECT sum(whole + 1) FROM t WHERE few = 'k1'"));
-    // Sums that may not fit, keys of many values, other values of an aggregate.
+    // Sums that may not fit, keys of many values, distinct values, some of the rows.
     assert!(!is_taken("SELECT sum(large * large) FROM t"));
     assert!(!is_taken("SELECT whole, count(*) FROM t GROUP BY whole"));
-    assert!(!is_taken("SELECT count(DISTINCT small) FROM t"));
+    assert!(!is_taken(
+        "SELECT count(DISTINCT small), count(DISTINCT day) FROM t"
+    ));
     assert!(!is_taken(
         "SELECT sum(small) FILTER (WHERE few = 'k1') FROM t"
     ));
