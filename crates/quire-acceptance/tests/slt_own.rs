@@ -8,13 +8,14 @@ use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, SqlLogicError
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 
 /// Settings made before every file, by name.
-const SETTINGS: [(&str, &[&str]); 10] = [
+const SETTINGS: [(&str, &[&str]); 11] = [
     ("as it comes", &[]),
     ("no pruning", &["SET quire.zone_pruning = off"]),
     (
         "filters above the scan",
         &["SET quire.filter_pushdown = off"],
     ),
+    ("filters on Arrow arrays", &["SET quire.stored_tests = off"]),
     ("joins as written", &["SET quire.join_order = off"]),
     (
         "small batches, four threads",

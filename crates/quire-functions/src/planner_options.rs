@@ -13,6 +13,8 @@ extensions_options! {
         pub filter_pushdown: bool, default = true
         /// Skip zones by their minima and maxima.
         pub zone_pruning: bool, default = true
+        /// Test stored integers within scans, where a filter allows it.
+        pub stored_tests: bool, default = true
         /// Run statements on a few rows without a planner.
         pub statement_path: bool, default = true
         /// Let the tuple engine make machine code of programs that run often.

@@ -52,6 +52,7 @@ mod ungrouped_columns;
 mod union_names;
 mod unique_names;
 mod unnesting;
+mod unread_marked_inputs;
 mod values_types;
 mod whole_merges;
 mod wrapped_rule;
@@ -156,6 +157,9 @@ pub fn optimizer_rules() -> Rules {
             "extract_equijoin_predicate" => ExceptedPlans::of(rule, join_keys::has_equal_nulls),
             "common_sub_expression_eliminate" => {
                 ExceptedPlans::of(rule, common_expressions::has_equal_times)
+            }
+            "eliminate_join" => {
+                ExceptedPlans::of(rule, unread_marked_inputs::has_unread_marked_input)
             }
             "push_down_filter" => Arc::new(filter_places::FilterPlaces::default()),
             "simplify_expressions" => Arc::new(hidden_operators::HiddenOperators(Arc::clone(rule))),

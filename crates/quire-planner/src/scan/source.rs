@@ -56,6 +56,8 @@ pub(super) struct ColumnScan {
     partition_count: usize,
     prunes_zones: bool,
     accepts_dynamic: bool,
+    /// Those of all its filters.
+    stored_columns: Option<Arc<StoredColumns>>,
     work: Option<Arc<StatementWork>>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -86,6 +88,7 @@ impl ColumnScan {
             partition_count: 1,
             prunes_zones: true,
             accepts_dynamic: true,
+            stored_columns: None,
             work: None,
             metrics: ExecutionPlanMetricsSet::new(),
         })
@@ -94,6 +97,12 @@ impl ColumnScan {
     pub(super) fn with_options(mut self, options: &QuireOptions) -> Self {
         self.prunes_zones = options.zone_pruning;
         self.accepts_dynamic = options.filter_pushdown;
+        self
+    }
+
+    /// Lets it test stored integers for filters that come from operators above.
+    pub(super) fn with_stored_columns(mut self, columns: Option<Arc<StoredColumns>>) -> Self {
+        self.stored_columns = columns;
         self
     }
 
@@ -327,10 +336,8 @@ impl DataSource for ColumnScan {
             }
             let expr = self.over_table(filter)?;
             let scan_filter = ScanFilter::new(expr, self.table.arrow_schema(), self.prunes_zones)?;
-            let columns = StoredColumns::of(&self.table);
-            source
-                .filters
-                .push(Arc::new(scan_filter.with_stored_columns(columns)));
+            let scan_filter = scan_filter.with_stored_columns(self.stored_columns.as_ref());
+            source.filters.push(Arc::new(scan_filter));
             answers.push(PushedDown::Yes);
         }
         let answer = FilterPushdownPropagation::with_parent_pushdown_result(answers);

@@ -15,6 +15,7 @@ use quire_format::segment::SegmentReader;
 use super::SharedTableScan;
 use super::column::ColumnReader;
 use super::dictionary::CodeMask;
+use super::runs::has_runs;
 use super::selection::Selection;
 use crate::delta::DeletedRows;
 use crate::error::ScanError;
@@ -98,6 +99,13 @@ impl OpenRowGroup {
         {
             return self.refine_by_code(scan, index, column, group, selection);
         }
+        if let &[column] = predicate.columns()
+            && predicate.is_deterministic()
+            && has_runs(&self.row_group.columns[column])
+            && let Some(kept) = self.refine_by_runs(scan, index, column, group, selection)?
+        {
+            return Ok(kept);
+        }
         let schema = &scan.predicate_schemas[index];
         let batch = self.batch(scan, schema, predicate.columns(), group, selection)?;
         let kept = predicate.evaluate(&batch).map_err(ScanError::Predicate)?;
@@ -177,9 +185,8 @@ impl OpenRowGroup {
             RowPosition { row_group, row }.key()
         };
         let mut keys = BinaryViewBuilder::with_capacity(selection.len());
-        match selection {
-            Selection::All(rows) => (0..*rows as u32).for_each(|row| keys.append_value(key(row))),
-            Selection::Rows(rows) => rows.iter().for_each(|row| keys.append_value(key(*row))),
+        for row in selection.numbers() {
+            keys.append_value(key(row));
         }
         Arc::new(keys.finish())
     }
