@@ -135,19 +135,23 @@ impl Selection {
     /// Keeps the selected rows whose value is true; `kept` has one value per selected row.
     pub(super) fn refine(&self, kept: &BooleanArray) -> Selection {
         let bits = true_rows(kept);
-        let count = bits.count_set_bits();
-        if count == self.len() {
+        if bits.count_set_bits() == self.len() {
             return self.clone();
         }
-        let mut rows = Vec::with_capacity(count);
         match self {
-            Selection::All(_) => rows.extend(bits.set_indices_u32()),
+            Selection::All(_) => {
+                let mut masks = [RowMask::default(); GROUP_VECTORS];
+                let words = bits.bit_chunks();
+                for (word, bits) in masks.as_flattened_mut().iter_mut().zip(words.iter_padded()) {
+                    *word = bits;
+                }
+                Selection::Some(Arc::new(SelectedRows::of_masks(masks)))
+            }
             Selection::Some(some) => {
-                let old = some.rows();
-                rows.extend(bits.set_indices().map(|index| old[index]));
+                let rows = some.rows();
+                Selection::rows(bits.set_indices().map(|index| rows[index]).collect())
             }
         }
-        Selection::rows(rows)
     }
 
     /// Keeps the selected rows that are in the mask of their vector, which is asked for once per vector that has any. Bits past the rows of a
