@@ -37,6 +37,7 @@ mod outer_references;
 mod outer_types;
 mod own_names;
 mod own_rule;
+mod passed_rows;
 mod physical_joins;
 mod promises;
 mod recursion;
