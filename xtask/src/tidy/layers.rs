@@ -130,6 +130,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
         &[
             "error",
             "control",
+            "typed_array_builder",
             "atomic_file",
             "pipeline",
             "parquet",
