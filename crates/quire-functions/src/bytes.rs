@@ -25,12 +25,6 @@ pub struct TextToBytes {
 
 impl Default for TextToBytes {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl TextToBytes {
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(1, Volatility::Immutable),
         }
@@ -72,12 +66,6 @@ pub struct BytesToText {
 
 impl Default for BytesToText {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl BytesToText {
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(1, Volatility::Immutable),
         }
@@ -136,12 +124,6 @@ pub struct OctetLength {
 
 impl Default for OctetLength {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl OctetLength {
-    pub fn new() -> Self {
         Self {
             signature: Signature::user_defined(Volatility::Immutable),
         }

@@ -1,7 +1,7 @@
 //! Casts of text to decimals and of decimals to floats, each rounded once.
 //!
 //! Arrow's cast of text knows no exponent, and its cast to a float divides the digits, rounded to a double, by a power of ten: two
-//! roundings. `quire_planner::optimize::CheckedOperators` puts these functions in the place of the casts.
+//! roundings. `quire_planner::optimize::checked_operators` puts these functions in the place of the casts.
 
 use std::sync::Arc;
 

@@ -30,17 +30,13 @@ pub struct NestedText {
 
 impl Default for NestedText {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl NestedText {
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(1, Volatility::Immutable),
         }
     }
+}
 
+impl NestedText {
     /// Whether values of the type have parts.
     pub fn is_needed_for(from: &DataType) -> bool {
         matches!(

@@ -1,7 +1,7 @@
 //! Rounding before a cast to an integer.
 //!
 //! Arrow's cast cuts the fraction off; SQL's rounds. As in PostgreSQL, floats round half to even
-//! and decimals round half away from zero. `quire_planner::optimize::CheckedOperators` puts this function
+//! and decimals round half away from zero. `quire_planner::optimize::checked_operators` puts this function
 //! between a cast to an integer and its argument.
 
 use std::sync::Arc;
@@ -21,17 +21,13 @@ pub struct RoundToInteger {
 
 impl Default for RoundToInteger {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl RoundToInteger {
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(1, Volatility::Immutable),
         }
     }
+}
 
+impl RoundToInteger {
     /// Whether values of `from` must be rounded before they become integers.
     pub fn is_needed_for(from: &DataType) -> bool {
         matches!(from, DataType::Float32 | DataType::Float64)

@@ -154,6 +154,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
         "quire-functions",
         &[
             "group_states",
+            "replaced_function",
             "float_totals",
             "frames",
             "sum",

@@ -157,7 +157,7 @@ fn check_operator(mut binary: BinaryExpr, schema: &DFSchema) -> Result<Transform
         && type_of(&binary.right, schema)?.is_string()
     {
         let sides = vec![*binary.left, *binary.right];
-        let text = ScalarUDF::from(Concatenation::new()).call(sides);
+        let text = ScalarUDF::from(Concatenation::default()).call(sides);
         return Ok(Transformed::yes(text));
     }
     let can_grow = matches!(
@@ -166,7 +166,7 @@ fn check_operator(mut binary: BinaryExpr, schema: &DFSchema) -> Result<Transform
     );
     let expr = Expr::BinaryExpr(binary);
     if can_grow && DecimalDigits::is_needed_for(&expr.get_type(schema)?) {
-        let checked = ScalarUDF::from(DecimalDigits::new()).call(vec![expr]);
+        let checked = ScalarUDF::from(DecimalDigits::default()).call(vec![expr]);
         return Ok(Transformed::yes(checked));
     }
     Ok(Transformed::no(expr))
@@ -176,7 +176,7 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let from = cast.expr.get_type(schema)?;
     let to = cast.field.data_type();
     if NestedText::is_needed_for(&from) && to.is_string() {
-        let text = ScalarUDF::from(NestedText::new()).call(vec![*cast.expr]);
+        let text = ScalarUDF::from(NestedText::default()).call(vec![*cast.expr]);
         return Ok(Transformed::yes(as_type(
             text,
             &DataType::Utf8View,
@@ -195,7 +195,7 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
         return Ok(Transformed::yes(*cast.expr));
     }
     if from.is_string() && to.is_binary() {
-        let bytes = ScalarUDF::from(TextToBytes::new()).call(vec![*cast.expr]);
+        let bytes = ScalarUDF::from(TextToBytes::default()).call(vec![*cast.expr]);
         return Ok(Transformed::yes(as_type(
             bytes,
             &DataType::BinaryView,
@@ -203,7 +203,7 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
         )));
     }
     if from.is_binary() && to.is_string() {
-        let text = ScalarUDF::from(BytesToText::new()).call(vec![*cast.expr]);
+        let text = ScalarUDF::from(BytesToText::default()).call(vec![*cast.expr]);
         return Ok(Transformed::yes(as_type(
             text,
             &DataType::Utf8View,
@@ -225,7 +225,7 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
         return Ok(Transformed::yes(value));
     }
     if to.is_integer() && RoundToInteger::is_needed_for(&from) && !is_rounded(&cast.expr) {
-        let expr = Box::new(ScalarUDF::from(RoundToInteger::new()).call(vec![*cast.expr]));
+        let expr = Box::new(ScalarUDF::from(RoundToInteger::default()).call(vec![*cast.expr]));
         return Ok(Transformed::yes(Expr::Cast(Cast {
             expr,
             field: cast.field,

@@ -48,7 +48,7 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
         Expr::ScalarFunction(call)
             if call.name() == "character_length" && call.args.iter().all(is_bytes) =>
         {
-            Transformed::yes(ScalarUDF::from(OctetLength::new()).call(call.args))
+            Transformed::yes(ScalarUDF::from(OctetLength::default()).call(call.args))
         }
         Expr::ScalarFunction(call) if call.name() == "nullif" => {
             match nullif_of_scales(&call.args, schema) {
@@ -80,7 +80,7 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
             if call.func.name() == "string_agg"
                 && call.params.args.first().is_some_and(is_bytes) =>
         {
-            call.func = Arc::new(AggregateUDF::from(JoinedBytes::new()));
+            call.func = Arc::new(AggregateUDF::from(JoinedBytes::default()));
             Transformed::yes(Expr::AggregateFunction(call))
         }
         Expr::AggregateFunction(mut call)
