@@ -8,16 +8,13 @@
 //! texts becomes `concatenate(a, b)`, which refuses what would be too long. Decimals are checked by Arrow already.
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::AggregateFunction;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Between, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF,
     ScalarUDFImpl, cast as expr_cast,
 };
-use datafusion::optimizer::AnalyzerRule;
 use quire_functions::{
     ArrayCast, BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits,
     DecimalToFloat, FloatCast, LossyCast, NestedText, OrderedDoubles, RoundToInteger, TextToBytes,
@@ -25,34 +22,11 @@ use quire_functions::{
 };
 
 use super::float_keys::compares;
-use super::own_names::keeping_names;
+use super::own_names::map_node;
 use super::settle_types;
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct CheckedOperators;
-
-impl AnalyzerRule for CheckedOperators {
-    fn name(&self) -> &str {
-        "checked_operators"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan.transform_up_with_subqueries(check_node)?.data)
-    }
-}
-
-fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let mut schema = merge_schema(&plan.inputs());
-    if let LogicalPlan::TableScan(scan) = &plan {
-        let table = scan.table_name.clone();
-        schema.merge(&DFSchema::try_from_qualified_schema(
-            table,
-            &scan.source.schema(),
-        )?);
-    }
-    keeping_names(plan, &|part| check_expression(part, &schema))?
-        .map_data(|plan| plan.recompute_schema())
+pub(super) fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    map_node(plan, &check_expression)
 }
 
 pub(super) fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
