@@ -2,7 +2,7 @@
 
 use datafusion::common::{Result, ScalarValue};
 use quire_error::Error;
-use quire_sql::names::{quoted, quoted_literal};
+use quire_sql::names::quoted;
 
 use super::arguments::{ends, external, integer, oid, string};
 use super::objects::{CatalogRelation, Objects, PUBLIC, RelationOrigin};
@@ -436,4 +436,14 @@ fn pretty(bytes: i64) -> String {
         unit = next;
     }
     format!("{size} {unit}")
+}
+
+/// A text as a literal.
+fn quoted_literal(text: &str) -> String {
+    let doubled = text.replace('\'', "''");
+    if text.contains('\\') {
+        format!("E'{}'", doubled.replace('\\', "\\\\"))
+    } else {
+        format!("'{doubled}'")
+    }
 }
