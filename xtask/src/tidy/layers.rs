@@ -14,6 +14,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
         "quire-codec",
         &[
             "kernel",
+            "stored_set",
             "physical_type",
             "codec_id",
             "error",
@@ -131,6 +132,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "error",
             "control",
             "typed_array_builder",
+            "writable",
             "atomic_file",
             "pipeline",
             "parquet",
