@@ -13,6 +13,7 @@ pub mod error;
 pub mod parquet;
 mod pipeline;
 mod typed_array_builder;
+mod writable;
 
 pub use atomic_file::AtomicFile;
 pub use control::{CopyControl, CopyPhase, CopyProgress};
