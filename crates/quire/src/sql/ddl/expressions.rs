@@ -8,7 +8,7 @@ use datafusion::arrow::array::{ArrayRef, new_null_array};
 use datafusion::arrow::compute::can_cast_types;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::catalog::TableProvider;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::datasource::empty::EmptyTable;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
@@ -105,12 +105,11 @@ impl ExpressionPlanner<'_> {
     /// Whether a default may have another value for each row.
     pub(super) async fn is_volatile(&self, default: &Expr) -> Result<bool, Error> {
         let (_, plan) = self.plan(ExpressionContext::Default, default, None).await?;
-        let mut is_volatile = calls_function(default, is_sequence_call);
-        plan.apply(|node| {
-            is_volatile |= node.expressions().iter().any(|expr| expr.is_volatile());
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(is_volatile)
+        let is_volatile = |node: &LogicalPlan| {
+            let mut expressions = node.expressions().into_iter();
+            Ok(expressions.any(|expr| expr.is_volatile()))
+        };
+        Ok(calls_function(default, is_sequence_call) || plan.exists(is_volatile)?)
     }
 
     /// The value of a default at this moment, in the type of its column.
@@ -193,18 +192,12 @@ fn query_of(text: &str, expr: Expr) -> Result<Box<Query>, Error> {
 }
 
 fn refuse_aggregates(plan: &LogicalPlan, place: ExpressionContext) -> Result<(), Error> {
-    let (mut has_aggregate, mut has_window) = (false, false);
-    plan.apply(|node| {
-        has_aggregate |= matches!(node, LogicalPlan::Aggregate(_));
-        has_window |= matches!(node, LogicalPlan::Window(_));
-        Ok(TreeNodeRecursion::Continue)
-    })?;
     let place = place.name();
-    if has_aggregate {
+    if plan.exists(|node| Ok(matches!(node, LogicalPlan::Aggregate(_))))? {
         let text = format!("aggregate functions are not allowed in {place}s");
         return Err(Error::new("42803", text));
     }
-    if has_window {
+    if plan.exists(|node| Ok(matches!(node, LogicalPlan::Window(_))))? {
         let text = format!("window functions are not allowed in {place}s");
         return Err(Error::new("42P20", text));
     }
