@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
-use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
@@ -270,28 +270,19 @@ impl ImportTarget {
     fn parquet_rows(&self, path: &Path, control: &CopyControl) -> Result<FileRows, Error> {
         let file = ParquetFile::open(path)?;
         let known = file.schema();
-        let position = |field: &Arc<datafusion::arrow::datatypes::Field>| {
-            let same = |candidate: &&Arc<datafusion::arrow::datatypes::Field>| {
-                candidate.name().eq_ignore_ascii_case(field.name())
-            };
-            known
-                .fields()
-                .iter()
-                .position(|candidate| same(&candidate))
-                .ok_or_else(|| {
-                    Error::new(
-                        "22P04",
-                        format!("\"{}\" has no column \"{}\"", path.display(), field.name()),
-                    )
-                    .with_hint("Name the columns that the file has: COPY table (column, …) FROM …")
-                })
+        let position = |field: &FieldRef| {
+            let mut names = known.fields().iter().map(|candidate| candidate.name());
+            let found = names.position(|name| name.eq_ignore_ascii_case(field.name()));
+            found.ok_or_else(|| {
+                Error::new(
+                    "22P04",
+                    format!("\"{}\" has no column \"{}\"", path.display(), field.name()),
+                )
+                .with_hint("Name the columns that the file has: COPY table (column, …) FROM …")
+            })
         };
-        let projection: Vec<usize> = self
-            .columns
-            .fields()
-            .iter()
-            .map(position)
-            .collect::<Result<_, Error>>()?;
+        let fields = self.columns.fields().iter();
+        let projection: Vec<usize> = fields.map(position).collect::<Result<_, Error>>()?;
         Ok(Box::new(file.read(
             Some(&projection),
             threads(),
@@ -302,12 +293,9 @@ impl ImportTarget {
     /// A batch of the file as one of the table.
     fn table_batch(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let rows = batch.num_rows();
-        let column = |(index, field): (usize, &Arc<datafusion::arrow::datatypes::Field>)| {
-            let source = self
-                .positions
-                .iter()
-                .position(|position| *position == index);
-            match source {
+        let column = |(index, field): (usize, &FieldRef)| {
+            let mut positions = self.positions.iter();
+            match positions.position(|position| *position == index) {
                 Some(source) => convert(batch.column(source), field),
                 None => Ok(new_null_array(field.data_type(), rows)),
             }
