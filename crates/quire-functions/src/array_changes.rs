@@ -17,6 +17,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
 
+use super::array_results::{are_single, result_of};
 use super::replaced_function::{OwnCalculation, replace};
 
 /// Replaces DataFusion's functions of these names by those that change all elements.
@@ -87,22 +88,13 @@ impl ScalarUDFImpl for ArrayChange {
         if !is_plain {
             return self.inner.invoke_with_args(args);
         }
-        let is_single = args
-            .args
-            .iter()
-            .all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
+        let is_single = are_single(&args.args);
         let rows = if is_single { 1 } else { args.number_rows };
         let arrays = args.args.into_iter();
         let arrays = arrays.map(|argument| argument.into_array(rows));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
         let result: ArrayRef = Arc::new(changed(&arrays)?);
-        if is_single {
-            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-                &result, 0,
-            )?))
-        } else {
-            Ok(ColumnarValue::Array(result))
-        }
+        result_of(result, is_single)
     }
 }
 

@@ -193,7 +193,7 @@ fn overflow(error: DataFusionError, result: &DataType) -> DataFusionError {
         DataFusionError::ArrowError(inner, _)
             if matches!(inner.as_ref(), ArrowError::ArithmeticOverflow(_)) =>
         {
-            DataFusionError::External(Box::new(Error::integer_out_of_range(integer_name(result))))
+            Error::integer_out_of_range(integer_name(result)).into()
         }
         _ => error,
     }

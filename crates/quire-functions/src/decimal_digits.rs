@@ -6,7 +6,7 @@
 
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type};
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
@@ -62,9 +62,7 @@ impl ScalarUDFImpl for DecimalDigits {
         if fits {
             return Ok(argument);
         }
-        Err(DataFusionError::External(Box::new(
-            Error::decimal_out_of_range(),
-        )))
+        Err(Error::decimal_out_of_range().into())
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, AsArray, Float64Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 
@@ -147,8 +147,7 @@ fn check(domain: FloatDomain, arguments: &[ColumnarValue]) -> Result<()> {
         values.extend(columns.iter().filter_map(at));
         let is_whole = values.len() == columns.len() && !values.iter().any(|v| v.is_nan());
         if is_whole && let Some((sqlstate, text)) = domain.refusal(&values) {
-            let error = Error::new(sqlstate, text);
-            return Err(DataFusionError::External(Box::new(error)));
+            return Err(Error::new(sqlstate, text).into());
         }
     }
     Ok(())

@@ -5,6 +5,7 @@
 mod array_cast;
 mod array_changes;
 mod array_of_rows;
+mod array_results;
 mod array_slices;
 mod array_text;
 mod average;

@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, AsArray, Decimal128Array};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, Float32Type, Float64Type};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
+
+use super::array_results::map_array;
 
 /// The function; its result has the argument's type and no fraction.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -49,18 +51,7 @@ impl ScalarUDFImpl for RoundToInteger {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [argument] = args.args.as_slice() else {
-            return internal_err!("round_to_integer takes one argument");
-        };
-        match argument {
-            ColumnarValue::Array(array) => Ok(ColumnarValue::Array(round(array)?)),
-            ColumnarValue::Scalar(scalar) => {
-                let rounded = round(&scalar.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-                    &rounded, 0,
-                )?))
-            }
-        }
+        map_array(&args.args, round)
     }
 }
 

@@ -155,6 +155,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
     (
         "quire-functions",
         &[
+            "array_results",
             "group_states",
             "replaced_function",
             "float_totals",

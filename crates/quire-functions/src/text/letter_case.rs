@@ -10,7 +10,7 @@ use datafusion::common::{Result, internal_err};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 
-use super::super::bytes::map_array;
+use super::super::array_results::map_array;
 use super::super::replaced_function::{OwnCalculation, replace};
 
 /// Replaces DataFusion's functions.
@@ -81,7 +81,7 @@ impl OwnCalculation for LetterChange {
         if is_ascii(argument)? {
             return inner.invoke_with_args(args);
         }
-        map_array(argument, |array| {
+        map_array(&args.args, |array| {
             let texts = cast(array, &DataType::Utf8View)?;
             let texts = texts.as_string_view().iter();
             let changed = texts.map(|text| text.map(|text| self.of(text)));

@@ -19,7 +19,7 @@ mod operation;
 mod output;
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::Result;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -28,6 +28,7 @@ use datafusion::logical_expr::{
 use self::argument::TextArguments;
 use self::operation::TextOperation;
 use self::output::TextOutput;
+use super::array_results::result_of;
 use super::replaced_function::{OwnCalculation, replace};
 use quire_error::interruption::Interruption;
 
@@ -116,9 +117,5 @@ fn invoke(operation: TextOperation, args: ScalarFunctionArgs) -> Result<Columnar
         operation.apply(&arguments, row, &mut output)?;
     }
     let array = output.finish(args.return_field.data_type())?;
-    if arguments.are_all_fixed() {
-        let value = ScalarValue::try_from_array(&array, 0)?;
-        return Ok(ColumnarValue::Scalar(value));
-    }
-    Ok(ColumnarValue::Array(array))
+    result_of(array, arguments.are_all_fixed())
 }

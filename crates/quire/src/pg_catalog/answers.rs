@@ -4,7 +4,7 @@ use datafusion::common::{Result, ScalarValue};
 use quire_error::Error;
 use quire_sql::names::quoted;
 
-use super::arguments::{ends, external, integer, oid, string};
+use super::arguments::{ends, integer, oid, string};
 use super::objects::{CatalogRelation, Objects, PUBLIC, RelationOrigin};
 use super::role_entry::OWNER;
 use super::rows::{flag, list, number, optional, text};
@@ -272,7 +272,7 @@ fn setting(catalog: &PgCatalog, args: &[ScalarValue]) -> Result<ScalarValue> {
     match catalog.settings().show(&name) {
         Ok(value) => Ok(text(value)),
         Err(_) if args.get(1) == Some(&ScalarValue::Boolean(Some(true))) => Ok(ScalarValue::Null),
-        Err(error) => Err(external(error)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -280,8 +280,7 @@ fn set_setting(catalog: &PgCatalog, args: &[ScalarValue]) -> Result<ScalarValue>
     let (Some(name), Some(value)) = (string(args, 0), string(args, 1)) else {
         return Ok(ScalarValue::Null);
     };
-    let changed = catalog.settings().set(&name, &value);
-    changed.map_err(external)?;
+    catalog.settings().set(&name, &value)?;
     Ok(text(value))
 }
 
@@ -296,13 +295,8 @@ fn relation<'c>(
     let Some(name) = string(args, 0) else {
         return Ok(None);
     };
-    let found = by_name(&catalog.objects, &name).ok_or_else(|| {
-        external(Error::new(
-            "42P01",
-            format!("relation \"{name}\" does not exist"),
-        ))
-    });
-    found.map(Some)
+    let missing = || Error::new("42P01", format!("relation \"{name}\" does not exist"));
+    Ok(Some(by_name(&catalog.objects, &name).ok_or_else(missing)?))
 }
 
 /// What a relation takes in the file; nothing for a number that none has.
@@ -352,13 +346,8 @@ fn type_oid(args: &[ScalarValue]) -> Result<Option<u32>> {
         return Ok(None);
     };
     let found = oid(args, 0).or_else(|| types::oid_of_spelling(&name));
-    let missing = || {
-        external(Error::new(
-            "42704",
-            format!("type \"{name}\" does not exist"),
-        ))
-    };
-    found.ok_or_else(missing).map(Some)
+    let missing = || Error::new("42704", format!("type \"{name}\" does not exist"));
+    Ok(Some(found.ok_or_else(missing)?))
 }
 
 /// The statement that makes an index, or with a second argument the name of one of its columns.

@@ -280,5 +280,5 @@ fn unmatched(place: &str, left: &str, right: &str) -> DataFusionError {
 }
 
 fn refusal(sqlstate: &'static str, message: String, hint: &str) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::new(sqlstate, message).with_hint(hint)))
+    Error::new(sqlstate, message).with_hint(hint).into()
 }
