@@ -29,6 +29,8 @@ pub(super) struct OpenRowGroup {
     pub(super) columns: Vec<Option<Box<ColumnReader>>>,
     /// One per predicate, for those that are evaluated on a dictionary.
     masks: Vec<Option<CodeMask>>,
+    /// One per predicate: whether its tests drop few rows of this row group.
+    has_idle_tests: Vec<bool>,
 }
 
 impl OpenRowGroup {
@@ -43,6 +45,7 @@ impl OpenRowGroup {
             deleted,
             columns: row_group.columns.iter().map(|_| None).collect(),
             masks: scan.options.predicates.iter().map(|_| None).collect(),
+            has_idle_tests: vec![false; scan.options.predicates.len()],
             row_group,
         }
     }
@@ -64,9 +67,11 @@ impl OpenRowGroup {
         };
         let predicates = scan.options.predicates.iter();
         let stored: Vec<_> = predicates.map(|one| one.stored_tests()).collect();
-        let cheap = stored.iter().flatten().flat_map(|stored| &stored.tests);
-        let cheap = cheap.filter(|test| test.is_cheap());
-        selection = self.refine_by_tests(scan, cheap, group, selection)?;
+        for (predicate, stored) in stored.iter().enumerate() {
+            if let Some(stored) = stored {
+                selection = self.refine_cheaply(scan, predicate, stored, group, selection)?;
+            }
+        }
         for (predicate, stored) in stored.iter().enumerate() {
             if selection.len() == 0 {
                 break;
@@ -75,6 +80,29 @@ impl OpenRowGroup {
             selection = self.refine(scan, predicate, stored, group, selection)?;
         }
         Ok(selection)
+    }
+
+    /// Refines a selection by the cheap tests of a predicate.
+    fn refine_cheaply(
+        &mut self,
+        scan: &SharedTableScan,
+        predicate: usize,
+        stored: &StoredTests,
+        group: usize,
+        selection: Selection,
+    ) -> Result<Selection, ScanError> {
+        if self.has_idle_tests[predicate] {
+            return Ok(selection);
+        }
+        let cheap = stored.tests.iter().filter(|test| test.is_cheap());
+        let refined = self.refine_by_tests(scan, cheap, group, selection.clone())?;
+        // All rows of a vector are copied at once, some of them one by one. It does not pay for the few that the tests drop, if the predicate
+        // is evaluated on all that are left anyway.
+        if !stored.is_complete && refined.len() * 8 > selection.len() * 7 {
+            self.has_idle_tests[predicate] = true;
+            return Ok(selection);
+        }
+        Ok(refined)
     }
 
     /// Refines a selection that has passed the cheap tests of the predicate.
