@@ -15,7 +15,6 @@ use quire_format::segment::SegmentReader;
 use super::SharedTableScan;
 use super::column::ColumnReader;
 use super::dictionary::CodeMask;
-use super::runs::has_runs;
 use super::selection::Selection;
 use crate::delta::DeletedRows;
 use crate::error::ScanError;
@@ -307,6 +306,11 @@ fn has_dictionary(chunk: &ColumnChunk) -> bool {
         None => chunk.codec == CodecId::Dictionary,
         Some(relation) => matches!(relation, ColumnRelation::Map(_)),
     }
+}
+
+/// Whether a column is stored as runs.
+fn has_runs(chunk: &ColumnChunk) -> bool {
+    chunk.relation.is_none() && chunk.codec == CodecId::Rle
 }
 
 pub(super) fn corrupt(

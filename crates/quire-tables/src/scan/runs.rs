@@ -1,8 +1,7 @@
 //! Predicates that are evaluated once per run of equal integers.
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
-use quire_codec::{CodecId, Corrupt, RowMask};
-use quire_format::row_group::ColumnChunk;
+use quire_codec::{Corrupt, RowMask};
 use quire_format::segment::IntegerRuns;
 
 use super::SharedTableScan;
@@ -17,11 +16,6 @@ struct GroupRuns {
     /// Which vectors, and how many runs each has.
     vectors: Vec<(usize, usize)>,
     runs: IntegerRuns,
-}
-
-/// Whether a column is stored as runs.
-pub(super) fn has_runs(chunk: &ColumnChunk) -> bool {
-    chunk.relation.is_none() && chunk.codec == CodecId::Rle
 }
 
 impl OpenRowGroup {
