@@ -31,7 +31,7 @@ impl KeySet {
         let ones = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum();
         let count: u64 = ones(&self.words);
         let Some(word) = self.words.iter().position(|word| *word != 0) else {
-            return Some(i64::MAX..=i64::MIN);
+            return Some(RangeInclusive::new(i64::MAX, i64::MIN));
         };
         let first = word as u64 * 64 + u64::from(self.words[word].trailing_zeros());
         let last = self.words.iter().rposition(|word| *word != 0)?;
