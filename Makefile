@@ -151,13 +151,17 @@ regress: setup build
 	@test -x $(POSTGRES) || $(MAKE) --no-print-directory $(POSTGRES) || true
 	cd tests && ../$(PYTHON) -m regress
 
+# A million random statements, or as many as the time allows; the next night goes on with other seeds. The file has the sums of all nights.
+NIGHTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quire-oracle.json
+ORACLE_SECONDS ?= 14400
+
 # Says how far it is and which seeds it has tried. A seed that failed is tried alone by QUIRE_SEED=… QUIRE_ROW_CASES=1 QUIRE_WORKERS=1.
 nightly:
 	QUIRE_ROW_CASES=$(CASES) $(CARGO) test --release --locked -p quire-testkit --test row_crashes -- --nocapture
 	QUIRE_ENGINE_CASES=20000 $(CARGO) test --release --locked -p quire-testkit --test engine_crashes -- --nocapture
 	QUIRE_KILLS=500 $(CARGO) test --release --locked -p quire-testkit --test row_kills -- --nocapture
 	$(CARGO) test --release --locked -p quire-testkit --test row_full -- --ignored
-	@$(MAKE) --no-print-directory oracle ORACLE_QUERIES=1000000
+	@$(MAKE) --no-print-directory oracle ORACLE_QUERIES=1000000 ORACLE="--continued $(NIGHTS) --seconds $(ORACLE_SECONDS)"
 	@$(MAKE) --no-print-directory regress
 	QUIRE_POWER_IMAGES=2000 $(CARGO) test --release --locked -p quire-acceptance --test power_loss -- --nocapture
 	QUIRE_DAMAGED_FILES=20000 $(CARGO) test --release --locked -p quire-acceptance --test damaged_files -- --nocapture

@@ -21,19 +21,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(env::var("OUT_DIR")?);
     let source = folder.join("probe.rs");
     fs::write(&source, "fn main() {}\n")?;
+    let mut known = Vec::new();
     for option in OPTIONS {
-        if is_known(option, &source, &folder)? {
+        known.push(option);
+        // With the options before it, as they are used.
+        if links(&known, &source, &folder)? {
             println!("cargo:rustc-link-arg-bins={option}");
+        } else {
+            known.pop();
         }
     }
     Ok(())
 }
 
-/// Whether an empty program is linked with `option`, and runs.
-fn is_known(option: &str, source: &Path, folder: &Path) -> Result<bool, Box<dyn Error>> {
+/// Whether an empty program is linked with the options, and runs.
+fn links(options: &[&str], source: &Path, folder: &Path) -> Result<bool, Box<dyn Error>> {
     let program = folder.join("probe");
+    let options = options
+        .iter()
+        .flat_map(|option| ["-C".to_owned(), format!("link-arg={option}")]);
     let linked = Command::new(env::var("RUSTC")?)
-        .args(["-C", &format!("link-arg={option}"), "-o"])
+        .args(options)
+        .arg("-o")
         .args([&program, source])
         .stderr(Stdio::null())
         .status()?;

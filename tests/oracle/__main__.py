@@ -10,6 +10,7 @@ import tempfile
 import time
 
 from oracle import servers
+from oracle.nights import Nights
 from oracle.pool import run
 from oracle.report import printed
 
@@ -24,6 +25,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--no-reduce", action="store_true", help="findings are not made small")
     parser.add_argument("--every-engine", action="store_true", help="row tables are asked by all three engines, not by each in turn")
     parser.add_argument("--avoid", action="store_true", help="leave out the productions that known.txt names")
+    parser.add_argument("--continued", type=pathlib.Path, help="a file with the sums of earlier runs: this one begins with the first seed that they have not asked")
     parser.add_argument("--seconds", type=float, default=0, help="no new tables after that time")
     options = parser.parse_args()
     # One statement alone is asked of everything.
@@ -35,6 +37,9 @@ def main() -> int:
     options = arguments()
     # Who is asked to end stops its servers first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    nights = Nights.read(options.continued) if options.continued else None
+    if nights:
+        options.seed = str(nights.next_seed)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="quire-oracle-") as folder:
         if options.postgres:
@@ -43,6 +48,10 @@ def main() -> int:
             with servers.postgres() as peer:
                 report, failures = run(options, peer, folder)
     print(printed(report, time.monotonic() - started, options.every_engine))
+    if nights:
+        nights.add(report, time.monotonic() - started)
+        nights.write(options.continued)
+        print(nights.printed())
     if options.findings:
         options.findings.mkdir(parents=True, exist_ok=True)
         for finding in report.findings:

@@ -1,14 +1,17 @@
 """The oracle's own judgement: what it takes for equal, how it makes a finding small, that a seed is a statement."""
 
+import pathlib
 import random
+import tempfile
 import unittest
 
 from oracle import known
 from oracle.compare import Expectation, difference
+from oracle.nights import FIRST_SEED, Nights
 from oracle.schema import random_scenario
 from oracle.tree import QUERY, Node, clause, listing, reduced, text
 from oracle.wire import Answer
-from oracle.worker import trial_of
+from oracle.worker import Report, trial_of
 
 INT4, NUMERIC, FLOAT8, TEXT = 23, 1700, 701, 25
 
@@ -56,6 +59,17 @@ class Seeds(unittest.TestCase):
         self.assertEqual(first, second)
         for number in range(50):
             self.assertEqual(trial_of(f"7:{number}", first).statements(), trial_of(f"7:{number}", second).statements())
+
+    def test_nights_go_on_where_the_last_one_ended(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "new" / "nights.json"
+            first = Nights.read(path)
+            first.add(Report(statements=1_200), 60)
+            first.write(path)
+            second = Nights.read(path)
+            self.assertEqual(second.next_seed, FIRST_SEED + 3)
+            second.add(Report(statements=500), 30)
+            self.assertEqual((second.runs, second.statements, second.seconds, second.next_seed), (2, 1_700, 90, FIRST_SEED + 4))
 
     def test_known_differences_have_four_fields(self) -> None:
         self.assertTrue(all(issue.isdigit() and cause and what for issue, cause, what, _ in known.lines(known.PATH)))

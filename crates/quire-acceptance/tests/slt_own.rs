@@ -8,7 +8,7 @@ use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, SqlLogicError
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 
 /// Settings made before every file, by name.
-const SETTINGS: [(&str, &[&str]); 11] = [
+const SETTINGS: [(&str, &[&str]); 12] = [
     ("as it comes", &[]),
     ("no pruning", &["SET quire.zone_pruning = off"]),
     (
@@ -19,6 +19,7 @@ const SETTINGS: [(&str, &[&str]); 11] = [
         "filters above the scan",
         &["SET quire.filter_pushdown = off"],
     ),
+    ("filters on Arrow arrays", &["SET quire.stored_tests = off"]),
     ("joins as written", &["SET quire.join_order = off"]),
     (
         "small batches, four threads",

@@ -57,6 +57,7 @@ pub mod int;
 mod kernel;
 pub mod ordered;
 mod physical_type;
+mod stored_set;
 pub mod text;
 pub mod transform;
 mod values;

@@ -209,4 +209,15 @@ impl CodecScalar {
             Self::Bytes(_) => PhysicalType::Bytes,
         }
     }
+
+    /// The value, if it is an integer.
+    pub fn as_integer(&self) -> Option<i128> {
+        match *self {
+            Self::Int16(value) => Some(i128::from(value)),
+            Self::Int32(value) => Some(i128::from(value)),
+            Self::Int64(value) => Some(i128::from(value)),
+            Self::Int128(value) => Some(value),
+            _ => None,
+        }
+    }
 }

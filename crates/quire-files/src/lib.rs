@@ -12,8 +12,11 @@ pub mod csv;
 pub mod error;
 pub mod parquet;
 mod pipeline;
+mod typed_array_builder;
+mod writable;
 
 pub use atomic_file::AtomicFile;
 pub use control::{CopyControl, CopyPhase, CopyProgress};
+pub use typed_array_builder::TypedArrayBuilder;
 
 pub use error::CopyError;

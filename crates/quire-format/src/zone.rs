@@ -184,16 +184,6 @@ fn outer_bound(
     }
 }
 
-fn integer(value: &CodecScalar) -> Option<i128> {
-    match *value {
-        CodecScalar::Int16(value) => Some(i128::from(value)),
-        CodecScalar::Int32(value) => Some(i128::from(value)),
-        CodecScalar::Int64(value) => Some(i128::from(value)),
-        CodecScalar::Int128(value) => Some(value),
-        _ => None,
-    }
-}
-
 fn encode_bound(value: &CodecScalar, reference: Option<&CodecScalar>, writer: &mut WireItemWriter) {
     match value {
         CodecScalar::Bool(value) => writer.byte(u8::from(*value)),
@@ -212,8 +202,8 @@ fn encode_bound(value: &CodecScalar, reference: Option<&CodecScalar>, writer: &m
             writer.bytes(&value[shared..]);
         }
         integers => {
-            let value = integer(integers).unwrap_or_default();
-            match reference.and_then(integer) {
+            let value = integers.as_integer().unwrap_or_default();
+            match reference.and_then(CodecScalar::as_integer) {
                 // The reference is a lower bound, so the distance fits 128 unsigned bits.
                 Some(reference) => {
                     assert!(reference <= value, "zone bound below its reference");
@@ -239,7 +229,7 @@ fn decode_bound(
         PhysicalType::Float64 => CodecScalar::Float64(f64::from_le_bytes(reader.array()?)),
         PhysicalType::Bytes => decode_bytes_bound(reference, reader)?,
         PhysicalType::Int16 | PhysicalType::Int32 | PhysicalType::Int64 | PhysicalType::Int128 => {
-            let value = match reference.and_then(integer) {
+            let value = match reference.and_then(CodecScalar::as_integer) {
                 Some(reference) => {
                     let distance = reader.varint_wide()?;
                     let value = reference.wrapping_add(distance as i128);

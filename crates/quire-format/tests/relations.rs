@@ -132,12 +132,7 @@ fn assert_reads(reader: &mut SegmentReader, column: &Column) {
 
 /// The rows of a range of integers are those whose decoded values lie in it.
 fn assert_range(reader: &mut SegmentReader, vector: usize, decoded: &[CodecScalar]) {
-    let integer = |scalar: &CodecScalar| match *scalar {
-        CodecScalar::Int16(value) => Some(value.into()),
-        CodecScalar::Int32(value) => Some(value.into()),
-        CodecScalar::Int64(value) => Some(value),
-        _ => None,
-    };
+    let integer = |scalar: &CodecScalar| i64::try_from(scalar.as_integer()?).ok();
     let integers: Vec<i64> = decoded.iter().filter_map(integer).collect();
     let (Some(one), Some(other)) = (integers.first(), integers.last()) else {
         return;
@@ -231,10 +226,7 @@ fn column(physical_type: PhysicalType, numbers: &[i64], nulls: usize) -> Column 
 fn as_wide(column: &Column) -> Vec<i64> {
     let wide = |value: &Option<CodecScalar>| match value {
         None => 0,
-        Some(CodecScalar::Int16(value)) => i64::from(*value),
-        Some(CodecScalar::Int32(value)) => i64::from(*value),
-        Some(CodecScalar::Int64(value)) => *value,
-        other => panic!("{other:?}"),
+        Some(value) => value.as_integer().unwrap() as i64,
     };
     column.rows.iter().map(wide).collect()
 }

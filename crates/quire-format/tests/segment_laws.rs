@@ -8,7 +8,7 @@ use quire_codec::{
     BytesSlice, BytesVector, CodecId, CodecScalar, Corrupt, PhysicalType, RowGroupValues,
 };
 use quire_format::segment::{
-    ChooseOptions, SegmentInput, SegmentReader, choose_and_encode, encode_segment,
+    ChooseOptions, IntegerRuns, SegmentInput, SegmentReader, choose_and_encode, encode_segment,
 };
 
 /// A column, owned; strings as vectors.
@@ -127,12 +127,32 @@ fn is_valid(validity: Option<&[u64]>, row: usize) -> bool {
     validity.is_none_or(|words| words[row / 64] >> (row % 64) & 1 != 0)
 }
 
+/// The value of an integer of 16 to 64 bits.
 fn integer(scalar: &CodecScalar) -> Option<i64> {
-    match *scalar {
-        CodecScalar::Int16(value) => Some(value.into()),
-        CodecScalar::Int32(value) => Some(value.into()),
-        CodecScalar::Int64(value) => Some(value),
-        _ => None,
+    match scalar {
+        CodecScalar::Int128(_) => None,
+        _ => i64::try_from(scalar.as_integer()?).ok(),
+    }
+}
+
+/// Runs, of integers under RLE alone, are the decoded values written shorter.
+fn runs_agree(reader: &mut SegmentReader, vector: usize, scalars: &[CodecScalar], about: &str) {
+    let integers: Option<Vec<i64>> = scalars.iter().map(integer).collect();
+    let mut runs = IntegerRuns::default();
+    let has_runs = reader.append_runs(vector, &mut runs).unwrap();
+    let is_stored = integers.is_some() && reader.codec() == CodecId::Rle;
+    assert_eq!(has_runs, is_stored, "{about}");
+    assert_eq!(has_runs, !runs.values.is_empty(), "{about}");
+    if has_runs {
+        let runs = runs.values.iter().zip(&runs.lengths);
+        let rows = runs.flat_map(|(value, length)| vec![*value; usize::from(*length)]);
+        assert_eq!(Some(rows.collect()), integers, "{about}");
+        assert!(
+            reader
+                .append_runs(reader.vector_count(), &mut IntegerRuns::default())
+                .is_err(),
+            "{about}"
+        );
     }
 }
 
@@ -205,6 +225,7 @@ fn gives_back(image: &[u8], column: &Column, validity: Option<&[u64]>, about: &s
         );
         codes_agree(&mut reader, vector, &scalars, about);
         ranges_agree(&mut reader, vector, &scalars, about);
+        runs_agree(&mut reader, vector, &scalars, about);
     }
     assert_eq!(nulls, reader.null_count(), "{about}");
     for row in (0..row_count)

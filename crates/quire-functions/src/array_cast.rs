@@ -4,12 +4,13 @@
 
 use std::sync::Arc;
 
+use super::array_results::map_array;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch, StringViewArray};
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{
@@ -190,13 +191,13 @@ impl ArrayCast {
 
 fn malformed(text: &str) -> DataFusionError {
     let text = format!("malformed array literal: \"{text}\"");
-    DataFusionError::External(Box::new(Error::new("22P02", text)))
+    Error::new("22P02", text).into()
 }
 
 fn wrong_dimensions() -> DataFusionError {
     let text = "a computed text with more dimensions than its array type, or fewer";
     let hint = "Write as many brackets behind the type as the text has dimensions.";
-    DataFusionError::External(Box::new(Error::new("0A000", text).with_hint(hint)))
+    Error::new("0A000", text).with_hint(hint).into()
 }
 
 impl ScalarUDFImpl for ArrayCast {
@@ -213,21 +214,12 @@ impl ScalarUDFImpl for ArrayCast {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let read = |array: &ArrayRef| {
+        map_array(&args.args, |array| {
             if array.data_type().is_list() {
                 return self.recast(array, &self.to, &args.config_options);
             }
             let texts = cast(array, &DataType::Utf8View)?;
             self.arrays(texts.as_string_view(), &args.config_options)
-        };
-        match args.args.as_slice() {
-            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(read(array)?)),
-            [ColumnarValue::Scalar(value)] => {
-                let array = read(&value.to_array()?)?;
-                let array = ScalarValue::try_from_array(&array, 0)?;
-                Ok(ColumnarValue::Scalar(array))
-            }
-            _ => internal_err!("a cast takes one argument"),
-        }
+        })
     }
 }

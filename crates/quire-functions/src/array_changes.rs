@@ -17,6 +17,9 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
 
+use super::array_results::{are_single, result_of};
+use super::replaced_function::{OwnCalculation, replace};
+
 /// Replaces DataFusion's functions of these names by those that change all elements.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
     for (name, inner) in [
@@ -26,41 +29,17 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         let inner = state.udf(inner)?;
         state.register_udf(ScalarUDF::from(ArrayChange { name, inner }).into())?;
     }
-    let inner = state.udf("array_length")?;
-    state.register_udf(ScalarUDF::from(ArrayLength { inner }).into())?;
-    Ok(())
+    replace(state, "array_length", ArrayLength)
 }
 
 /// `array_length`, which an array without elements has not.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct ArrayLength {
-    inner: Arc<ScalarUDF>,
-}
+struct ArrayLength;
 
-impl ScalarUDFImpl for ArrayLength {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(arg_types)
-    }
-
-    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arg_types)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+impl OwnCalculation for ArrayLength {
+    fn calculate(&self, inner: &ScalarUDF, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let zero = ScalarValue::new_zero(args.return_field.data_type())?;
-        Ok(match self.inner.invoke_with_args(args)? {
+        Ok(match inner.invoke_with_args(args)? {
             ColumnarValue::Array(lengths) => {
                 let is_empty = cmp::eq(&lengths, &zero.to_scalar()?)?;
                 ColumnarValue::Array(nullif(&lengths, &is_empty)?)
@@ -109,22 +88,13 @@ impl ScalarUDFImpl for ArrayChange {
         if !is_plain {
             return self.inner.invoke_with_args(args);
         }
-        let is_single = args
-            .args
-            .iter()
-            .all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
+        let is_single = are_single(&args.args);
         let rows = if is_single { 1 } else { args.number_rows };
         let arrays = args.args.into_iter();
         let arrays = arrays.map(|argument| argument.into_array(rows));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
         let result: ArrayRef = Arc::new(changed(&arrays)?);
-        if is_single {
-            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-                &result, 0,
-            )?))
-        } else {
-            Ok(ColumnarValue::Array(result))
-        }
+        result_of(result, is_single)
     }
 }
 

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewBuilder, Int32Array, StringViewBuilder,
-};
+use datafusion::arrow::array::{Array, AsArray, BinaryViewBuilder, Int32Array, StringViewBuilder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
+use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use quire_text::bytea;
 
+use super::array_results::map_array;
 use quire_error::Error;
 
 /// Text to bytes as PostgreSQL reads a BYTEA: `\x0aff` is hexadecimal; otherwise `\\` is one
@@ -25,12 +24,6 @@ pub struct TextToBytes {
 
 impl Default for TextToBytes {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl TextToBytes {
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(1, Volatility::Immutable),
         }
@@ -51,7 +44,7 @@ impl ScalarUDFImpl for TextToBytes {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        map_array(&args.args[0], |array| {
+        map_array(&args.args, |array| {
             let text = cast(array, &DataType::Utf8View)?;
             let text = text.as_string_view();
             let mut bytes = BinaryViewBuilder::with_capacity(text.len());
@@ -72,12 +65,6 @@ pub struct BytesToText {
 
 impl Default for BytesToText {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl BytesToText {
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(1, Volatility::Immutable),
         }
@@ -98,7 +85,7 @@ impl ScalarUDFImpl for BytesToText {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        map_array(&args.args[0], |array| {
+        map_array(&args.args, |array| {
             let bytes = cast(array, &DataType::BinaryView)?;
             let bytes = bytes.as_binary_view();
             let mut text = StringViewBuilder::with_capacity(bytes.len());
@@ -123,7 +110,7 @@ fn bytes_of(text: &str) -> Result<Vec<u8>> {
         Err(_) => {
             let error = Error::new("22P02", format!("invalid input for type bytea: \"{text}\""))
                 .with_hint("Write bytes as '\\x' and two hexadecimal digits for each.");
-            Err(DataFusionError::External(Box::new(error)))
+            Err(error.into())
         }
     }
 }
@@ -136,12 +123,6 @@ pub struct OctetLength {
 
 impl Default for OctetLength {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl OctetLength {
-    pub fn new() -> Self {
         Self {
             signature: Signature::user_defined(Volatility::Immutable),
         }
@@ -172,7 +153,7 @@ impl ScalarUDFImpl for OctetLength {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        map_array(&args.args[0], |array| {
+        map_array(&args.args, |array| {
             let bytes = cast(array, &DataType::BinaryView)?;
             let lengths = bytes
                 .as_binary_view()
@@ -180,21 +161,5 @@ impl ScalarUDFImpl for OctetLength {
                 .map(|value| value.map(|bytes| i32::try_from(bytes.len()).unwrap_or(i32::MAX)));
             Ok(Arc::new(lengths.collect::<Int32Array>()))
         })
-    }
-}
-
-/// Applies a function of arrays to an array or a single value.
-pub(super) fn map_array(
-    argument: &ColumnarValue,
-    map: impl Fn(&ArrayRef) -> Result<ArrayRef>,
-) -> Result<ColumnarValue> {
-    match argument {
-        ColumnarValue::Array(array) => Ok(ColumnarValue::Array(map(array)?)),
-        ColumnarValue::Scalar(scalar) => {
-            let mapped = map(&scalar.to_array()?)?;
-            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-                &mapped, 0,
-            )?))
-        }
     }
 }

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
+use super::array_results::map_array;
 use datafusion::arrow::array::{AsArray, StringBuilder};
 use datafusion::arrow::datatypes::{DataType, Int64Type};
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::Result;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use quire_error::Error;
-
-use super::bytes::map_array;
 
 /// The character of a number; DataFusion's gives a NUL byte for 0.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -40,10 +39,7 @@ impl ScalarUDFImpl for Chr {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [argument] = args.args.as_slice() else {
-            return internal_err!("chr takes one argument");
-        };
-        map_array(argument, |array| {
+        map_array(&args.args, |array| {
             let numbers = array.as_primitive::<Int64Type>();
             let mut characters = StringBuilder::new();
             let mut encoded = [0; 4];
@@ -51,8 +47,7 @@ impl ScalarUDFImpl for Chr {
                 match number {
                     None => characters.append_null(),
                     Some(number) => {
-                        let character = character_of(number)
-                            .map_err(|error| DataFusionError::External(Box::new(error)))?;
+                        let character = character_of(number)?;
                         characters.append_value(character.encode_utf8(&mut encoded));
                     }
                 }

@@ -1,7 +1,7 @@
 //! Integer `+`, `-`, `*` and float `/` that report what DataFusion's operators let pass.
 //!
 //! DataFusion's operators wrap around on overflow and divide floats by zero to infinity.
-//! `quire_planner::optimize::CheckedOperators` puts these functions in their place after types are
+//! `quire_planner::optimize::checked_operators` puts these functions in their place after types are
 //! settled: both arguments have the result's type.
 
 use std::fmt::Write;
@@ -193,7 +193,7 @@ fn overflow(error: DataFusionError, result: &DataType) -> DataFusionError {
         DataFusionError::ArrowError(inner, _)
             if matches!(inner.as_ref(), ArrowError::ArithmeticOverflow(_)) =>
         {
-            DataFusionError::External(Box::new(Error::integer_out_of_range(integer_name(result))))
+            Error::integer_out_of_range(integer_name(result)).into()
         }
         _ => error,
     }

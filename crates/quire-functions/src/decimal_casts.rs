@@ -1,22 +1,23 @@
 //! Casts of text to decimals and of decimals to floats, each rounded once.
 //!
 //! Arrow's cast of text knows no exponent, and its cast to a float divides the digits, rounded to a double, by a power of ten: two
-//! roundings. `quire_planner::optimize::CheckedOperators` puts these functions in the place of the casts.
+//! roundings. `quire_planner::optimize::checked_operators` puts these functions in the place of the casts.
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, Decimal128Array};
+use datafusion::arrow::array::{AsArray, Decimal128Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
     DataType, Decimal128Type, DecimalType, Float32Type, Float64Type,
 };
-use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use quire_exec::plan::nearest_double;
 use quire_text::number_in::{NumberInError, parse_decimal};
 
+use super::array_results::map_array;
 use quire_error::Error;
 
 /// Text as a decimal: digits with a point, an exponent, and underscores between digits. More digits behind the point than the type
@@ -57,7 +58,7 @@ impl TextToDecimal {
                     Error::new("22003", text)
                 }
             };
-            DataFusionError::External(Box::new(error))
+            error.into()
         })
     }
 }
@@ -91,7 +92,7 @@ impl ScalarUDFImpl for TextToDecimal {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        map(&args.args, |array| {
+        map_array(&args.args, |array| {
             let text = cast(array, &DataType::Utf8View)?;
             let decimals = text.as_string_view().iter();
             let decimals = decimals.map(|text| text.map(|text| self.parse(text)).transpose());
@@ -147,7 +148,7 @@ impl ScalarUDFImpl for DecimalToFloat {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        map(&args.args, |array| {
+        map_array(&args.args, |array| {
             let DataType::Decimal128(_, scale) = array.data_type() else {
                 return internal_err!("{} takes decimals", self.name());
             };
@@ -175,22 +176,6 @@ fn nearest_real(digits: i128, scale: i8, unit: u128) -> f32 {
     }
     let text = Decimal128Type::format_decimal(digits, 38, scale);
     text.parse().unwrap_or(double as f32)
-}
-
-fn map(
-    arguments: &[ColumnarValue],
-    function: impl Fn(&ArrayRef) -> Result<ArrayRef>,
-) -> Result<ColumnarValue> {
-    match arguments {
-        [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(function(array)?)),
-        [ColumnarValue::Scalar(scalar)] => {
-            let value = function(&scalar.to_array()?)?;
-            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-                &value, 0,
-            )?))
-        }
-        _ => internal_err!("a cast takes one argument"),
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The check that a decimal has at most 38 digits.
 //!
 //! Arrow reports arithmetic that leaves 128 bits, but 128 bits hold some values of 39 digits that
-//! no DECIMAL has. `quire_planner::optimize::CheckedOperators` puts this function around arithmetic whose
+//! no DECIMAL has. `quire_planner::optimize::checked_operators` puts this function around arithmetic whose
 //! result can have 38 digits.
 
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type};
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
@@ -24,17 +24,13 @@ pub struct DecimalDigits {
 
 impl Default for DecimalDigits {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl DecimalDigits {
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(1, Volatility::Immutable),
         }
     }
+}
 
+impl DecimalDigits {
     /// Whether results of this type may have too many digits.
     pub fn is_needed_for(result: &DataType) -> bool {
         matches!(result, DataType::Decimal128(38, _))
@@ -66,9 +62,7 @@ impl ScalarUDFImpl for DecimalDigits {
         if fits {
             return Ok(argument);
         }
-        Err(DataFusionError::External(Box::new(
-            Error::decimal_out_of_range(),
-        )))
+        Err(Error::decimal_out_of_range().into())
     }
 }
 

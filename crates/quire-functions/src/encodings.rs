@@ -7,7 +7,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, StringViewBuilder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
+use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{
@@ -16,6 +16,7 @@ use datafusion::logical_expr::{
 use quire_text::base64::{decode_base64, encode_base64};
 use quire_text::bytea;
 
+use super::array_results::{are_single, result_of};
 use quire_error::Error;
 
 /// Characters of a line of base 64.
@@ -83,10 +84,7 @@ impl ScalarUDFImpl for Encoding {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let (from, _) = self.types();
-        let is_single = args
-            .args
-            .iter()
-            .all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
+        let is_single = are_single(&args.args);
         let rows = if is_single { 1 } else { args.number_rows };
         let mut arrays = Vec::with_capacity(2);
         for (argument, data_type) in args.args.into_iter().zip([from, DataType::Utf8View]) {
@@ -97,13 +95,7 @@ impl ScalarUDFImpl for Encoding {
         } else {
             all_encoded(&arrays[0], &arrays[1])?
         };
-        if is_single {
-            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-                &result, 0,
-            )?))
-        } else {
-            Ok(ColumnarValue::Array(result))
-        }
+        result_of(result, is_single)
     }
 }
 
@@ -132,7 +124,7 @@ fn all_decoded(texts: &ArrayRef, names: &ArrayRef) -> Result<ArrayRef> {
 }
 
 fn error(sqlstate: &'static str, text: String) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::new(sqlstate, text)))
+    Error::new(sqlstate, text).into()
 }
 
 fn encoded(bytes: &[u8], name: &str) -> Result<String> {

@@ -10,12 +10,13 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
-use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use quire_text::number_in::{NumberInError, parse_decimal};
 
+use super::array_results::map_array;
 use quire_error::Error;
 
 /// Digits of a REAL and of a DOUBLE PRECISION that every decimal of so many keeps.
@@ -100,20 +101,12 @@ impl ScalarUDFImpl for FloatCast {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match args.args.as_slice() {
-            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(self.cast(array)?)),
-            [ColumnarValue::Scalar(value)] => {
-                let value = self.cast(&value.to_array()?)?;
-                let value = ScalarValue::try_from_array(&value, 0)?;
-                Ok(ColumnarValue::Scalar(value))
-            }
-            _ => internal_err!("a cast takes one argument"),
-        }
+        map_array(&args.args, |array| self.cast(array))
     }
 }
 
 fn error(sqlstate: &'static str, text: String) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::new(sqlstate, text)))
+    Error::new(sqlstate, text).into()
 }
 
 /// What reading a float asks of its type.

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, AsArray, Float64Array};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, FieldRef, Float64Type};
-use datafusion::common::{DataFusionError, Result};
-use datafusion::execution::FunctionRegistry;
+use datafusion::arrow::datatypes::{DataType, Float64Type};
+use datafusion::common::Result;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 
+use super::replaced_function::{OwnCalculation, replace};
 use quire_error::Error;
 
 const FUNCTIONS: [(&str, FloatDomain); 14] = [
@@ -34,8 +32,7 @@ const FUNCTIONS: [(&str, FloatDomain); 14] = [
 /// Puts the check before DataFusion's functions.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
     for (name, domain) in FUNCTIONS {
-        let inner = state.udf(name)?;
-        state.register_udf(ScalarUDF::from(FloatFunction { inner, domain }).into())?;
+        replace(state, name, domain)?;
     }
     Ok(())
 }
@@ -121,40 +118,10 @@ fn of_result(result: f64, arguments: &[f64]) -> Option<Refusal> {
     }
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct FloatFunction {
-    inner: Arc<ScalarUDF>,
-    domain: FloatDomain,
-}
-
-impl ScalarUDFImpl for FloatFunction {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(arg_types)
-    }
-
-    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arg_types)
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        self.inner.return_field_from_args(args)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        check(self.domain, &args.args)?;
-        self.inner.invoke_with_args(args)
+impl OwnCalculation for FloatDomain {
+    fn calculate(&self, inner: &ScalarUDF, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        check(*self, &args.args)?;
+        inner.invoke_with_args(args)
     }
 }
 
@@ -180,8 +147,7 @@ fn check(domain: FloatDomain, arguments: &[ColumnarValue]) -> Result<()> {
         values.extend(columns.iter().filter_map(at));
         let is_whole = values.len() == columns.len() && !values.iter().any(|v| v.is_nan());
         if is_whole && let Some((sqlstate, text)) = domain.refusal(&values) {
-            let error = Error::new(sqlstate, text);
-            return Err(DataFusionError::External(Box::new(error)));
+            return Err(Error::new(sqlstate, text).into());
         }
     }
     Ok(())

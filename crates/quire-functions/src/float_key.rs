@@ -15,6 +15,8 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::array_results::map_array;
+
 const NAME: &str = "float_key";
 
 /// The function; takes a float of either width.
@@ -73,14 +75,7 @@ impl ScalarUDFImpl for FloatKey {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match args.args.as_slice() {
-            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(keys(array)?)),
-            [ColumnarValue::Scalar(scalar)] => {
-                let key = keys(&scalar.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&key, 0)?))
-            }
-            _ => internal_err!("{NAME} takes one argument"),
-        }
+        map_array(&args.args, keys)
     }
 }
 

@@ -19,12 +19,6 @@ pub struct JoinedBytes {
 
 impl Default for JoinedBytes {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl JoinedBytes {
-    pub fn new() -> Self {
         Self {
             signature: Signature::user_defined(Volatility::Immutable),
         }

@@ -5,6 +5,7 @@
 mod array_cast;
 mod array_changes;
 mod array_of_rows;
+mod array_results;
 mod array_slices;
 mod array_text;
 mod average;
@@ -34,6 +35,7 @@ mod outer_aggregate;
 mod own_name;
 mod planner_options;
 mod ranks;
+mod replaced_function;
 mod round_floats;
 mod rounding;
 mod sequences;
@@ -101,7 +103,7 @@ pub fn register(
 /// Replaces functions that fall short, and aggregate functions that can overflow unnoticed or lose digits. This is done once for all statements under the same settings.
 pub fn register_pure(state: &mut SessionState) -> Result<()> {
     time::register(state)?;
-    state.register_udf(ScalarUDF::from(bytes::OctetLength::new()).into())?;
+    state.register_udf(ScalarUDF::from(bytes::OctetLength::default()).into())?;
     state.register_udf(ScalarUDF::from(round_floats::RoundFloats::new()).into())?;
     whole_decimals::register(state)?;
     state.register_udf(ScalarUDF::from(OwnName::new()).into())?;

@@ -11,7 +11,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::Result;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
@@ -20,6 +20,7 @@ use quire_text::number_out::{write_f32, write_f64};
 use quire_text::temporal;
 use quire_text::temporal::{SECOND, TimeZoneRules};
 
+use super::array_results::map_array;
 use crate::zone_of;
 
 /// The function, which gives the text of an array or a row.
@@ -30,17 +31,13 @@ pub struct NestedText {
 
 impl Default for NestedText {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl NestedText {
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(1, Volatility::Immutable),
         }
     }
+}
 
+impl NestedText {
     /// Whether values of the type have parts.
     pub fn is_needed_for(from: &DataType) -> bool {
         matches!(
@@ -68,19 +65,10 @@ impl ScalarUDFImpl for NestedText {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let zone = zone_of(&args.config_options);
-        let shown = |array: &ArrayRef| -> Result<ArrayRef> {
+        map_array(&args.args, |array| {
             let texts = texts(array, &zone)?;
             Ok(Arc::new(texts.into_iter().collect::<StringViewArray>()))
-        };
-        match args.args.as_slice() {
-            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(shown(array)?)),
-            [ColumnarValue::Scalar(value)] => {
-                let text = shown(&value.to_array()?)?;
-                let text = ScalarValue::try_from_array(&text, 0)?;
-                Ok(ColumnarValue::Scalar(text))
-            }
-            _ => internal_err!("a cast takes one argument"),
-        }
+        })
     }
 }
 

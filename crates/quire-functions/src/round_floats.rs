@@ -11,7 +11,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
     ArrowPrimitiveType, DataType, Field, FieldRef, Float32Type, Float64Type, Int64Type,
 };
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::functions::math::round;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
@@ -19,6 +19,8 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
+
+use super::array_results::{are_single, result_of};
 
 /// The function: DataFusion's, with results that it does not find.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -78,12 +80,12 @@ impl ScalarUDFImpl for RoundFloats {
         if let Some(places) = args.args.get_mut(1) {
             *places = places.cast_to(&DataType::Int32, None)?;
         }
-        let is_scalar = (args.args.iter()).all(|value| matches!(value, ColumnarValue::Scalar(_)));
+        let is_single = are_single(&args.args);
         let is_float = args.return_field.data_type().is_floating();
         let arguments = args.args.clone();
         let result = match arguments.as_slice() {
             [value] if is_float => {
-                let rows = if is_scalar { 1 } else { args.number_rows };
+                let rows = if is_single { 1 } else { args.number_rows };
                 round_to_even(&value.to_array(rows)?)?
             }
             [value, places] if is_float => {
@@ -93,11 +95,7 @@ impl ScalarUDFImpl for RoundFloats {
             }
             _ => return self.inner.invoke_with_args(args),
         };
-        Ok(if is_scalar {
-            ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)
-        } else {
-            ColumnarValue::Array(result)
-        })
+        result_of(result, is_single)
     }
 
     fn output_ordering(&self, input: &[ExprProperties]) -> Result<SortProperties> {

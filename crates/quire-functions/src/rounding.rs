@@ -1,17 +1,19 @@
 //! Rounding before a cast to an integer.
 //!
 //! Arrow's cast cuts the fraction off; SQL's rounds. As in PostgreSQL, floats round half to even
-//! and decimals round half away from zero. `quire_planner::optimize::CheckedOperators` puts this function
+//! and decimals round half away from zero. `quire_planner::optimize::checked_operators` puts this function
 //! between a cast to an integer and its argument.
 
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, AsArray, Decimal128Array};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, Float32Type, Float64Type};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
+
+use super::array_results::map_array;
 
 /// The function; its result has the argument's type and no fraction.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -21,17 +23,13 @@ pub struct RoundToInteger {
 
 impl Default for RoundToInteger {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl RoundToInteger {
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(1, Volatility::Immutable),
         }
     }
+}
 
+impl RoundToInteger {
     /// Whether values of `from` must be rounded before they become integers.
     pub fn is_needed_for(from: &DataType) -> bool {
         matches!(from, DataType::Float32 | DataType::Float64)
@@ -53,18 +51,7 @@ impl ScalarUDFImpl for RoundToInteger {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [argument] = args.args.as_slice() else {
-            return internal_err!("round_to_integer takes one argument");
-        };
-        match argument {
-            ColumnarValue::Array(array) => Ok(ColumnarValue::Array(round(array)?)),
-            ColumnarValue::Scalar(scalar) => {
-                let rounded = round(&scalar.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-                    &rounded, 0,
-                )?))
-            }
-        }
+        map_array(&args.args, round)
     }
 }
 

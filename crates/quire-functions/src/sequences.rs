@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{
@@ -141,8 +141,7 @@ impl ScalarUDFImpl for SequenceFunction {
         let values: Int64Array = rows.collect::<Result<Vec<Option<i64>>>>()?.into();
         // The client may keep what it gets outside of this database. A column's default is stored by a commit that comes later in the log.
         if matches!(self.which, SequenceCall::Next | SequenceCall::Set) {
-            let synced = self.snapshot.sync_sequences();
-            synced.map_err(|error| external(error.into()))?;
+            self.snapshot.sync_sequences().map_err(Error::from)?;
         }
         Ok(ColumnarValue::Array(Arc::new(values)))
     }
@@ -155,16 +154,13 @@ impl SequenceFunction {
             return Ok(None);
         }
         let value = match self.which {
-            SequenceCall::Last => self.values.last().ok_or_else(|| {
-                external(Error::new(
-                    "55000",
-                    "lastval is not yet defined in this session",
-                ))
-            })?,
+            SequenceCall::Last => self
+                .values
+                .last()
+                .ok_or_else(|| Error::new("55000", "lastval is not yet defined in this session"))?,
             SequenceCall::NextById => {
                 let id = arrays[0].as_primitive::<Int64Type>().value(row);
-                let next = self.values.next_by_id(&self.snapshot, id.cast_unsigned());
-                next.map_err(external)?
+                self.values.next_by_id(&self.snapshot, id.cast_unsigned())?
             }
             SequenceCall::Next => self.next(&*self.sequence(arrays, row)?)?,
             SequenceCall::Current => {
@@ -175,7 +171,7 @@ impl SequenceFunction {
                     let text = format!(
                         "currval of sequence \"{name}\" is not yet defined in this session"
                     );
-                    external(Error::new("55000", text))
+                    Error::new("55000", text)
                 })?
             }
             SequenceCall::Set => {
@@ -185,7 +181,7 @@ impl SequenceFunction {
                     .get(2)
                     .is_none_or(|array| array.as_boolean().value(row));
                 let set = self.snapshot.set_value(&sequence, value, is_called);
-                set.map_err(|error| external(error.into()))?;
+                set.map_err(Error::from)?;
                 // As in PostgreSQL, `setval` with `is_called = false` leaves `currval` alone.
                 if is_called {
                     let mut values = self.values.locked();
@@ -210,15 +206,13 @@ impl SequenceFunction {
             None => name.to_lowercase(),
         };
         self.snapshot.sequence(&name).ok_or_else(|| {
-            external(Error::new(
-                "42P01",
-                format!("relation \"{written}\" does not exist"),
-            ))
+            let text = format!("relation \"{written}\" does not exist");
+            Error::new("42P01", text).into()
         })
     }
 
     fn next(&self, sequence: &SequenceDefinition) -> Result<i64> {
-        self.values.next(&self.snapshot, sequence).map_err(external)
+        Ok(self.values.next(&self.snapshot, sequence)?)
     }
 }
 
@@ -254,8 +248,4 @@ impl SequenceValues {
     fn locked(&self) -> std::sync::MutexGuard<'_, SessionSequenceValues> {
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn external(error: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
 }

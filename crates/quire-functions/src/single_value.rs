@@ -10,11 +10,12 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StructArr
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::compute::{is_null, nullif};
 use datafusion::arrow::datatypes::{DataType, Field, Fields, Int64Type};
-use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::array_results::{are_single, result_of};
 use quire_error::Error;
 
 /// The function of a value and the number of rows it was taken from; NULL if they are none.
@@ -58,7 +59,7 @@ impl ScalarUDFImpl for PackedValue {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let is_scalar = are_scalars(&args.args);
+        let is_scalar = are_single(&args.args);
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let [values, counts] = arrays.as_slice() else {
             return internal_err!("packed_value takes two arguments");
@@ -72,7 +73,7 @@ impl ScalarUDFImpl for PackedValue {
         let columns: Vec<ArrayRef> = vec![Arc::clone(values), Arc::new(is_one_of_many)];
         let fields = packed_fields(values.data_type());
         let packed = StructArray::try_new(fields, columns, Some(is_there))?;
-        shaped(Arc::new(packed), is_scalar)
+        result_of(Arc::new(packed), is_scalar)
     }
 }
 
@@ -113,7 +114,7 @@ impl ScalarUDFImpl for SingleValue {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let is_scalar = are_scalars(&args.args);
+        let is_scalar = are_single(&args.args);
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let Some(packed) = arrays.first().and_then(|array| array.as_struct_opt()) else {
             return internal_err!("single_value takes a packed value");
@@ -123,24 +124,8 @@ impl ScalarUDFImpl for SingleValue {
         };
         let is_failing = |row| packed.is_valid(row) && is_one_of_many.value(row);
         if (0..packed.len()).any(is_failing) {
-            return Err(DataFusionError::External(Box::new(
-                Error::more_than_one_row(),
-            )));
+            return Err(Error::more_than_one_row().into());
         }
-        shaped(nullif(packed.column(0), &is_null(packed)?)?, is_scalar)
+        result_of(nullif(packed.column(0), &is_null(packed)?)?, is_scalar)
     }
-}
-
-fn are_scalars(arguments: &[ColumnarValue]) -> bool {
-    let mut arguments = arguments.iter();
-    arguments.all(|argument| matches!(argument, ColumnarValue::Scalar(_)))
-}
-
-fn shaped(array: ArrayRef, is_scalar: bool) -> Result<ColumnarValue> {
-    if is_scalar {
-        return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-            &array, 0,
-        )?));
-    }
-    Ok(ColumnarValue::Array(array))
 }

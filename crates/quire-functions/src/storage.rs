@@ -47,8 +47,8 @@ impl TableFunctionImpl for StorageFunction {
                 storage_of_rows(&self.0, name)
             }
             None => {
-                let error = Error::new("42P01", format!("table \"{name}\" does not exist"));
-                Err(DataFusionError::External(Box::new(error)))
+                let text = format!("table \"{name}\" does not exist");
+                Err(Error::new("42P01", text).into())
             }
         }
     }
@@ -73,8 +73,7 @@ impl TableFunctionImpl for TablesFunction {
             let images: u64 = sizes.iter().map(|size| size.stored_bytes).sum();
             rows.table_name.push(name.clone());
             rows.storage.push("column");
-            let row_count = table.row_count().map_err(Error::from);
-            let row_count = row_count.map_err(|error| DataFusionError::External(error.into()))?;
+            let row_count = table.row_count().map_err(Error::from)?;
             rows.row_count.push(integer(row_count));
             rows.raw_bytes
                 .push(integer(total(table, |s| s.raw_bytes) + pages));
@@ -203,7 +202,7 @@ fn storage_of_rows(snapshot: &Snapshot, name: &str) -> Result<Arc<dyn TableProvi
 }
 
 fn external(error: quire_tables::EngineError) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::from(error)))
+    Error::from(error).into()
 }
 
 /// The columns of `quire_storage`, filled row by row.

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray};
+use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type};
-use datafusion::common::{Result, ScalarValue, plan_err};
+use datafusion::common::{Result, plan_err};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::functions::math;
@@ -15,6 +15,8 @@ use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+
+use super::array_results::map_array;
 
 /// Registers the functions.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
@@ -129,14 +131,9 @@ impl ScalarUDFImpl for DecimalSign {
 
 /// What `function` makes of the units of each decimal.
 fn of_each(args: &ScalarFunctionArgs, function: impl Fn(i128) -> i128) -> Result<ColumnarValue> {
-    let is_scalar = matches!(args.args[0], ColumnarValue::Scalar(_));
-    let values = args.args[0].to_array(if is_scalar { 1 } else { args.number_rows })?;
-    let decimals = values.as_primitive::<Decimal128Type>();
-    let found = decimals.unary::<_, Decimal128Type>(function);
-    let found: ArrayRef = Arc::new(found.with_data_type(args.return_type().clone()));
-    Ok(if is_scalar {
-        ColumnarValue::Scalar(ScalarValue::try_from_array(&found, 0)?)
-    } else {
-        ColumnarValue::Array(found)
+    map_array(&args.args, |values| {
+        let decimals = values.as_primitive::<Decimal128Type>();
+        let found = decimals.unary::<_, Decimal128Type>(function);
+        Ok(Arc::new(found.with_data_type(args.return_type().clone())))
     })
 }

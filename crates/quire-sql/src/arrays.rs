@@ -6,16 +6,14 @@
 //! 3. `a[1:2][2]` is a call of a function of ours: where one subscript is a range, a single one is a range from 1.
 //! 4. While the types of parameters are looked for, `x = ANY ($1)` is `x IN ($1)`, and what is found is the type of elements.
 
-use std::ops::ControlFlow;
-
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Statement,
-    Subscript, Value, VisitorMut,
+    Subscript, Value,
 };
 use quire_functions::{ARRAY_SLICES, ArrayElement, elements_of, parse_array};
 
-use super::calls::call;
-use super::walk::walk_mut;
+use super::calls::{call, cast};
+use super::walk::change_expressions;
 
 /// See the module, 1 to 3.
 pub(super) fn rewrite(expr: &mut Expr) {
@@ -132,16 +130,6 @@ fn text_element(text: Option<String>) -> Expr {
     Expr::Value(value.into())
 }
 
-fn cast(expr: Expr, data_type: DataType) -> Expr {
-    Expr::Cast {
-        kind: CastKind::Cast,
-        expr: Box::new(expr),
-        data_type,
-        array: false,
-        format: None,
-    }
-}
-
 /// The type of the elements of an array type.
 pub fn element_of(array: &ArrayElemTypeDef) -> Option<&DataType> {
     match array {
@@ -224,39 +212,30 @@ fn spelled(elements: Vec<ArrayElement>, element_type: &DataType) -> Expr {
 
 /// See the module, 4: the numbers of the parameters that are arrays.
 pub fn array_parameters(statement: &mut Statement) -> Vec<usize> {
-    let mut finder = ArrayQuantifierFinder::default();
-    let _ = walk_mut(statement, &mut finder);
-    finder.found
+    let mut found = Vec::new();
+    change_expressions(statement, |expr| found.extend(parameter_to_list(expr)));
+    found
 }
 
-#[derive(Default)]
-struct ArrayQuantifierFinder {
-    found: Vec<usize>,
-}
-
-impl VisitorMut for ArrayQuantifierFinder {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        let (left, right, negated) = match expr {
-            Expr::AnyOp { left, right, .. } => (left, right, false),
-            Expr::AllOp { left, right, .. } => (left, right, true),
-            _ => return ControlFlow::Continue(()),
-        };
-        let mut parameter = right.as_ref();
-        while let Expr::Nested(inner) = parameter {
-            parameter = inner;
-        }
-        if let Expr::Value(value) = parameter
-            && let Value::Placeholder(name) = &value.value
-            && let Some(digits) = name.strip_prefix('$')
-            && let Ok(number) = digits.parse()
-        {
-            self.found.push(number);
-            let list = vec![parameter.clone()];
-            let left = std::mem::replace(left, Box::new(null()));
-            *expr = in_list(left, list, negated);
-        }
-        ControlFlow::Continue(())
+fn parameter_to_list(expr: &mut Expr) -> Option<usize> {
+    let (left, right, negated) = match expr {
+        Expr::AnyOp { left, right, .. } => (left, right, false),
+        Expr::AllOp { left, right, .. } => (left, right, true),
+        _ => return None,
+    };
+    let mut parameter = right.as_ref();
+    while let Expr::Nested(inner) = parameter {
+        parameter = inner;
     }
+    let Expr::Value(value) = parameter else {
+        return None;
+    };
+    let Value::Placeholder(name) = &value.value else {
+        return None;
+    };
+    let number = name.strip_prefix('$')?.parse().ok()?;
+    let list = vec![parameter.clone()];
+    let left = std::mem::replace(left, Box::new(null()));
+    *expr = in_list(left, list, negated);
+    Some(number)
 }

@@ -1,8 +1,8 @@
-//! Construction of function calls in the syntax tree.
+//! Construction of function calls and casts in the syntax tree.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    ObjectName,
+    CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName,
 };
 
 /// A call of the function `name`, unquoted and unqualified, with positional arguments.
@@ -24,4 +24,15 @@ pub fn call(name: &str, arguments: Vec<Expr>) -> Expr {
         over: None,
         within_group: Vec::new(),
     })
+}
+
+/// `CAST(expr AS data_type)`
+pub(crate) fn cast(expr: Expr, data_type: DataType) -> Expr {
+    Expr::Cast {
+        kind: CastKind::Cast,
+        expr: Box::new(expr),
+        data_type,
+        array: false,
+        format: None,
+    }
 }

@@ -6,22 +6,20 @@
 //! `a * b + c` stay the same expression.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, Statement, UnaryOperator, Value, VisitorMut,
+    FunctionArguments, Ident, ObjectName, Statement, UnaryOperator, Value,
 };
 use quire_functions::OwnName;
 
 use super::names::last_part;
-use super::walk::walk_mut;
+use super::walk::change_expressions;
 
 /// Marks what names leave out; says whether there is anything of the kind.
 pub fn mark(statement: &mut Statement) -> bool {
     let mut marker = ExpressionNameMarker { has_marked: false };
-    // The marker never breaks off.
-    let _ = walk_mut(statement, &mut marker);
+    change_expressions(statement, |expr| marker.mark(expr));
     marker.has_marked
 }
 
@@ -29,10 +27,8 @@ struct ExpressionNameMarker {
     has_marked: bool,
 }
 
-impl VisitorMut for ExpressionNameMarker {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+impl ExpressionNameMarker {
+    fn mark(&mut self, expr: &mut Expr) {
         if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr {
             // The planner looks for a subquery there.
             unmark(right);
@@ -50,11 +46,8 @@ impl VisitorMut for ExpressionNameMarker {
             }
             _ => self.operands(expr),
         }
-        ControlFlow::Continue(())
     }
-}
 
-impl ExpressionNameMarker {
     fn put_around(&mut self, expr: &mut Expr, text: Option<String>) {
         let inner = std::mem::replace(expr, Expr::Value(Value::Null.into()));
         let text = text.map(|text| Expr::Value(Value::SingleQuotedString(text).into()));

@@ -53,16 +53,6 @@ pub fn quoted(name: &str) -> String {
     }
 }
 
-/// A text as a literal.
-pub fn quoted_literal(text: &str) -> String {
-    let doubled = text.replace('\'', "''");
-    if text.contains('\\') {
-        format!("E'{}'", doubled.replace('\\', "\\\\"))
-    } else {
-        format!("'{doubled}'")
-    }
-}
-
 fn is_reserved(name: &str) -> bool {
     use datafusion::sql::sqlparser::keywords::{
         ALL_KEYWORDS, ALL_KEYWORDS_INDEX, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER,

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{
     OrderByExpr, TimezoneInfo, Value,
 };
 
-use super::calls::call;
+use super::calls::{call, cast};
 use super::names::last_part;
 
 /// PostgreSQL's name, and the planner's.
@@ -284,16 +284,6 @@ fn aggregate(
     }
     function.filter = Some(Box::new(filter.clone()));
     Some(Expr::Function(function))
-}
-
-fn cast(expr: Expr, data_type: DataType) -> Expr {
-    Expr::Cast {
-        kind: CastKind::Cast,
-        expr: Box::new(expr),
-        data_type,
-        array: false,
-        format: None,
-    }
 }
 
 /// The arguments, if they are plain ones.

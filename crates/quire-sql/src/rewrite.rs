@@ -29,7 +29,7 @@ use datafusion::sql::sqlparser::ast::{
     TableAliasColumnDef, TableFactor, UnaryOperator, Value, VisitorMut,
 };
 
-use super::calls::call;
+use super::calls::{call, cast};
 use super::walk::walk_mut;
 use super::{
     alias_scopes, array_subqueries, arrays, distinct_keys, frame_offsets, grouping_sets,
@@ -145,13 +145,7 @@ fn condition_to_boolean(condition: &mut Expr) {
     if let Expr::Value(value) = condition
         && matches!(value.value, Value::SingleQuotedString(_))
     {
-        *condition = Expr::Cast {
-            kind: CastKind::Cast,
-            expr: Box::new(Expr::Value(value.clone())),
-            data_type: DataType::Boolean,
-            array: false,
-            format: None,
-        };
+        *condition = cast(Expr::Value(value.clone()), DataType::Boolean);
     }
 }
 
@@ -240,16 +234,11 @@ fn complement(expr: &mut Expr) {
     } = expr
     {
         let one = Expr::Value(Value::Number("1".to_owned(), false).into());
-        let ones = Expr::Cast {
-            kind: CastKind::Cast,
-            expr: Box::new(Expr::UnaryOp {
-                op: UnaryOperator::Minus,
-                expr: Box::new(one),
-            }),
-            data_type: DataType::SmallInt(None),
-            array: false,
-            format: None,
+        let minus_one = Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr: Box::new(one),
         };
+        let ones = cast(minus_one, DataType::SmallInt(None));
         let operand = std::mem::replace(operand.as_mut(), Expr::Value(Value::Null.into()));
         *expr = Expr::Nested(Box::new(Expr::BinaryOp {
             left: Box::new(Expr::Nested(Box::new(operand))),
@@ -346,13 +335,7 @@ fn exponent_to_double(expr: &mut Expr) {
     };
     if digits.contains(['e', 'E']) {
         let text = Expr::Value(Value::SingleQuotedString(digits.clone()).into());
-        *expr = Expr::Cast {
-            kind: CastKind::Cast,
-            expr: Box::new(text),
-            data_type: DataType::DoublePrecision,
-            array: false,
-            format: None,
-        };
+        *expr = cast(text, DataType::DoublePrecision);
     }
 }
 

@@ -7,6 +7,7 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArguments, Query, SetExpr, TypedString, UnaryOperator, Value, ValueWithSpan,
 };
 
+use crate::calls::cast;
 use crate::names::last_part;
 
 /// The columns of `VALUES`.
@@ -74,13 +75,7 @@ fn settle(places: &mut [&mut Expr]) {
     };
     for place in places.iter_mut().filter(|place| is_open(place)) {
         let literal = std::mem::replace(*place, Expr::Value(Value::Null.into()));
-        **place = Expr::Cast {
-            kind: CastKind::Cast,
-            expr: Box::new(literal),
-            data_type: data_type.clone(),
-            array: false,
-            format: None,
-        };
+        **place = cast(literal, data_type.clone());
     }
 }
 

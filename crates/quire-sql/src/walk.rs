@@ -28,6 +28,11 @@ pub fn for_each_expression(tree: &impl Visit, look: impl FnMut(&Expr)) {
     let _ = walk(tree, &mut ExpressionVisitor(look));
 }
 
+/// Has every expression changed, an outer one behind those within it.
+pub fn change_expressions(tree: &mut impl VisitMut, change: impl FnMut(&mut Expr)) {
+    let _ = walk_mut(tree, &mut ExpressionVisitor(change));
+}
+
 /// Shows every expression but those of subqueries, which have tables, aggregates and windows of their own; breaks when `look` does.
 pub fn look_at_own_expressions(
     tree: &impl Visit,
@@ -105,6 +110,15 @@ impl<F: FnMut(&Expr)> Visitor for ExpressionVisitor<F> {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        (self.0)(expr);
+        ControlFlow::Continue(())
+    }
+}
+
+impl<F: FnMut(&mut Expr)> VisitorMut for ExpressionVisitor<F> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         (self.0)(expr);
         ControlFlow::Continue(())
     }

@@ -14,6 +14,7 @@ mod integers;
 mod open_row_group;
 mod piece;
 mod reader;
+mod runs;
 mod selection;
 mod stored_tests;
 mod vector_groups;

@@ -1,10 +1,11 @@
 //! A column table as one snapshot sees it.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;
-use quire_codec::CodecScalar;
+use quire_codec::{CodecScalar, PhysicalType};
 use quire_format::row_group::RowGroup;
 
 use crate::catalog::{TableEntry, TableState};
@@ -187,6 +188,21 @@ impl ColumnTable {
                 count: self.row_group_count(),
             })?;
         entry.row_group(&self.source, &self.entry.definition, index)
+    }
+
+    /// The smallest and the largest stored value of a column of 16, 32 or 64-bit integers: dates in days, timestamps in microseconds, decimals
+    /// without their point. Deleted rows are included, changes are not. `None` for other columns, and if no row has a value.
+    pub fn integer_bounds(&self, column: usize) -> Option<RangeInclusive<i64>> {
+        let sql_type = self.entry.definition.columns.get(column)?.sql_type;
+        if !matches!(
+            sql_type.physical_type(),
+            PhysicalType::Int16 | PhysicalType::Int32 | PhysicalType::Int64
+        ) {
+            return None;
+        }
+        let zone = &self.state.root.columns.get(column)?.zone;
+        let bound = |bound: &Option<CodecScalar>| bound.as_ref()?.as_integer()?.try_into().ok();
+        Some(bound(&zone.min)?..=bound(&zone.max)?)
     }
 
     /// Statistics of a column of all row groups, deleted rows included; `None` when there is no such column.

@@ -14,6 +14,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
         "quire-codec",
         &[
             "kernel",
+            "stored_set",
             "physical_type",
             "codec_id",
             "error",
@@ -133,6 +134,8 @@ const LAYERS: [(&str, &[&str]); 21] = [
         &[
             "error",
             "control",
+            "typed_array_builder",
+            "writable",
             "atomic_file",
             "pipeline",
             "parquet",
@@ -155,7 +158,9 @@ const LAYERS: [(&str, &[&str]); 21] = [
     (
         "quire-functions",
         &[
+            "array_results",
             "group_states",
+            "replaced_function",
             "float_totals",
             "frames",
             "sum",

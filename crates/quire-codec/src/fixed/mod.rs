@@ -170,6 +170,24 @@ impl<E: Element> FixedDecoder<E> {
         Ok(rows)
     }
 
+    /// Calls `take` with the value and the length, at least 1, of each run of equal values of a vector; the lengths add up to its rows. `false`,
+    /// and no call, unless the codec is [`CodecId::Rle`].
+    pub fn for_each_run(
+        &mut self,
+        vector: usize,
+        mut take: impl FnMut(E, usize),
+    ) -> Result<bool, Corrupt> {
+        let rows = vector_rows(self.row_count, vector);
+        let FixedScheme::Rle(decoder) = &mut self.scheme else {
+            return Ok(false);
+        };
+        decoder.for_each_run(vector, rows, |value, length| {
+            take(value, length);
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
     /// The value of row `row`, decoding at most its vector.
     #[inline]
     pub fn value(&mut self, row: usize) -> Result<E, Corrupt> {

@@ -14,6 +14,9 @@ use crate::{Corrupt, ImageCursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Up to this length, a run is written with as many values as this.
+const SHORT_RUN: usize = 8;
+
 struct RleRuns<E> {
     values: Vec<E>,
     lengths: Vec<i16>,
@@ -102,7 +105,7 @@ impl<E: Element> RleDecoder<E> {
         })
     }
 
-    /// First run of a vector, and its run lengths at the front of `lengths`.
+    /// First run of a vector, and its run lengths less one at the front of `lengths`.
     fn lengths<'b>(
         &mut self,
         vector: usize,
@@ -116,31 +119,51 @@ impl<E: Element> RleDecoder<E> {
         Ok((first, lengths))
     }
 
-    pub(crate) fn decode_vector(
+    /// Calls `take` with the value and the length of each run of a vector of `rows` rows.
+    pub(crate) fn for_each_run(
         &mut self,
         vector: usize,
         rows: usize,
-        out: &mut [E; VECTOR_VALUES],
+        mut take: impl FnMut(E, usize) -> Result<(), Corrupt>,
     ) -> Result<(), Corrupt> {
         let mut lengths = [0i16; VECTOR_VALUES];
         let (first, lengths) = self.lengths(vector, &mut lengths)?;
         let mut values = [E::default(); VECTOR_VALUES];
         let values = &mut values[..lengths.len()];
         self.values.read(first, values)?;
-        let mut rest = &mut out[..rows];
+        let mut end = 0;
         for (value, length) in values.iter().zip(lengths) {
             let length = usize::from(*length as u16) + 1;
-            let (run, after) = rest
-                .split_at_mut_checked(length)
-                .ok_or_else(wrong_lengths)?;
-            run.fill(*value);
-            rest = after;
+            end += length;
+            take(*value, length)?;
         }
-        if rest.is_empty() {
+        if end == rows {
             Ok(())
         } else {
             Err(wrong_lengths())
         }
+    }
+
+    pub(crate) fn decode_vector(
+        &mut self,
+        vector: usize,
+        rows: usize,
+        out: &mut [E; VECTOR_VALUES],
+    ) -> Result<(), Corrupt> {
+        let mut row = 0;
+        self.for_each_run(vector, rows, |value, length| {
+            let rest = out.get_mut(row..).ok_or_else(wrong_lengths)?;
+            row += length;
+            match rest.first_chunk_mut::<SHORT_RUN>() {
+                // Without a loop, whose end nobody can predict. The next run overwrites what is too much.
+                Some(start) if length <= SHORT_RUN => start.fill(value),
+                _ => rest
+                    .get_mut(..length)
+                    .ok_or_else(wrong_lengths)?
+                    .fill(value),
+            }
+            Ok(())
+        })
     }
 
     pub(crate) fn value(&mut self, row: usize, rows: usize) -> Result<E, Corrupt> {

@@ -52,52 +52,27 @@ pub use layout::{LayoutColumn, TransformPageShape, TransformRowLayout};
 
 use std::fmt;
 
-/// How a page lies on storage. The numbers are stored with the image and never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Transform {
-    /// As in memory.
-    Rows = 0,
-    /// Rows to columns.
-    R2c = 1,
-    /// Columns, transposed within each register.
-    Rlt = 2,
-    /// Columns, each transposed as a whole.
-    Clt = 3,
-    /// Columns, neighbours in each register replaced by their XOR.
-    Xor = 4,
-    /// Columns, XOR and then the transposition within each register.
-    XorRlt = 5,
+use crate::stored_set::stored_set;
+
+stored_set! {
+    /// How a page lies on storage. The numbers are stored with the image and never reused.
+    pub enum Transform {
+        /// As in memory.
+        Rows = 0 "rows",
+        /// Rows to columns.
+        R2c = 1 "r2c",
+        /// Columns, transposed within each register.
+        Rlt = 2 "rlt",
+        /// Columns, each transposed as a whole.
+        Clt = 3 "clt",
+        /// Columns, neighbours in each register replaced by their XOR.
+        Xor = 4 "xor",
+        /// Columns, XOR and then the transposition within each register.
+        XorRlt = 5 "xor_rlt",
+    }
 }
 
 impl Transform {
-    /// Every transform, in the order of the stored number: the six scenarios of the paper.
-    pub const ALL: [Self; 6] = [
-        Self::Rows,
-        Self::R2c,
-        Self::Rlt,
-        Self::Clt,
-        Self::Xor,
-        Self::XorRlt,
-    ];
-
-    /// The transform a stored number stands for.
-    pub fn from_u8(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| *one as u8 == number)
-    }
-
-    /// Lower-case name, as written in SQL (`storage_format = 'xor_rlt'`).
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rows => "rows",
-            Self::R2c => "r2c",
-            Self::Rlt => "rlt",
-            Self::Clt => "clt",
-            Self::Xor => "xor",
-            Self::XorRlt => "xor_rlt",
-        }
-    }
-
     /// The transform of that name, in any letter case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL

@@ -38,6 +38,13 @@ impl From<DataFusionError> for Error {
     }
 }
 
+/// For a function of ours that DataFusion calls: the way back is above.
+impl From<Error> for DataFusionError {
+    fn from(error: Error) -> Self {
+        DataFusionError::External(Box::new(error))
+    }
+}
+
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         match error {

@@ -1,15 +1,9 @@
 //! Builds one Arrow array from the fields of one column.
 
-use std::sync::Arc;
-
 use arrow::array::{
-    ArrayRef, ArrowPrimitiveType, BinaryViewBuilder, BooleanBuilder, PrimitiveBuilder,
-    StringViewBuilder,
+    ArrayRef, ArrowPrimitiveType, BinaryViewBuilder, PrimitiveBuilder, StringViewBuilder,
 };
-use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Field, Float32Type, Float64Type, Int16Type, Int32Type,
-    Int64Type, TimeUnit, TimestampMicrosecondType,
-};
+use arrow::datatypes::{DataType, Field};
 use quire_text::boolean::parse_bool;
 use quire_text::bytea;
 use quire_text::calendar::{parse_date, parse_timestamp};
@@ -20,6 +14,7 @@ use quire_text::temporal::TimeZoneRules;
 use quire_text::type_name::sql_name;
 
 use super::super::error::{CopyError, Problem, shown};
+use super::super::typed_array_builder::TypedArrayBuilder;
 use super::chunk::{ParsedRecords, RecordFailure};
 use super::options::TextLimit;
 
@@ -30,26 +25,10 @@ pub(super) struct ColumnBuilder {
     data_type: DataType,
     nullable: bool,
     text_limit: Option<TextLimit>,
-    values: CsvColumnValues,
+    /// The zone of texts that name none, if they are instants.
+    zone: Option<TimeZoneRules>,
+    values: TypedArrayBuilder,
     scratch: Vec<u8>,
-}
-
-enum CsvColumnValues {
-    Boolean(BooleanBuilder),
-    Int16(PrimitiveBuilder<Int16Type>),
-    Int32(PrimitiveBuilder<Int32Type>),
-    Int64(PrimitiveBuilder<Int64Type>),
-    Float32(PrimitiveBuilder<Float32Type>),
-    Float64(PrimitiveBuilder<Float64Type>),
-    Decimal(PrimitiveBuilder<Decimal128Type>, u8, u8),
-    Date(PrimitiveBuilder<Date32Type>),
-    /// With the zone of texts that name none, if they are instants.
-    Timestamp(
-        PrimitiveBuilder<TimestampMicrosecondType>,
-        Option<TimeZoneRules>,
-    ),
-    Text(StringViewBuilder),
-    Bytes(BinaryViewBuilder),
 }
 
 impl ColumnBuilder {
@@ -62,20 +41,21 @@ impl ColumnBuilder {
         capacity: usize,
     ) -> Result<Self, CopyError> {
         let data_type = field.data_type();
-        let values = CsvColumnValues::new(data_type, session, capacity).ok_or_else(|| {
-            CopyError::Option {
+        let values =
+            TypedArrayBuilder::of(data_type, capacity).ok_or_else(|| CopyError::Option {
                 message: format!(
                     "column {} cannot be read from CSV as {}",
                     column + 1,
                     sql_name(data_type)
                 ),
-            }
-        })?;
+            })?;
+        let is_instant = matches!(data_type, DataType::Timestamp(_, Some(_)));
         Ok(Self {
             column,
             data_type: data_type.clone(),
             nullable: field.is_nullable(),
             text_limit,
+            zone: is_instant.then(|| session.clone()),
             values,
             scratch: Vec::new(),
         })
@@ -93,7 +73,7 @@ impl ColumnBuilder {
             failures,
         };
         match &mut self.values {
-            CsvColumnValues::Boolean(builder) => {
+            TypedArrayBuilder::Boolean(builder) => {
                 fields.each(|text| match text.map(parse_bool).transpose() {
                     Ok(value) => {
                         builder.append_option(value);
@@ -105,22 +85,22 @@ impl ColumnBuilder {
                     }
                 });
             }
-            CsvColumnValues::Int16(builder) => fields.primitive(builder, parse_integer),
-            CsvColumnValues::Int32(builder) => fields.primitive(builder, parse_integer),
-            CsvColumnValues::Int64(builder) => fields.primitive(builder, parse_i64),
-            CsvColumnValues::Float32(builder) => fields.primitive(builder, parse_f32),
-            CsvColumnValues::Float64(builder) => fields.primitive(builder, parse_f64),
-            CsvColumnValues::Decimal(builder, precision, scale) => {
+            TypedArrayBuilder::Int16(builder) => fields.primitive(builder, parse_integer),
+            TypedArrayBuilder::Int32(builder) => fields.primitive(builder, parse_integer),
+            TypedArrayBuilder::Int64(builder) => fields.primitive(builder, parse_i64),
+            TypedArrayBuilder::Float32(builder) => fields.primitive(builder, parse_f32),
+            TypedArrayBuilder::Float64(builder) => fields.primitive(builder, parse_f64),
+            TypedArrayBuilder::Decimal(builder, precision, scale) => {
                 let (precision, scale) = (*precision, *scale);
                 fields.primitive(builder, |text| parse_decimal(text, precision, scale));
             }
-            CsvColumnValues::Date(builder) => fields.primitive(builder, parse_date),
-            CsvColumnValues::Timestamp(builder, zone) => {
-                let zone = zone.as_ref();
+            TypedArrayBuilder::Date(builder) => fields.primitive(builder, parse_date),
+            TypedArrayBuilder::Timestamp(builder) => {
+                let zone = self.zone.as_ref();
                 fields.primitive(builder, |text| parse_timestamp(text, zone));
             }
-            CsvColumnValues::Text(builder) => fields.text(builder, self.text_limit.as_ref()),
-            CsvColumnValues::Bytes(builder) => fields.bytes(builder),
+            TypedArrayBuilder::Text(builder) => fields.text(builder, self.text_limit.as_ref()),
+            TypedArrayBuilder::Bytes(builder) => fields.bytes(builder),
         }
         for failure in &mut failures[before..] {
             self.name_type(failure);
@@ -137,47 +117,7 @@ impl ColumnBuilder {
 
     /// The array so far; the builder starts again.
     pub(super) fn finish(&mut self) -> ArrayRef {
-        match &mut self.values {
-            CsvColumnValues::Boolean(builder) => Arc::new(builder.finish()),
-            CsvColumnValues::Int16(builder) => Arc::new(builder.finish()),
-            CsvColumnValues::Int32(builder) => Arc::new(builder.finish()),
-            CsvColumnValues::Int64(builder) => Arc::new(builder.finish()),
-            CsvColumnValues::Float32(builder) => Arc::new(builder.finish()),
-            CsvColumnValues::Float64(builder) => Arc::new(builder.finish()),
-            CsvColumnValues::Decimal(builder, ..) => Arc::new(builder.finish()),
-            CsvColumnValues::Date(builder) => Arc::new(builder.finish()),
-            CsvColumnValues::Timestamp(builder, _) => Arc::new(builder.finish()),
-            CsvColumnValues::Text(builder) => Arc::new(builder.finish()),
-            CsvColumnValues::Bytes(builder) => Arc::new(builder.finish()),
-        }
-    }
-}
-
-impl CsvColumnValues {
-    fn new(data_type: &DataType, session: &TimeZoneRules, capacity: usize) -> Option<Self> {
-        Some(match data_type {
-            DataType::Boolean => Self::Boolean(BooleanBuilder::with_capacity(capacity)),
-            DataType::Int16 => Self::Int16(PrimitiveBuilder::with_capacity(capacity)),
-            DataType::Int32 => Self::Int32(PrimitiveBuilder::with_capacity(capacity)),
-            DataType::Int64 => Self::Int64(PrimitiveBuilder::with_capacity(capacity)),
-            DataType::Float32 => Self::Float32(PrimitiveBuilder::with_capacity(capacity)),
-            DataType::Float64 => Self::Float64(PrimitiveBuilder::with_capacity(capacity)),
-            DataType::Decimal128(precision, scale) => {
-                let builder = PrimitiveBuilder::with_capacity(capacity);
-                let builder = builder.with_data_type(data_type.clone());
-                let scale = u8::try_from(*scale).ok().filter(|scale| *scale <= 38)?;
-                Self::Decimal(builder, *precision, scale)
-            }
-            DataType::Date32 => Self::Date(PrimitiveBuilder::with_capacity(capacity)),
-            DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-                let builder = PrimitiveBuilder::with_capacity(capacity);
-                let builder = builder.with_data_type(data_type.clone());
-                Self::Timestamp(builder, zone.as_ref().map(|_| session.clone()))
-            }
-            DataType::Utf8View => Self::Text(StringViewBuilder::with_capacity(capacity)),
-            DataType::BinaryView => Self::Bytes(BinaryViewBuilder::with_capacity(capacity)),
-            _ => return None,
-        })
+        self.values.finish()
     }
 }
 

@@ -16,10 +16,10 @@ use quire_text::number_out::{
     write_date, write_decimal, write_f32, write_f64, write_integer, write_timestamp,
 };
 use quire_text::temporal::{TimeZoneRules, write_instant};
-use quire_text::type_name::sql_name;
 
 use super::super::control::{CopyControl, CopyPhase, CopyProgress};
 use super::super::error::CopyError;
+use super::super::writable::{check_writable, unwritable};
 
 /// Text is handed to the output in pieces of about this size.
 const FLUSH_BYTES: usize = 1 << 20;
@@ -80,15 +80,7 @@ impl<W: Write> CsvWriter<W> {
             let message = "DELIMITER and QUOTE must differ".to_owned();
             return Err(CopyError::Option { message });
         }
-        for field in schema.fields() {
-            if !is_writable(field.data_type()) {
-                return Err(CopyError::Unwritable {
-                    column: field.name().clone(),
-                    sql_type: sql_name(field.data_type()),
-                    format: "CSV",
-                });
-            }
-        }
+        check_writable(schema, "CSV")?;
         let phase = CopyPhase::Writing;
         let progress = CopyProgress {
             phase,
@@ -174,27 +166,6 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-fn is_writable(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Boolean
-            | DataType::Int16
-            | DataType::Int32
-            | DataType::Int64
-            | DataType::Float32
-            | DataType::Float64
-            | DataType::Decimal128(..)
-            | DataType::Date32
-            | DataType::Timestamp(TimeUnit::Microsecond, _)
-            | DataType::Utf8
-            | DataType::LargeUtf8
-            | DataType::Utf8View
-            | DataType::Binary
-            | DataType::LargeBinary
-            | DataType::BinaryView
-    )
-}
-
 struct CsvWriterColumn<'a> {
     array: &'a dyn Array,
     values: CsvWriterValues<'a>,
@@ -245,13 +216,7 @@ impl<'a> CsvWriterColumn<'a> {
             DataType::Binary => CsvWriterValues::Binary(array.as_binary()),
             DataType::LargeBinary => CsvWriterValues::LargeBinary(array.as_binary()),
             DataType::BinaryView => CsvWriterValues::BinaryView(array.as_binary_view()),
-            other => {
-                return Err(CopyError::Unwritable {
-                    column: name.to_owned(),
-                    sql_type: sql_name(other),
-                    format: "CSV",
-                });
-            }
+            other => return Err(unwritable(name, other, "CSV")),
         };
         Ok(Self { array, values })
     }

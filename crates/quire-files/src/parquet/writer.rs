@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::concat;
-use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
@@ -15,10 +15,10 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
-use quire_text::type_name::sql_name;
 
 use super::super::control::{CopyControl, CopyPhase, CopyProgress};
 use super::super::error::CopyError;
+use super::super::writable::check_writable;
 
 /// Options of writing Parquet.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         control: CopyControl,
     ) -> Result<Self, CopyError> {
         let file: Arc<str> = name.into();
-        check_schema(schema)?;
+        check_writable(schema, "Parquet")?;
         let properties = WriterProperties::builder()
             .set_compression(options.compression)
             .set_created_by(format!("quire {}", env!("CARGO_PKG_VERSION")))
@@ -231,37 +231,6 @@ fn encode_column(
         }
     }
     writer.close()
-}
-
-fn check_schema(schema: &Schema) -> Result<(), CopyError> {
-    for field in schema.fields() {
-        let writable = matches!(
-            field.data_type(),
-            DataType::Boolean
-                | DataType::Int16
-                | DataType::Int32
-                | DataType::Int64
-                | DataType::Float32
-                | DataType::Float64
-                | DataType::Decimal128(..)
-                | DataType::Date32
-                | DataType::Timestamp(TimeUnit::Microsecond, _)
-                | DataType::Utf8
-                | DataType::LargeUtf8
-                | DataType::Utf8View
-                | DataType::Binary
-                | DataType::LargeBinary
-                | DataType::BinaryView
-        );
-        if !writable {
-            return Err(CopyError::Unwritable {
-                column: field.name().clone(),
-                sql_type: sql_name(field.data_type()),
-                format: "Parquet",
-            });
-        }
-    }
-    Ok(())
 }
 
 fn write_error(file: &Arc<str>, error: ParquetError) -> CopyError {

@@ -1,7 +1,7 @@
 //! The integers that a column of residuals is added to: those of one other column, or of two combined.
 
 use quire_codec::correlated::{self, Combination, Residual, is_supported};
-use quire_codec::{CodecScalar, Corrupt, PhysicalType};
+use quire_codec::{Corrupt, PhysicalType};
 
 use super::plain::PlainSegment;
 
@@ -146,11 +146,9 @@ fn clear_nulls<E: Default>(
 }
 
 fn one_or_zero(reference: &mut PlainSegment, row: usize) -> Result<i64, Corrupt> {
-    match reference.value(row)? {
-        None => Ok(0),
-        Some(CodecScalar::Int16(value)) => Ok(value.into()),
-        Some(CodecScalar::Int32(value)) => Ok(value.into()),
-        Some(CodecScalar::Int64(value)) => Ok(value),
-        Some(_) => Err(Corrupt::new("reference of another type", 1)),
-    }
+    let Some(value) = reference.value(row)? else {
+        return Ok(0);
+    };
+    let value = value.as_integer().and_then(|value| value.try_into().ok());
+    value.ok_or_else(|| Corrupt::new("reference of another type", 1))
 }

@@ -45,6 +45,7 @@ mod fill;
 mod map;
 mod plain;
 mod reader;
+mod runs;
 mod select;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ pub use encode_map::{EncodeMapError, EncodedMap, encode_map};
 pub use plain::SegmentSizes;
 pub use quire_codec::choose::{Beneath, ChooseOptions, CodecChoice, SearchEffort, Sketch};
 pub use reader::SegmentReader;
+pub use runs::IntegerRuns;
 
 use fill::FilledValues;
 use quire_codec::choose::{choose, encode};

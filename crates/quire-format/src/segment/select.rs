@@ -2,14 +2,13 @@
 
 use super::plain::{PlainSegment, ValueDecoder};
 use super::reader::SegmentReader;
-use quire_codec::fixed::FixedDecoder;
 use quire_codec::int::Element;
 use quire_codec::{Corrupt, PhysicalType, RowMask};
 use std::ops::RangeInclusive;
 
 impl SegmentReader {
-    /// Marks the rows of a vector whose integer lies in `range`, and returns how many rows the vector has. Bits beyond
-    /// them, and those of NULL rows, are arbitrary.
+    /// Marks the rows of a vector whose integer lies in `range`, and returns how many rows the vector has. Bits past the
+    /// row count and those of NULL rows are unspecified.
     ///
     /// # Errors
     /// Corrupt bytes, a vector beyond the segment, or a segment that holds no integers of 16 to 64 bits.
@@ -52,18 +51,10 @@ impl PlainSegment {
         range: RangeInclusive<i64>,
         mask: &mut RowMask,
     ) -> Result<usize, Corrupt> {
-        fn select<E: Element>(
-            decoder: &mut FixedDecoder<E>,
-            vector: usize,
-            range: RangeInclusive<i64>,
-            mask: &mut RowMask,
-        ) -> Result<usize, Corrupt> {
-            decoder.select_range(vector, narrowed(range), mask)
-        }
         match &mut self.values {
-            ValueDecoder::Int16(decoder) => select(decoder, vector, range, mask),
-            ValueDecoder::Int32(decoder) => select(decoder, vector, range, mask),
-            ValueDecoder::Int64(decoder) => select(decoder, vector, range, mask),
+            ValueDecoder::Int16(decoder) => decoder.select_range(vector, narrowed(range), mask),
+            ValueDecoder::Int32(decoder) => decoder.select_range(vector, narrowed(range), mask),
+            ValueDecoder::Int64(decoder) => decoder.select_range(vector, narrowed(range), mask),
             _ => Err(self.wrong_type(PhysicalType::Int64)),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::i256;
 use datafusion::arrow::array::{ArrayRef, Decimal128Array, Float64Array};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use quire_exec::plan::{nearest_double, nearest_mean};
 
 use quire_error::Error;
@@ -154,9 +154,7 @@ impl MeanTotal {
         let limit = 10_u128.pow(u32::from(precision));
         match self.nearest_mean(factor) {
             Some(mean) if mean.unsigned_abs() < limit => Ok(Some(mean)),
-            _ => Err(DataFusionError::External(Box::new(
-                Error::decimal_out_of_range(),
-            ))),
+            _ => Err(Error::decimal_out_of_range().into()),
         }
     }
 

@@ -61,8 +61,7 @@ pub(crate) fn added<T: SummableFloat>(left: T::Native, right: T::Native) -> Resu
 /// The error of a float that is too large.
 #[cold]
 pub(crate) fn overflow() -> DataFusionError {
-    let error = Error::new("22003", "value out of range: overflow");
-    DataFusionError::External(Box::new(error))
+    Error::new("22003", "value out of range: overflow").into()
 }
 
 impl FloatResult {

@@ -290,7 +290,7 @@ impl SumTotal {
                 Error::new("22003", format!("sum has more than {precision} digits"))
             }
         };
-        DataFusionError::External(Box::new(error))
+        error.into()
     }
 
     fn add(self, left: i128, right: i128) -> Result<i128> {

@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, FieldRef};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, internal_err};
-use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 
-use super::super::bytes::map_array;
+use super::super::array_results::map_array;
+use super::super::replaced_function::{OwnCalculation, replace};
 
 /// Replaces DataFusion's functions.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
@@ -22,9 +20,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         ("lower", LetterChange::Lower),
         ("initcap", LetterChange::Capitals),
     ] {
-        let inner = state.udf(name)?;
-        let function = CaseFunction { inner, change };
-        state.register_udf(ScalarUDF::from(function).into())?;
+        replace(state, name, change)?;
     }
     Ok(())
 }
@@ -76,45 +72,19 @@ fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
     first.filter(|_| letters.next().is_none())
 }
 
-/// One of DataFusion's functions, which computes texts of ASCII letters.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct CaseFunction {
-    inner: Arc<ScalarUDF>,
-    change: LetterChange,
-}
-
-impl ScalarUDFImpl for CaseFunction {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arg_types)
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        self.inner.return_field_from_args(args)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+impl OwnCalculation for LetterChange {
+    /// DataFusion's function computes texts of ASCII letters.
+    fn calculate(&self, inner: &ScalarUDF, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let [argument] = args.args.as_slice() else {
-            return internal_err!("{} takes one argument", self.name());
+            return internal_err!("{} takes one argument", inner.name());
         };
         if is_ascii(argument)? {
-            return self.inner.invoke_with_args(args);
+            return inner.invoke_with_args(args);
         }
-        map_array(argument, |array| {
+        map_array(&args.args, |array| {
             let texts = cast(array, &DataType::Utf8View)?;
             let texts = texts.as_string_view().iter();
-            let changed = texts.map(|text| text.map(|text| self.change.of(text)));
+            let changed = texts.map(|text| text.map(|text| self.of(text)));
             let changed: ArrayRef = Arc::new(changed.collect::<StringViewArray>());
             Ok(cast(&changed, args.return_field.data_type())?)
         })

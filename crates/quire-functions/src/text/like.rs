@@ -3,17 +3,16 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::super::array_results::map_array;
 use datafusion::arrow::array::{Array, AsArray, BooleanBuilder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::Result;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use quire_error::interruption::Interruption;
 use quire_exec::plan::LikePattern;
-
-use super::super::bytes::map_array;
 
 /// Whether a text is like a pattern. DataFusion makes regular expressions of patterns, which for thousands of wildcards takes minutes.
 #[derive(Debug)]
@@ -78,17 +77,12 @@ impl ScalarUDFImpl for TextIsLike {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let interruption = Interruption::of(&args.config_options);
-        let [argument] = args.args.as_slice() else {
-            return internal_err!("is_like takes one argument");
-        };
-        map_array(argument, |array| {
+        map_array(&args.args, |array| {
             let texts = cast(array, &DataType::Utf8View)?;
             let texts = texts.as_string_view();
             let mut are_like = BooleanBuilder::with_capacity(texts.len());
             for text in texts {
-                interruption
-                    .check()
-                    .map_err(|error| DataFusionError::External(Box::new(error)))?;
+                interruption.check()?;
                 are_like.append_option(text.map(|text| self.matches(text)));
             }
             Ok(Arc::new(are_like.finish()))

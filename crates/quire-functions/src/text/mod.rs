@@ -18,21 +18,18 @@ mod like;
 mod operation;
 mod output;
 
-use std::hash::{Hash, Hasher};
-use std::sync::Arc;
-
-use datafusion::arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::{Result, ScalarValue};
-use datafusion::execution::FunctionRegistry;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::Result;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility,
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
 use self::argument::TextArguments;
 use self::operation::TextOperation;
 use self::output::TextOutput;
+use super::array_results::result_of;
+use super::replaced_function::{OwnCalculation, replace};
 use quire_error::interruption::Interruption;
 
 pub use like::TextIsLike;
@@ -51,88 +48,37 @@ const REPLACED: [(&str, TextOperation); 7] = [
 /// Replaces DataFusion's functions.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
     for (name, operation) in REPLACED {
-        let inner = state.udf(name)?;
-        let function = TextFunction { inner, operation };
-        state.register_udf(ScalarUDF::from(function).into())?;
+        replace(state, name, operation)?;
     }
     letter_case::register(state)
 }
 
-/// One of DataFusion's functions, with our calculation.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct TextFunction {
-    inner: Arc<ScalarUDF>,
-    operation: TextOperation,
-}
-
-impl ScalarUDFImpl for TextFunction {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(arg_types)
-    }
-
-    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arg_types)
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        self.inner.return_field_from_args(args)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+impl OwnCalculation for TextOperation {
+    fn calculate(&self, inner: &ScalarUDF, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         // `concat` is for arrays and bytes, too.
         if !args.return_field.data_type().is_string() {
-            return self.inner.invoke_with_args(args);
+            return inner.invoke_with_args(args);
         }
-        invoke(self.operation, args)
+        invoke(*self, args)
     }
 }
 
 /// `||` of two texts.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Concatenation {
     signature: Signature,
 }
 
 impl Default for Concatenation {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Concatenation {
-    pub const NAME: &'static str = "concatenate";
-
-    pub fn new() -> Self {
         Self {
             signature: Signature::any(2, Volatility::Immutable),
         }
     }
 }
 
-impl PartialEq for Concatenation {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Concatenation {}
-
-impl Hash for Concatenation {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Self::NAME.hash(state);
-    }
+impl Concatenation {
+    pub const NAME: &'static str = "concatenate";
 }
 
 impl ScalarUDFImpl for Concatenation {
@@ -171,9 +117,5 @@ fn invoke(operation: TextOperation, args: ScalarFunctionArgs) -> Result<Columnar
         operation.apply(&arguments, row, &mut output)?;
     }
     let array = output.finish(args.return_field.data_type())?;
-    if arguments.are_all_fixed() {
-        let value = ScalarValue::try_from_array(&array, 0)?;
-        return Ok(ColumnarValue::Scalar(value));
-    }
-    Ok(ColumnarValue::Array(array))
+    result_of(array, arguments.are_all_fixed())
 }

@@ -6,7 +6,7 @@ use datafusion::arrow::array::{ArrayRef, NullBufferBuilder, StringArray};
 use datafusion::arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use quire_exec::plan::VALUE_BYTES_MAX;
 
 use quire_error::Error;
@@ -48,17 +48,17 @@ impl<'i> TextOutput<'i> {
     /// A text of so many bytes begins: there is room for it, or an error.
     pub(super) fn begin(&mut self, bytes: Option<usize>) -> Result<()> {
         let bytes = bytes.filter(|bytes| *bytes <= VALUE_BYTES_MAX);
-        let bytes = bytes.ok_or_else(|| external(Error::value_too_large()))?;
+        let bytes = bytes.ok_or_else(Error::value_too_large)?;
         if !self.interruption.allows(bytes) {
             // The planner keeps the call when it fails.
             let text = "the value is too large for a constant of a plan";
-            return Err(external(Error::new("54000", text)));
+            return Err(Error::new("54000", text).into());
         }
         let has_room = self.bytes.len() + bytes <= BATCH_BYTES_MAX;
         if !has_room || self.bytes.try_reserve(bytes).is_err() {
             let text = "the texts of a batch of rows are too large";
             let hint = "Make batches smaller: SET batch_rows = 100.";
-            return Err(external(Error::new("53200", text).with_hint(hint)));
+            return Err(Error::new("53200", text).with_hint(hint).into());
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl<'i> TextOutput<'i> {
         match self.unlooked.checked_sub(bytes) {
             Some(left) => self.unlooked = left,
             None => {
-                self.interruption.check().map_err(external)?;
+                self.interruption.check()?;
                 self.unlooked = LOOK_BYTES;
             }
         }
@@ -131,8 +131,4 @@ impl<'i> TextOutput<'i> {
             other => Ok(cast(&texts, other)?),
         }
     }
-}
-
-fn external(error: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
 }

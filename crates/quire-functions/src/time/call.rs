@@ -12,6 +12,7 @@ use datafusion::logical_expr::{
 };
 use quire_text::temporal::{DateOrder, TimeZoneRules};
 
+use super::super::array_results::result_of;
 use super::value::{TimeArgument, TimeResultBuilder, TimeValue};
 use crate::QuireOptions;
 
@@ -141,13 +142,7 @@ impl ScalarUDFImpl for TimeFunction {
             rows,
             &context,
         )?;
-        if is_single {
-            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-                &result, 0,
-            )?))
-        } else {
-            Ok(ColumnarValue::Array(result))
-        }
+        result_of(result, is_single)
     }
 }
 

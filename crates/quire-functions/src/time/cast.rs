@@ -1,7 +1,7 @@
 //! Casts between the types of time, and between them and text. The session's zone stands between instants and what clocks show.
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{DataFusionError, Result, plan_err};
+use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::Expr;
 use quire_text::temporal;
 use quire_text::temporal::{DAY, FreeText, Interval, SECOND};
@@ -148,7 +148,7 @@ fn read(
         }
         read => read,
     };
-    read.map_err(|reason| DataFusionError::External(Box::new(invalid_text(reason, kind, text))))
+    Ok(read.map_err(|reason| invalid_text(reason, kind, text))?)
 }
 
 /// Reads one of the other forms of dates and times.

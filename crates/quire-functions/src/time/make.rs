@@ -203,10 +203,7 @@ fn in_fields(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<Overload>
                 _ => "",
             };
             let read = parse_interval_in(written, fields_of(values));
-            let read = read.map_err(|reason| {
-                let invalid = invalid_text(reason, TimeKind::Interval, written);
-                datafusion::common::DataFusionError::External(Box::new(invalid))
-            })?;
+            let read = read.map_err(|reason| invalid_text(reason, TimeKind::Interval, written))?;
             cut(read, values)
         }),
         _ => return wrong_arguments("interval", types),

@@ -48,7 +48,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
 }
 
 fn error(sqlstate: &'static str, message: impl Into<String>) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::new(sqlstate, message)))
+    Error::new(sqlstate, message).into()
 }
 
 /// `22008`: a value that its type does not hold.

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::Array;
 use datafusion::arrow::array::builder::{ListBuilder, PrimitiveBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, TimestampMicrosecondType};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use quire_text::temporal::{Interval, TimeZoneRules};
 
+use super::super::array_results::result_of;
 use super::call::{arrays_of, zone_of};
 use super::value::{TimeArgument, TimeKind, TimeValue};
 use super::{error, out_of_range, wrong_arguments};
@@ -85,14 +85,7 @@ impl ScalarUDFImpl for TimeSeries {
             let values = values.collect::<Result<Vec<_>>>()?;
             add_series(&mut lists, &values, &zone)?;
         }
-        let lists = lists.finish();
-        if is_single {
-            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
-                &lists, 0,
-            )?))
-        } else {
-            Ok(ColumnarValue::Array(Arc::new(lists) as Arc<dyn Array>))
-        }
+        result_of(Arc::new(lists.finish()), is_single)
     }
 }
 

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::AggregateFunction;
@@ -14,7 +13,6 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
     Aggregate, AggregateUDF, Expr, Filter, Limit, LogicalPlan, Projection, SortExpr, SubqueryAlias,
 };
-use datafusion::optimizer::AnalyzerRule;
 use quire_functions::OrderedDoubles;
 
 /// The functions whose results depend on the order of all rows. The planner makes `nth_value(x, n)` of `(array_agg(x))[n]`.
@@ -26,21 +24,7 @@ const NAMING_ORDER: [&str; 3] = ["collected_rows", "first_value", "last_value"];
 /// What keys are called that a projection leaves out.
 const KEY: &str = "\u{1f}order";
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct AggregateOrders;
-
-impl AnalyzerRule for AggregateOrders {
-    fn name(&self) -> &str {
-        "aggregate_orders"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan.transform_up_with_subqueries(order_node)?.data)
-    }
-}
-
-fn order_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+pub(super) fn order_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Aggregate(aggregate) = &plan else {
         return Ok(Transformed::no(plan));
     };

@@ -8,16 +8,13 @@
 //! texts becomes `concatenate(a, b)`, which refuses what would be too long. Decimals are checked by Arrow already.
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::AggregateFunction;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Between, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF,
     ScalarUDFImpl, cast as expr_cast,
 };
-use datafusion::optimizer::AnalyzerRule;
 use quire_functions::{
     ArrayCast, BytesToText, CheckedArithmetic, CheckedOperator, Concatenation, DecimalDigits,
     DecimalToFloat, FloatCast, LossyCast, NestedText, OrderedDoubles, RoundToInteger, TextToBytes,
@@ -25,34 +22,11 @@ use quire_functions::{
 };
 
 use super::float_keys::compares;
-use super::own_names::keeping_names;
+use super::own_names::map_node;
 use super::settle_types;
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct CheckedOperators;
-
-impl AnalyzerRule for CheckedOperators {
-    fn name(&self) -> &str {
-        "checked_operators"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan.transform_up_with_subqueries(check_node)?.data)
-    }
-}
-
-fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let mut schema = merge_schema(&plan.inputs());
-    if let LogicalPlan::TableScan(scan) = &plan {
-        let table = scan.table_name.clone();
-        schema.merge(&DFSchema::try_from_qualified_schema(
-            table,
-            &scan.source.schema(),
-        )?);
-    }
-    keeping_names(plan, &|part| check_expression(part, &schema))?
-        .map_data(|plan| plan.recompute_schema())
+pub(super) fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    map_node(plan, &check_expression)
 }
 
 pub(super) fn check_expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
@@ -157,7 +131,7 @@ fn check_operator(mut binary: BinaryExpr, schema: &DFSchema) -> Result<Transform
         && type_of(&binary.right, schema)?.is_string()
     {
         let sides = vec![*binary.left, *binary.right];
-        let text = ScalarUDF::from(Concatenation::new()).call(sides);
+        let text = ScalarUDF::from(Concatenation::default()).call(sides);
         return Ok(Transformed::yes(text));
     }
     let can_grow = matches!(
@@ -166,7 +140,7 @@ fn check_operator(mut binary: BinaryExpr, schema: &DFSchema) -> Result<Transform
     );
     let expr = Expr::BinaryExpr(binary);
     if can_grow && DecimalDigits::is_needed_for(&expr.get_type(schema)?) {
-        let checked = ScalarUDF::from(DecimalDigits::new()).call(vec![expr]);
+        let checked = ScalarUDF::from(DecimalDigits::default()).call(vec![expr]);
         return Ok(Transformed::yes(checked));
     }
     Ok(Transformed::no(expr))
@@ -176,7 +150,7 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let from = cast.expr.get_type(schema)?;
     let to = cast.field.data_type();
     if NestedText::is_needed_for(&from) && to.is_string() {
-        let text = ScalarUDF::from(NestedText::new()).call(vec![*cast.expr]);
+        let text = ScalarUDF::from(NestedText::default()).call(vec![*cast.expr]);
         return Ok(Transformed::yes(as_type(
             text,
             &DataType::Utf8View,
@@ -195,7 +169,7 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
         return Ok(Transformed::yes(*cast.expr));
     }
     if from.is_string() && to.is_binary() {
-        let bytes = ScalarUDF::from(TextToBytes::new()).call(vec![*cast.expr]);
+        let bytes = ScalarUDF::from(TextToBytes::default()).call(vec![*cast.expr]);
         return Ok(Transformed::yes(as_type(
             bytes,
             &DataType::BinaryView,
@@ -203,7 +177,7 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
         )));
     }
     if from.is_binary() && to.is_string() {
-        let text = ScalarUDF::from(BytesToText::new()).call(vec![*cast.expr]);
+        let text = ScalarUDF::from(BytesToText::default()).call(vec![*cast.expr]);
         return Ok(Transformed::yes(as_type(
             text,
             &DataType::Utf8View,
@@ -225,7 +199,7 @@ fn check_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
         return Ok(Transformed::yes(value));
     }
     if to.is_integer() && RoundToInteger::is_needed_for(&from) && !is_rounded(&cast.expr) {
-        let expr = Box::new(ScalarUDF::from(RoundToInteger::new()).call(vec![*cast.expr]));
+        let expr = Box::new(ScalarUDF::from(RoundToInteger::default()).call(vec![*cast.expr]));
         return Ok(Transformed::yes(Expr::Cast(Cast {
             expr,
             field: cast.field,

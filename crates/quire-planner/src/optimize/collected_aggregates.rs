@@ -6,31 +6,15 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, SortExpr};
-use datafusion::optimizer::AnalyzerRule;
 use quire_functions::{CollectedRows, STATISTICS};
 
 use super::own_names::keeping_names;
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct CollectedAggregates;
-
-impl AnalyzerRule for CollectedAggregates {
-    fn name(&self) -> &str {
-        "collected_aggregates"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan.transform_up_with_subqueries(collect)?.data)
-    }
-}
-
-fn collect(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+pub(super) fn collect(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Aggregate(aggregate) = &plan else {
         return Ok(Transformed::no(plan));
     };

@@ -15,14 +15,13 @@ use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, internal_err};
 use datafusion::logical_expr::type_coercion::binary::BinaryTypeCoercer;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ScalarFunctionArgs,
     ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-use super::own_names::keeping_names;
+use super::own_names::{keeping_names, schema_below};
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
@@ -47,7 +46,7 @@ impl OptimizerRule for HiddenOperators {
         if !has_operator(&plan)? {
             return self.0.rewrite(plan, config);
         }
-        let schema = schema_of(&plan)?;
+        let schema = schema_below(&plan)?;
         let hide = |part: Expr| {
             let Some(function) = HiddenOperator::of(&part, &schema) else {
                 return Ok(Transformed::no(part));
@@ -89,15 +88,6 @@ fn has_operator(plan: &LogicalPlan) -> Result<bool> {
         })
     })?;
     Ok(has_operator)
-}
-
-/// What the expressions of a plan are made of.
-fn schema_of(plan: &LogicalPlan) -> Result<DFSchema> {
-    if let LogicalPlan::TableScan(scan) = plan {
-        let table = scan.table_name.clone();
-        return DFSchema::try_from_qualified_schema(table, &scan.source.schema());
-    }
-    Ok(merge_schema(&plan.inputs()))
 }
 
 /// The operator in place of the function.

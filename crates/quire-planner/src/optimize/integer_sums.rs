@@ -7,41 +7,29 @@
 
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::WindowFunctionDefinition;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{AggregateUDF, Expr, LogicalPlan};
-use datafusion::optimizer::AnalyzerRule;
 
 use quire_functions::CheckedSum;
 
 use super::small_integers::Operands;
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct IntegerSums;
-
-impl AnalyzerRule for IntegerSums {
-    fn name(&self) -> &str {
-        "integer_sums"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let mut is_changed = false;
-        let narrowed = plan.transform_up_with_subqueries(|node| {
-            let node = narrow_sums(node)?;
-            is_changed |= node.transformed;
-            // What is above must know.
-            if is_changed {
-                node.map_data(LogicalPlan::recompute_schema)
-            } else {
-                Ok(node)
-            }
-        })?;
-        Ok(narrowed.data)
-    }
+pub(super) fn narrow_all_sums(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let mut is_changed = false;
+    let narrowed = plan.transform_up_with_subqueries(|node| {
+        let node = narrow_sums(node)?;
+        is_changed |= node.transformed;
+        // What is above must know.
+        if is_changed {
+            node.map_data(LogicalPlan::recompute_schema)
+        } else {
+            Ok(node)
+        }
+    })?;
+    Ok(narrowed.data)
 }
 
 fn narrow_sums(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {

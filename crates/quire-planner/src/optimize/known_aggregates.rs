@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateInputMode};
@@ -30,21 +30,12 @@ pub(super) fn optimize(
 
 /// Whether a global aggregate is computed in two steps, the first of which is not of all rows.
 fn has_filtered_groups(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    let mut found = false;
-    plan.apply(|node| {
-        if let Some(last) = node.downcast_ref::<AggregateExec>()
-            && last.mode().input_mode() == AggregateInputMode::Partial
-            && last.group_expr().is_empty()
-        {
-            found |= !is_of_all_rows(first_step(last.input()));
-        }
-        Ok(if found {
-            TreeNodeRecursion::Stop
-        } else {
-            TreeNodeRecursion::Continue
-        })
-    })?;
-    Ok(found)
+    plan.exists(|node| {
+        let last = node.downcast_ref::<AggregateExec>().filter(|last| {
+            last.mode().input_mode() == AggregateInputMode::Partial && last.group_expr().is_empty()
+        });
+        Ok(last.is_some_and(|last| !is_of_all_rows(first_step(last.input()))))
+    })
 }
 
 fn is_of_all_rows(first: Option<&AggregateExec>) -> bool {

@@ -5,30 +5,14 @@
 
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{
     Expr, FetchType, Limit, LogicalPlan, LogicalPlanBuilder, Projection, SkipType, Sort,
 };
-use datafusion::optimizer::AnalyzerRule;
-
-/// The analyzer rule.
-#[derive(Debug)]
-pub(super) struct LateValues;
-
-impl AnalyzerRule for LateValues {
-    fn name(&self) -> &str {
-        "late_values"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan.transform_up_with_subqueries(below_limit)?.data)
-    }
-}
 
 /// Rewrites a limit over a sort, or over a projection of a sort.
-fn below_limit(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+pub(super) fn below_limit(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Limit(limit) = &plan else {
         return Ok(Transformed::no(plan));
     };

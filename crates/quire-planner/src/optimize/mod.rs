@@ -35,8 +35,10 @@ mod ordered_results;
 mod outer_aggregates;
 mod outer_references;
 mod outer_types;
+mod own_analysis;
 mod own_names;
 mod own_rule;
+mod passed_rows;
 mod physical_joins;
 mod promises;
 mod recursion;
@@ -52,6 +54,7 @@ mod ungrouped_columns;
 mod union_names;
 mod unique_names;
 mod unnesting;
+mod unread_marked_inputs;
 mod values_types;
 mod whole_merges;
 mod wrapped_rule;
@@ -78,6 +81,7 @@ use datafusion::optimizer::{AnalyzerRule, Optimizer, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 
 use excepted_plans::ExceptedPlans;
+use own_analysis::OwnAnalysis;
 use own_rule::OwnRule;
 use wrapped_rule::WrappedRule;
 
@@ -86,29 +90,38 @@ use crate::scan::vector_aggregate;
 /// DataFusion's analyzer rules, which settle types, between ours.
 pub fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
-    rules.insert(0, Arc::new(open_literals::OpenLiterals));
-    rules.insert(1, Arc::new(integer_sums::IntegerSums));
-    rules.insert(2, Arc::new(strict_types::StrictTypes));
-    rules.insert(3, Arc::new(decimals_beside_floats::DecimalsBesideFloats));
-    rules.insert(4, Arc::new(times::TimeOperators));
-    rules.insert(5, Arc::new(typing_gaps::TypingGaps));
-    rules.insert(6, Arc::new(aggregate_orders::AggregateOrders));
+    let first = [
+        OwnAnalysis::of_nodes("open_literals", open_literals::settle_node),
+        OwnAnalysis::of_plans("integer_sums", integer_sums::narrow_all_sums),
+        OwnAnalysis::of_plans("strict_types", strict_types::check_plan),
+        OwnAnalysis::of_nodes("decimals_beside_floats", decimals_beside_floats::widen_node),
+        OwnAnalysis::of_nodes("time_operators", times::replace_operators),
+        OwnAnalysis::of_nodes("typing_gaps", typing_gaps::fill_node),
+        OwnAnalysis::of_nodes("aggregate_orders", aggregate_orders::order_node),
+    ];
+    rules.splice(0..0, first.map(|rule| Arc::new(rule) as _));
     let settling = rules.iter().position(|rule| rule.name() == "type_coercion");
-    rules.insert(
-        settling.unwrap_or(rules.len()),
-        Arc::new(set_members::SetMembers),
-    );
+    let members = OwnAnalysis::of_nodes("set_members", set_members::named_members);
+    rules.insert(settling.unwrap_or(rules.len()), Arc::new(members));
     // From where the types of operands are widened on.
     let settling = rules[3..].to_vec();
     rules.push(Arc::new(outer_types::OuterTypes::new(settling)));
-    rules.push(Arc::new(times::TimeTypes));
-    rules.push(Arc::new(checked_operators::CheckedOperators));
-    rules.push(Arc::new(recursion::WorkTables));
+    for rule in [
+        OwnAnalysis::of_nodes("time_types", times::settle_node),
+        OwnAnalysis::of_nodes("checked_operators", checked_operators::check_node),
+        OwnAnalysis::of_nodes("work_tables", recursion::with_own_table),
+    ] {
+        rules.push(Arc::new(rule));
+    }
     rules.push(Arc::new(unnesting::Unnesting));
-    rules.push(Arc::new(float_keys::FloatKeys));
-    rules.push(Arc::new(settled_nodes::SettledNodes));
-    rules.push(Arc::new(collected_aggregates::CollectedAggregates));
-    rules.push(Arc::new(late_values::LateValues));
+    for rule in [
+        OwnAnalysis::of_nodes("float_keys", float_keys::key_node),
+        OwnAnalysis::of_plans("settled_nodes", settled_nodes::settle_nodes),
+        OwnAnalysis::of_nodes("collected_aggregates", collected_aggregates::collect),
+        OwnAnalysis::of_nodes("late_values", late_values::below_limit),
+    ] {
+        rules.push(Arc::new(rule));
+    }
     rules
 }
 
@@ -158,6 +171,9 @@ pub fn optimizer_rules() -> Rules {
             "extract_equijoin_predicate" => ExceptedPlans::of(rule, join_keys::has_equal_nulls),
             "common_sub_expression_eliminate" => {
                 ExceptedPlans::of(rule, common_expressions::has_equal_times)
+            }
+            "eliminate_join" => {
+                ExceptedPlans::of(rule, unread_marked_inputs::has_unread_marked_input)
             }
             "push_down_filter" => Arc::new(filter_places::FilterPlaces::default()),
             "simplify_expressions" => Arc::new(hidden_operators::HiddenOperators(Arc::clone(rule))),

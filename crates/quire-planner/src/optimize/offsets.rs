@@ -5,25 +5,18 @@
 //! limit with an offset gets [`FixedOrder`] above it, below which no sort goes, and no number of rows. It goes below a select list that leaves
 //! out the keys of the order.
 
-use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, Statistics, internal_err};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr_common::sort_expr::OrderingRequirements;
-use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
-use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
-    ReplaceChildrenOptions,
-};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::new_inputs::with_inputs;
+use super::passed_rows::{PassedRows, RowPassing};
 use super::promises::Unpromised;
 
 /// The plan with limits that no sort goes below. No sort can come to be above the plan's own limit, if that is its outermost operator, but for the
@@ -45,7 +38,7 @@ pub(super) fn fixed_offsets(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Exec
     let inputs = inputs.collect::<Result<_>>()?;
     let plan = with_inputs(plan, inputs)?;
     match limit_of_hidden_order(&plan) {
-        Some(limit) => below_select_list(limit, limit.input(), &|limit| limit),
+        Some(limit) => below_select_list(limit, limit.input(), &Ok),
         None => Ok(plan),
     }
 }
@@ -56,14 +49,14 @@ fn is_offset(plan: &Arc<dyn ExecutionPlan>) -> bool {
 }
 
 fn fixed(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    let fix = |limit| Arc::new(FixedOrder::of(limit)) as Arc<dyn ExecutionPlan>;
+    let fix = |limit| FixedOrder.over(limit);
     let fixed = plan.transform_up(|node| {
         if let Some(limit) = limit_of_hidden_order(&node) {
             let plan = below_select_list(limit, limit.input(), &fix)?;
             return Ok(Transformed::yes(plan));
         }
         Ok(if is_offset(&node) {
-            Transformed::yes(fix(node))
+            Transformed::yes(fix(node)?)
         } else {
             Transformed::no(node)
         })
@@ -90,12 +83,12 @@ fn limit_of_hidden_order(plan: &Arc<dyn ExecutionPlan>) -> Option<&GlobalLimitEx
 fn below_select_list(
     limit: &GlobalLimitExec,
     input: &Arc<dyn ExecutionPlan>,
-    fix: &dyn Fn(Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan>,
+    fix: &dyn Fn(Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(below) = row_by_row(input) else {
         let input = Arc::clone(input);
         let limit = GlobalLimitExec::new(input, limit.skip(), limit.fetch());
-        return Ok(fix(Arc::new(limit)));
+        return fix(Arc::new(limit));
     };
     let below = below_select_list(limit, below, fix)?;
     with_inputs(Arc::clone(input), vec![below])
@@ -108,106 +101,21 @@ fn row_by_row(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> 
     input.filter(|_| is_select_list)
 }
 
-/// Rows in the order in which they come.
+/// Rows in the order in which they come. The order below is asked for here; that it is kept for those above, nobody is to know.
 #[derive(Debug)]
-struct FixedOrder {
-    input: Arc<dyn ExecutionPlan>,
-    properties: Arc<PlanProperties>,
-}
+struct FixedOrder;
 
-impl FixedOrder {
-    fn of(input: Arc<dyn ExecutionPlan>) -> Self {
+impl RowPassing for FixedOrder {
+    const NAME: &'static str = "FixedOrder";
+    const WANTS_PARTITIONS: bool = false;
+
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         let properties = Arc::clone(input.properties());
-        Self { input, properties }
+        Ok(Arc::new(PassedRows::new(input, Self, properties)))
     }
 
-    fn over(children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.into_iter().next() {
-            Some(input) => Ok(Arc::new(Self::of(input))),
-            None => internal_err!("FixedOrder has one input"),
-        }
-    }
-}
-
-impl DisplayAs for FixedOrder {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("FixedOrder")
-    }
-}
-
-impl ExecutionPlan for FixedOrder {
-    fn name(&self) -> &str {
-        "FixedOrder"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    /// The order below is asked for here; that it is kept for those above, nobody is to know.
-    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        let order = self.input.output_ordering();
-        vec![order.cloned().map(OrderingRequirements::from)]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Self::over(children)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Self::over(children)
-    }
-
-    fn execute(
-        &self,
-        partition: usize,
-        context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        self.input.execute(partition, context)
-    }
-
-    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
-        vec![ChildStats::At(partition)]
-    }
-
-    fn statistics_from_inputs(
-        &self,
-        input_stats: &[Arc<Statistics>],
-        _: &StatisticsArgs,
-    ) -> Result<Arc<Statistics>> {
-        match input_stats.first() {
-            Some(statistics) => Ok(Arc::clone(statistics)),
-            None => internal_err!("FixedOrder has one input"),
-        }
-    }
-
-    fn cardinality_effect(&self) -> CardinalityEffect {
-        CardinalityEffect::Equal
+    fn required_order(&self, input: &Arc<dyn ExecutionPlan>) -> Option<OrderingRequirements> {
+        let order = input.output_ordering();
+        order.cloned().map(OrderingRequirements::from)
     }
 }

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL128_MAX_SCALE, DataType};
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, JoinType, NullEquality, Result};
 use datafusion::logical_expr::expr::InList;
@@ -15,29 +14,16 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Between, Distinct, Expr, ExprSchemable, Join, LogicalPlan, Projection, Union, cast,
 };
-use datafusion::optimizer::AnalyzerRule;
 use quire_functions::TimeKind;
 
 use super::own_names::keeping_names;
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct OpenLiterals;
-
-impl AnalyzerRule for OpenLiterals {
-    fn name(&self) -> &str {
-        "open_literals"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|node| {
-            let schema = merge_schema(&node.inputs());
-            keeping_names(node, &|part| Ok(settle(part, &schema)))?
-                .transform_data(settle_sets)?
-                .map_data(LogicalPlan::recompute_schema)
-        })?;
-        Ok(plan.data)
-    }
+/// Gives the literals of a node their types.
+pub(super) fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let schema = merge_schema(&node.inputs());
+    keeping_names(node, &|part| Ok(settle(part, &schema)))?
+        .transform_data(settle_sets)?
+        .map_data(LogicalPlan::recompute_schema)
 }
 
 /// Gives the literals of an expression their types.

@@ -87,7 +87,7 @@ fn name_of(place: usize) -> String {
 }
 
 fn misplaced(message: String) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::new("42803", message)))
+    Error::new("42803", message).into()
 }
 
 /// What the aggregation of a query reads; nothing if the query has none.

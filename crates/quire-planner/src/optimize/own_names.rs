@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
 
 use quire_functions::OwnName;
@@ -62,6 +63,25 @@ pub(super) fn keeping_names(
             expr.transform_up(change)
         }
     })
+}
+
+type Replace = dyn Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>;
+
+/// Replaces parts of a node's expressions, from the innermost on; its columns keep their names.
+pub(super) fn map_node(plan: LogicalPlan, replace: &Replace) -> Result<Transformed<LogicalPlan>> {
+    let schema = schema_below(&plan)?;
+    keeping_names(plan, &|part| replace(part, &schema))?.map_data(LogicalPlan::recompute_schema)
+}
+
+/// What the expressions of a node read.
+pub(super) fn schema_below(plan: &LogicalPlan) -> Result<DFSchema> {
+    let mut schema = merge_schema(&plan.inputs());
+    if let LogicalPlan::TableScan(scan) = plan {
+        let table = scan.table_name.clone();
+        let columns = DFSchema::try_from_qualified_schema(table, &scan.source.schema())?;
+        schema.merge(&columns);
+    }
+    Ok(schema)
 }
 
 /// The same of one expression. Grouping sets have no name, but their members do.

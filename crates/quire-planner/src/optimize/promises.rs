@@ -22,13 +22,10 @@
 //! the input of the window does, and above such a select list all but keys.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Constraint, JoinType, Result, Statistics, internal_err};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Constraint, JoinType, Result};
 use datafusion::logical_expr::{Operator, SetMonotonicity};
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
@@ -41,21 +38,16 @@ use datafusion::physical_expr::{
 };
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::filter::FilterExec;
-use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
 use datafusion::physical_plan::projection::ProjectionExec;
-use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
-    ReplaceChildrenOptions,
-};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 
 use super::bounded::OwnBatches;
 use super::lost_constants::sorted_by_lost;
 use super::new_inputs::{main_input, with_inputs, with_main_input};
+use super::passed_rows::{PassedRows, RowPassing};
 use super::physical_joins::PhysicalJoin;
 
 /// The plan with [`Unpromised`] above what promises more than it keeps.
@@ -63,15 +55,13 @@ pub(super) fn kept_promises(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Exec
     let optimized = plan.transform_up(|node| {
         let node = without_broken_promises(node)?;
         if promises_growth(&node.data) {
-            let unpromised = Unpromised::above_window(Arc::clone(&node.data), &node.data)?;
-            return Ok(Transformed::yes(Arc::new(unpromised)));
+            return Ok(Transformed::yes(KeptPromises::BelowWindow.over(node.data)?));
         }
         if misplaces_keys(&node.data) {
-            let unpromised = Unpromised::without_keys(node.data)?;
-            return Ok(Transformed::yes(Arc::new(unpromised)));
+            return Ok(Transformed::yes(KeptPromises::AllButKeys.over(node.data)?));
         }
         if equates_expressions(&node.data) || computes_volatile(&node.data) {
-            Ok(Transformed::yes(Arc::new(Unpromised::above(node.data))))
+            Ok(Transformed::yes(KeptPromises::Nothing.over(node.data)?))
         } else {
             Ok(node)
         }
@@ -108,11 +98,8 @@ fn without_broken_promises(
     if !broken.contains(&true) {
         return match window_over_keys(&node) {
             Some(input) => {
-                let unpromised = Unpromised::without_keys(Arc::clone(input))?;
-                Ok(Transformed::yes(with_inputs(
-                    node,
-                    vec![Arc::new(unpromised)],
-                )?))
+                let unpromised = KeptPromises::AllButKeys.over(Arc::clone(input))?;
+                Ok(Transformed::yes(with_inputs(node, vec![unpromised])?))
             }
             None => Ok(Transformed::no(node)),
         };
@@ -120,12 +107,12 @@ fn without_broken_promises(
     let inputs = node.children().into_iter().zip(broken);
     let inputs = inputs.map(|(input, is_broken)| {
         if is_broken {
-            Arc::new(Unpromised::above(Arc::clone(input)))
+            KeptPromises::Nothing.over(Arc::clone(input))
         } else {
-            Arc::clone(input)
+            Ok(Arc::clone(input))
         }
     });
-    let inputs = inputs.collect();
+    let inputs = inputs.collect::<Result<_>>()?;
     Ok(Transformed::yes(with_inputs(node, inputs)?))
 }
 
@@ -133,7 +120,7 @@ fn without_broken_promises(
 fn broken_inputs(node: &Arc<dyn ExecutionPlan>) -> Vec<bool> {
     if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
         let unpromised = aggregate.input().downcast_ref::<Unpromised>();
-        let has_promises = unpromised.is_none_or(|it| it.kept != KeptPromises::Nothing);
+        let has_promises = unpromised.is_none_or(|it| it.purpose != KeptPromises::Nothing);
         if aggregate.group_expr().has_grouping_set() && has_promises {
             return vec![true];
         }
@@ -309,7 +296,7 @@ fn columns_of(key: &Constraint) -> &[usize] {
 
 /// What [`Unpromised`] promises all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum KeptPromises {
+pub(super) enum KeptPromises {
     Nothing,
     /// What the input of a window promises.
     BelowWindow,
@@ -318,80 +305,40 @@ enum KeptPromises {
 }
 
 /// Rows of which nothing is known, or not all that their operator promises.
-#[derive(Debug)]
-pub(super) struct Unpromised {
-    input: Arc<dyn ExecutionPlan>,
-    kept: KeptPromises,
-    properties: Arc<PlanProperties>,
-}
+pub(super) type Unpromised = PassedRows<KeptPromises>;
 
-impl Unpromised {
-    fn above(input: Arc<dyn ExecutionPlan>) -> Self {
-        let partition_count = input.output_partitioning().partition_count();
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(input.schema()),
-            Partitioning::UnknownPartitioning(partition_count),
-            input.pipeline_behavior(),
-            input.boundedness(),
-        );
-        Self {
-            input,
-            kept: KeptPromises::Nothing,
-            properties: Arc::new(properties),
-        }
-    }
+impl RowPassing for KeptPromises {
+    const NAME: &'static str = "Unpromised";
+    /// The rows are those of the input.
+    const PASSES_FILTERS: bool = true;
 
-    /// The columns of a window's input are its first ones. `input` has the window's rows.
-    fn above_window(
-        input: Arc<dyn ExecutionPlan>,
-        window: &Arc<dyn ExecutionPlan>,
-    ) -> Result<Self> {
-        let known = match window.children().as_slice() {
-            [below] => orders_of(&input, below.equivalence_properties())?,
-            _ => EquivalenceProperties::new(input.schema()),
-        };
-        Ok(Self::keeping(KeptPromises::BelowWindow, input, known))
-    }
-
-    fn without_keys(input: Arc<dyn ExecutionPlan>) -> Result<Self> {
-        let known = orders_of(&input, input.equivalence_properties())?;
-        Ok(Self::keeping(KeptPromises::AllButKeys, input, known))
-    }
-
-    fn keeping(
-        kept: KeptPromises,
-        input: Arc<dyn ExecutionPlan>,
-        known: EquivalenceProperties,
-    ) -> Self {
-        let properties = PlanProperties::new(
-            known,
-            input.output_partitioning().clone(),
-            input.pipeline_behavior(),
-            input.boundedness(),
-        );
-        Self {
-            input,
-            kept,
-            properties: Arc::new(properties),
-        }
-    }
-
-    fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<Self>> {
-        let Some(input) = children.into_iter().next() else {
-            return internal_err!("Unpromised has one input");
-        };
-        if self.kept == KeptPromises::AllButKeys {
-            return Ok(Arc::new(Self::without_keys(input)?));
-        }
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         // Other rules may have put something between, which passes on what the window promises.
-        let window = match growing_window(&input) {
-            Some(window) if self.kept == KeptPromises::BelowWindow => Some(Arc::clone(window)),
-            _ => None,
+        let window = growing_window(&input).filter(|_| *self == Self::BelowWindow);
+        let (kept, known) = match (self, window) {
+            (Self::AllButKeys, _) => {
+                let known = orders_of(&input, input.equivalence_properties())?;
+                (Self::AllButKeys, known)
+            }
+            (_, Some(window)) => {
+                // The columns of a window's input are its first ones.
+                let known = match window.children().as_slice() {
+                    [below] => orders_of(&input, below.equivalence_properties())?,
+                    _ => EquivalenceProperties::new(input.schema()),
+                };
+                (Self::BelowWindow, known)
+            }
+            (_, None) => (Self::Nothing, EquivalenceProperties::new(input.schema())),
         };
-        Ok(Arc::new(match window {
-            Some(window) => Self::above_window(input, &window)?,
-            None => Self::above(input),
-        }))
+        let partitioning = input.output_partitioning();
+        let partitioning = match kept {
+            Self::Nothing => Partitioning::UnknownPartitioning(partitioning.partition_count()),
+            _ => partitioning.clone(),
+        };
+        let (behavior, boundedness) = (input.pipeline_behavior(), input.boundedness());
+        let properties = PlanProperties::new(known, partitioning, behavior, boundedness);
+        let unpromised = PassedRows::new(input, kept, Arc::new(properties));
+        Ok(Arc::new(unpromised))
     }
 }
 
@@ -415,83 +362,4 @@ fn growing_window(node: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPla
         return None;
     }
     node.children().into_iter().find_map(growing_window)
-}
-
-impl DisplayAs for Unpromised {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Unpromised")
-    }
-}
-
-impl ExecutionPlan for Unpromised {
-    fn name(&self) -> &str {
-        "Unpromised"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self.with_input(children)?)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self.with_input(children)?)
-    }
-
-    fn execute(
-        &self,
-        partition: usize,
-        context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        self.input.execute(partition, context)
-    }
-
-    /// Filters of joins above pass: the rows are those of the input.
-    fn gather_filters_for_pushdown(
-        &self,
-        _: FilterPushdownPhase,
-        parent_filters: Vec<Arc<dyn PhysicalExpr>>,
-        _: &ConfigOptions,
-    ) -> Result<FilterDescription> {
-        FilterDescription::from_children(parent_filters, &self.children())
-    }
-
-    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
-        vec![ChildStats::At(partition)]
-    }
-
-    fn statistics_from_inputs(
-        &self,
-        input_stats: &[Arc<Statistics>],
-        _: &StatisticsArgs,
-    ) -> Result<Arc<Statistics>> {
-        match input_stats.first() {
-            Some(statistics) => Ok(Arc::clone(statistics)),
-            None => internal_err!("Unpromised has one input"),
-        }
-    }
-
-    fn cardinality_effect(&self) -> CardinalityEffect {
-        CardinalityEffect::Equal
-    }
 }

@@ -5,26 +5,14 @@
 //! alias before.
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
-use datafusion::optimizer::AnalyzerRule;
 
-/// The rule. It comes right before the one that settles types, behind all that look for members as they were written.
-#[derive(Debug)]
-pub(super) struct SetMembers;
-
-impl AnalyzerRule for SetMembers {
-    fn name(&self) -> &str {
-        "set_members"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|node| match node {
-            LogicalPlan::Aggregate(aggregate) => named(aggregate),
-            other => Ok(Transformed::no(other)),
-        })?;
-        Ok(plan.data)
+/// The node with named members. The rule comes right before the one that settles types, behind all that look for members as they were written.
+pub(super) fn named_members(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    match node {
+        LogicalPlan::Aggregate(aggregate) => named(aggregate),
+        other => Ok(Transformed::no(other)),
     }
 }
 

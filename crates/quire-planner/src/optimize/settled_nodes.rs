@@ -2,35 +2,23 @@
 //! [`super::union_names`], [`super::values_types`].
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{Distinct, JoinConstraint, LogicalPlan};
-use datafusion::optimizer::AnalyzerRule;
 
 use super::{group_dependencies, idle_keys, union_names, values_types};
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct SettledNodes;
-
-impl AnalyzerRule for SettledNodes {
-    fn name(&self) -> &str {
-        "settled_nodes"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let mut is_changed = false;
-        let settled = plan.transform_up_with_subqueries(|node| {
-            let node = settle(node)?;
-            is_changed |= node.transformed;
-            match (is_changed, &node.data) {
-                // What is above must know; a union has looked.
-                (false, _) | (_, LogicalPlan::Union(_)) => Ok(node),
-                (true, _) => node.map_data(LogicalPlan::recompute_schema),
-            }
-        })?;
-        Ok(settled.data)
-    }
+pub(super) fn settle_nodes(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let mut is_changed = false;
+    let settled = plan.transform_up_with_subqueries(|node| {
+        let node = settle(node)?;
+        is_changed |= node.transformed;
+        match (is_changed, &node.data) {
+            // What is above must know; a union has looked.
+            (false, _) | (_, LogicalPlan::Union(_)) => Ok(node),
+            (true, _) => node.map_data(LogicalPlan::recompute_schema),
+        }
+    })?;
+    Ok(settled.data)
 }
 
 fn settle(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {

@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction};
@@ -18,28 +17,13 @@ use datafusion::logical_expr::{
     AggregateUDF, Case, Expr, ExprSchemable, LogicalPlan, ScalarUDF, WindowFrame, WindowFrameBound,
     WindowFrameUnits, cast, lit, when,
 };
-use datafusion::optimizer::AnalyzerRule;
 use quire_functions::{JoinedBytes, NestedText, OctetLength};
 
 use super::own_names::keeping_names;
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct TypingGaps;
-
-impl AnalyzerRule for TypingGaps {
-    fn name(&self) -> &str {
-        "typing_gaps"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|node| {
-            let schema = merge_schema(&node.inputs());
-            keeping_names(node, &|part| Ok(fill(part, &schema)))?
-                .map_data(LogicalPlan::recompute_schema)
-        })?;
-        Ok(plan.data)
-    }
+pub(super) fn fill_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let schema = merge_schema(&node.inputs());
+    keeping_names(node, &|part| Ok(fill(part, &schema)))?.map_data(LogicalPlan::recompute_schema)
 }
 
 pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
@@ -48,7 +32,7 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
         Expr::ScalarFunction(call)
             if call.name() == "character_length" && call.args.iter().all(is_bytes) =>
         {
-            Transformed::yes(ScalarUDF::from(OctetLength::new()).call(call.args))
+            Transformed::yes(ScalarUDF::from(OctetLength::default()).call(call.args))
         }
         Expr::ScalarFunction(call) if call.name() == "nullif" => {
             match nullif_of_scales(&call.args, schema) {
@@ -80,7 +64,7 @@ pub(super) fn fill(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
             if call.func.name() == "string_agg"
                 && call.params.args.first().is_some_and(is_bytes) =>
         {
-            call.func = Arc::new(AggregateUDF::from(JoinedBytes::new()));
+            call.func = Arc::new(AggregateUDF::from(JoinedBytes::default()));
             Transformed::yes(Expr::AggregateFunction(call))
         }
         Expr::AggregateFunction(mut call)

@@ -3,8 +3,8 @@
 //! The planner refuses such columns in the query itself, and finds in a subquery's plan later that nothing gives them. Here they are
 //! refused as PostgreSQL does it. Runs when a statement has been planned, before its types are settled.
 
+use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
 use quire_error::Error;
 
@@ -51,8 +51,7 @@ fn check(subquery: &LogicalPlan, aggregate: &Aggregate, members: &str) -> Result
         } else {
             format!("subquery uses ungrouped column \"{column}\" from outer query")
         };
-        let error = Error::new("42803", text);
-        return Err(DataFusionError::External(Box::new(error)));
+        return Err(Error::new("42803", text).into());
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::{
@@ -82,16 +82,7 @@ fn in_subquery(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 }
 
 fn has_collisions(plan: &LogicalPlan) -> Result<bool> {
-    let mut found = false;
-    plan.apply(|node| {
-        found |= has_duplicate_names(node);
-        Ok(if found {
-            TreeNodeRecursion::Stop
-        } else {
-            TreeNodeRecursion::Continue
-        })
-    })?;
-    Ok(found)
+    plan.exists(|node| Ok(has_duplicate_names(node)))
 }
 
 /// Whether two columns of the result have the same name, ignoring qualifiers.

@@ -29,7 +29,7 @@ pub(super) struct ScanFilter {
     columns: Vec<usize>,
     table_schema: SchemaRef,
     prunes_zones: bool,
-    stored_columns: Option<StoredColumns>,
+    stored_columns: Option<Arc<StoredColumns>>,
     pruning: ByGeneration<PruningPredicate>,
     stored_tests: ByGeneration<StoredTests>,
 }
@@ -83,9 +83,9 @@ impl ScanFilter {
         })
     }
 
-    /// Lets the scan test stored integers for the filter.
-    pub(super) fn with_stored_columns(mut self, columns: StoredColumns) -> Self {
-        self.stored_columns = Some(columns);
+    /// Lets the scan test stored integers for the filter, if there are columns.
+    pub(super) fn with_stored_columns(mut self, columns: Option<&Arc<StoredColumns>>) -> Self {
+        self.stored_columns = columns.cloned();
         self
     }
 

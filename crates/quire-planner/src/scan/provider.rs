@@ -11,6 +11,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::utils::split_conjunction;
 use datafusion::physical_plan::ExecutionPlan;
+use quire_error::interruption::Interruption;
 use quire_functions::QuireOptions;
 use quire_tables::ColumnTable;
 
@@ -59,7 +60,18 @@ impl ColumnTableProvider {
         &self.profile
     }
 
-    fn scan_filters(&self, state: &dyn Session, filters: &[Expr]) -> Result<Vec<Arc<ScanFilter>>> {
+    fn stored_columns(&self, state: &dyn Session) -> Option<Arc<StoredColumns>> {
+        let interruption = Interruption::of(state.config_options());
+        let columns = StoredColumns::of(&self.table, interruption);
+        self.options.stored_tests.then(|| Arc::new(columns))
+    }
+
+    fn scan_filters(
+        &self,
+        state: &dyn Session,
+        filters: &[Expr],
+        stored: Option<&Arc<StoredColumns>>,
+    ) -> Result<Vec<Arc<ScanFilter>>> {
         let schema = self.table.arrow_schema();
         let df_schema = DFSchema::try_from(schema.as_ref().clone())?;
         let mut conjuncts: Vec<Arc<dyn PhysicalExpr>> = Vec::new();
@@ -71,9 +83,7 @@ impl ColumnTableProvider {
         let prunes_zones = self.options.zone_pruning;
         let filter = |expr| {
             let filter = ScanFilter::new(expr, schema, prunes_zones)?;
-            Ok(Arc::new(
-                filter.with_stored_columns(StoredColumns::of(&self.table)),
-            ))
+            Ok(Arc::new(filter.with_stored_columns(stored)))
         };
         conjuncts.into_iter().map(filter).collect()
     }
@@ -114,7 +124,8 @@ impl TableProvider for ColumnTableProvider {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let scan_filters = self.scan_filters(state, filters)?;
+        let stored = self.stored_columns(state);
+        let scan_filters = self.scan_filters(state, filters, stored.as_ref())?;
         let all = || (0..self.schema.fields().len()).collect();
         let projection = projection.cloned().unwrap_or_else(all);
         let profile = if filters.is_empty() {
@@ -125,6 +136,7 @@ impl TableProvider for ColumnTableProvider {
         let table = Arc::clone(&self.table);
         let source = ColumnScan::new(table, &self.schema, projection, scan_filters, profile)?
             .with_options(&self.options)
+            .with_stored_columns(stored)
             .with_limit(limit)
             .counted_by(state.config().get_extension())
             .spread_over(state.config().target_partitions());

@@ -58,6 +58,8 @@ pub(super) struct ColumnScan {
     accepts_dynamic: bool,
     /// Whether an aggregation above may compute on vectors.
     pub(super) aggregates_vectors: bool,
+    /// Those of all its filters.
+    stored_columns: Option<Arc<StoredColumns>>,
     work: Option<Arc<StatementWork>>,
     pub(super) metrics: ExecutionPlanMetricsSet,
 }
@@ -89,6 +91,7 @@ impl ColumnScan {
             prunes_zones: true,
             accepts_dynamic: true,
             aggregates_vectors: true,
+            stored_columns: None,
             work: None,
             metrics: ExecutionPlanMetricsSet::new(),
         })
@@ -98,6 +101,12 @@ impl ColumnScan {
         self.prunes_zones = options.zone_pruning;
         self.accepts_dynamic = options.filter_pushdown;
         self.aggregates_vectors = options.vector_aggregates;
+        self
+    }
+
+    /// Lets it test stored integers for filters that come from operators above.
+    pub(super) fn with_stored_columns(mut self, columns: Option<Arc<StoredColumns>>) -> Self {
+        self.stored_columns = columns;
         self
     }
 
@@ -335,10 +344,8 @@ impl DataSource for ColumnScan {
             }
             let expr = self.over_table(filter)?;
             let scan_filter = ScanFilter::new(expr, self.table.arrow_schema(), self.prunes_zones)?;
-            let columns = StoredColumns::of(&self.table);
-            source
-                .filters
-                .push(Arc::new(scan_filter.with_stored_columns(columns)));
+            let scan_filter = scan_filter.with_stored_columns(self.stored_columns.as_ref());
+            source.filters.push(Arc::new(scan_filter));
             answers.push(PushedDown::Yes);
         }
         let answer = FilterPushdownPropagation::with_parent_pushdown_result(answers);

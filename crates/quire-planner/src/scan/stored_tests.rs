@@ -4,6 +4,7 @@
 //! decoded vectors. Any other condition on one column, such as the membership in the hash table of a join, is evaluated once for each
 //! integer between the bounds of the column, if these are far fewer than the table's rows: a bit per integer then answers for each row.
 
+use std::fmt::{self, Formatter};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,43 +13,48 @@ use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Date32Array, Decimal128Array, Int16Array, Int32Array, Int64Array,
     RecordBatch, TimestampMicrosecondArray, new_null_array,
 };
-use datafusion::arrow::datatypes::{DataType, Schema, TimeUnit};
+use datafusion::arrow::buffer::BooleanBuffer;
+use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef, TimeUnit};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
 use datafusion::physical_expr::utils::{collect_columns, split_conjunction};
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
+use quire_error::interruption::Interruption;
 use quire_tables::{ColumnTable, StoredTest, StoredTests};
 use quire_vector::{Comparison, KeySet};
 
 use super::map_columns::map_columns;
 
-/// A condition is evaluated on the integers between a column's bounds if there is one of them for so many rows.
+/// A scan evaluates its conditions on one integer for so many rows of the table,
 const ROWS_PER_INTEGER: u64 = 4;
-/// Integers that are evaluated at once.
-const CHUNK: usize = 8192;
-/// Digits of the decimals that are stored in 64 bits.
-const DECIMAL_DIGITS_MAX: u8 = 18;
+/// and on no more than this: their sets have 2 MiB, too little to be asked of the memory limit.
+const INTEGERS_MAX: u64 = 1 << 24;
+/// Integers that are evaluated at once. Between two chunks the statement may be cancelled.
+const CHUNK: i64 = 8192;
 
-/// The integer columns of a table, and how many integers conditions may still be evaluated on.
-#[derive(Debug)]
+/// The integer columns of the table of a scan, and how many integers its filters may still be evaluated on: one that changes while the scan
+/// runs is not evaluated anew without end.
 pub(super) struct StoredColumns {
-    schema: Arc<Schema>,
-    /// The smallest and the largest value of each column, if known.
-    bounds: Vec<Option<RangeInclusive<i64>>>,
-    /// A filter that changes while the scan runs is not evaluated anew without end.
+    table: Arc<ColumnTable>,
+    interruption: Interruption,
     integers_left: AtomicU64,
 }
 
+impl fmt::Debug for StoredColumns {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "StoredColumns({})", self.table.definition().name)
+    }
+}
+
 impl StoredColumns {
-    pub(super) fn of(table: &ColumnTable) -> Self {
-        let schema = Arc::clone(table.arrow_schema());
-        let bounds = (0..schema.fields().len()).map(|index| bounds(table, index));
+    pub(super) fn of(table: &Arc<ColumnTable>, interruption: Interruption) -> Self {
+        let integers = table.stored_row_count() / ROWS_PER_INTEGER;
         Self {
-            bounds: bounds.collect(),
-            schema,
-            integers_left: AtomicU64::new(table.stored_row_count() / ROWS_PER_INTEGER),
+            table: Arc::clone(table),
+            interruption,
+            integers_left: AtomicU64::new(integers.min(INTEGERS_MAX)),
         }
     }
 
@@ -87,7 +93,7 @@ impl StoredColumns {
             _ => return None,
         };
         let constant = constant.downcast_ref::<Literal>()?.value();
-        if constant.data_type() != *self.schema.field(column).data_type() {
+        if constant.data_type() != *self.schema().field(column).data_type() {
             return None;
         }
         let value = stored(constant)?;
@@ -103,7 +109,7 @@ impl StoredColumns {
     }
 
     fn compared(&self, left: usize, operator: Operator, right: usize) -> Option<StoredTest> {
-        let type_of = |column: usize| self.schema.field(column).data_type();
+        let type_of = |column: usize| self.schema().field(column).data_type();
         if type_of(left) != type_of(right) {
             return None;
         }
@@ -126,8 +132,7 @@ impl StoredColumns {
     /// The number of the column that the expression is, if integers are stored for it.
     fn column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
         let index = expr.downcast_ref::<Column>()?.index();
-        let field = self.schema.fields().get(index)?;
-        is_stored_as_integer(field.data_type()).then_some(index)
+        self.table.integer_bounds(index).map(|_| index)
     }
 
     /// The integers for which a condition on one column is true.
@@ -141,21 +146,19 @@ impl StoredColumns {
         let (column, None) = (columns.next()?.index(), columns.next()) else {
             return None;
         };
-        let data_type = self.schema.fields().get(column)?.data_type();
-        if !is_stored_as_integer(data_type) {
-            return None;
-        }
         // What lies outside fails another test, or does not exist.
-        let known = self.bounds[column].iter().cloned();
+        let known = self.table.integer_bounds(column)?;
         let tested = ranges.iter().filter(|(tested, _)| *tested == column);
-        let domain = tested.map(|(_, range)| range.clone()).chain(known);
-        let domain = domain.reduce(intersection)?;
-        let integers = u64::try_from(i128::from(*domain.end()) - i128::from(*domain.start()) + 1);
-        self.take(integers.ok()?)?;
-        let set = evaluated(condition, column, &self.schema, domain)?;
-        Some(StoredTest::Members {
-            column,
-            set: Arc::new(set),
+        let domain = tested.fold(known, |domain, (_, range)| intersection(&domain, range));
+        let integers = i128::from(*domain.end()) - i128::from(*domain.start()) + 1;
+        self.take(integers.try_into().ok()?)?;
+        let set = self.evaluated(condition, column, domain)?;
+        Some(match set.as_range() {
+            Some(range) => StoredTest::Range { column, range },
+            None => StoredTest::Members {
+                column,
+                set: Arc::new(set),
+            },
         })
     }
 
@@ -166,9 +169,64 @@ impl StoredColumns {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
             .ok()
     }
+
+    /// The integers of `domain` for which `condition`, which reads one column, is true. `None` if it fails for one of them, or is true for
+    /// NULL, or if the statement is cancelled.
+    fn evaluated(
+        &self,
+        condition: &Arc<dyn PhysicalExpr>,
+        column: usize,
+        domain: RangeInclusive<i64>,
+    ) -> Option<KeySet> {
+        let condition = map_columns(condition, |column| Column::new(column.name(), 0)).ok()?;
+        let field = self.schema().field(column).clone().with_nullable(true);
+        let data_type = field.data_type().clone();
+        let schema = Arc::new(Schema::new(vec![field]));
+        let null = holds(&condition, &schema, new_null_array(&data_type, 1))?;
+        if null.value(0) {
+            return None;
+        }
+        let (first, last) = domain.into_inner();
+        let mut words = Vec::new();
+        let mut start = first;
+        while start <= last {
+            self.interruption.check().ok()?;
+            let end = start.saturating_add(CHUNK - 1).min(last);
+            let held = holds(&condition, &schema, integers(&data_type, start..=end)?)?;
+            // Each chunk but the last has whole words.
+            words.extend(held.bit_chunks().iter_padded());
+            words.truncate((end.abs_diff(first) as usize + 1).div_ceil(64));
+            let Some(next) = end.checked_add(1) else {
+                break;
+            };
+            start = next;
+        }
+        Some(KeySet::new(first, words))
+    }
+
+    fn schema(&self) -> &Schema {
+        self.table.arrow_schema()
+    }
 }
 
-fn intersection(one: RangeInclusive<i64>, other: RangeInclusive<i64>) -> RangeInclusive<i64> {
+/// For which values of the one column of `schema` the condition is true.
+fn holds(
+    condition: &Arc<dyn PhysicalExpr>,
+    schema: &SchemaRef,
+    values: ArrayRef,
+) -> Option<BooleanBuffer> {
+    let rows = values.len();
+    let batch = RecordBatch::try_new(Arc::clone(schema), vec![values]).ok()?;
+    let result = condition.evaluate(&batch).ok()?.into_array(rows).ok()?;
+    let result = result.as_boolean_opt()?;
+    let holds = match result.nulls() {
+        Some(nulls) => result.values() & nulls.inner(),
+        None => result.values().clone(),
+    };
+    (holds.len() == rows).then_some(holds)
+}
+
+fn intersection(one: &RangeInclusive<i64>, other: &RangeInclusive<i64>) -> RangeInclusive<i64> {
     *one.start().max(other.start())..=*one.end().min(other.end())
 }
 
@@ -180,7 +238,7 @@ fn merged(tests: &mut Vec<StoredTest>) -> Vec<(usize, RangeInclusive<i64>)> {
             return true;
         };
         match ranges.iter_mut().find(|(known, _)| known == column) {
-            Some((_, known)) => *known = intersection(known.clone(), range.clone()),
+            Some((_, known)) => *known = intersection(known, range),
             None => ranges.push((*column, range.clone())),
         }
         false
@@ -194,18 +252,6 @@ fn merged(tests: &mut Vec<StoredTest>) -> Vec<(usize, RangeInclusive<i64>)> {
     ranges
 }
 
-pub(super) fn is_stored_as_integer(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Int16
-        | DataType::Int32
-        | DataType::Int64
-        | DataType::Date32
-        | DataType::Timestamp(TimeUnit::Microsecond, _) => true,
-        DataType::Decimal128(precision, _) => *precision <= DECIMAL_DIGITS_MAX,
-        _ => false,
-    }
-}
-
 /// The integer that is stored for a constant.
 pub(super) fn stored(constant: &ScalarValue) -> Option<i64> {
     match constant {
@@ -215,60 +261,6 @@ pub(super) fn stored(constant: &ScalarValue) -> Option<i64> {
         ScalarValue::Decimal128(value, _, _) => i64::try_from((*value)?).ok(),
         _ => None,
     }
-}
-
-/// The bounds of a column's stored values.
-pub(super) fn bounds(table: &ColumnTable, index: usize) -> Option<RangeInclusive<i64>> {
-    let known = table.statistics(index)?;
-    let bound = |value: &Option<_>| {
-        let array = table.scalar_array(index, value.as_ref()?)?;
-        stored(&ScalarValue::try_from_array(&array, 0).ok()?)
-    };
-    Some(bound(&known.min)?..=bound(&known.max)?)
-}
-
-/// The integers of `domain` for which `condition`, which reads one column of `schema`, is true. `None` if it fails for one of them, or is
-/// true for NULL.
-fn evaluated(
-    condition: &Arc<dyn PhysicalExpr>,
-    column: usize,
-    schema: &Schema,
-    domain: RangeInclusive<i64>,
-) -> Option<KeySet> {
-    let narrow = map_columns(condition, |column| Column::new(column.name(), 0)).ok()?;
-    let field = schema.field(column).clone().with_nullable(true);
-    let data_type = field.data_type().clone();
-    let schema = Arc::new(Schema::new(vec![field]));
-    let holds = |array: ArrayRef| {
-        let rows = array.len();
-        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![array]).ok()?;
-        let result = narrow.evaluate(&batch).ok()?.into_array(rows).ok()?;
-        let result = result.as_boolean_opt()?.clone();
-        (result.len() == rows).then_some(result)
-    };
-    let null = holds(new_null_array(&data_type, 1))?;
-    if null.is_valid(0) && null.value(0) {
-        return None;
-    }
-    let first = *domain.start();
-    let mut words = Vec::new();
-    let mut start = first;
-    while start <= *domain.end() {
-        let end = start.saturating_add(CHUNK as i64 - 1).min(*domain.end());
-        let result = holds(integers(&data_type, start..=end)?)?;
-        let holds = match result.nulls() {
-            Some(nulls) => result.values() & nulls.inner(),
-            None => result.values().clone(),
-        };
-        words.extend(holds.bit_chunks().iter_padded());
-        // Each chunk but the last has whole words.
-        words.truncate((end.abs_diff(first) as usize + 1).div_ceil(64));
-        let Some(next) = end.checked_add(1) else {
-            break;
-        };
-        start = next;
-    }
-    Some(KeySet::new(first, words))
 }
 
 /// These integers as values of the type.

@@ -37,7 +37,7 @@ impl BinaryRows {
             columns: schema
                 .fields()
                 .iter()
-                .map(|it| BinaryColumn::of(it.data_type()))
+                .map(|it| BinaryColumn::of(it.data_type(), BATCH_ROWS))
                 .collect(),
             schema: schema.into(),
             held_rows: 0,

@@ -68,28 +68,47 @@ pub(super) enum PortalSource {
     Values(Box<Reply>),
     /// There are none.
     Nothing,
-    /// In batches; the one that is being sent, and its next row.
-    Batches {
-        rows: Rows,
-        batch: Option<(Vec<WireColumn>, usize)>,
-        next: usize,
-    },
+    Batches(PortalBatches),
+}
+
+/// Rows in batches; the one that is being sent, and its next row.
+pub(super) struct PortalBatches {
+    rows: Rows,
+    columns: Vec<WireColumn>,
+    row_count: usize,
+    next: usize,
+}
+
+impl PortalBatches {
+    /// The place of the next row in `columns`, if there is one.
+    fn next_row(&mut self) -> Result<Option<usize>, SessionStop> {
+        while self.next >= self.row_count {
+            let Some(batch) = self.rows.next_batch()? else {
+                return Ok(None);
+            };
+            (self.columns, self.row_count) = batch_of(&batch)?;
+            self.next = 0;
+        }
+        self.next += 1;
+        Ok(Some(self.next - 1))
+    }
 }
 
 impl PortalSource {
     pub(super) fn of_rows(rows: Rows) -> Self {
-        Self::Batches {
+        Self::Batches(PortalBatches {
             rows,
-            batch: None,
+            columns: Vec::new(),
+            row_count: 0,
             next: 0,
-        }
+        })
     }
 
     /// The rows that are left are for another statement, with all of its time.
     pub(super) fn renew_time_limit(&self) {
         match self {
             Self::Values(reply) => reply.renew_time_limit(),
-            Self::Batches { rows, .. } => rows.renew_time_limit(),
+            Self::Batches(batches) => batches.rows.renew_time_limit(),
             Self::Nothing => {}
         }
     }
@@ -116,19 +135,13 @@ impl PortalSource {
                     }
                     None => false,
                 },
-                Self::Batches { rows, batch, next } => loop {
-                    if let Some((arrays, count)) = batch
-                        && *next < *count
-                    {
-                        let cells = arrays.iter().map(|array| array.cell(*next));
+                Self::Batches(batches) => match batches.next_row()? {
+                    Some(row) => {
+                        let cells = batches.columns.iter().map(|column| column.cell(row));
                         write_row(&mut sender.output, cells, columns, formats)?;
-                        *next += 1;
-                        break true;
+                        true
                     }
-                    match rows.next_batch()? {
-                        Some(more) => (*batch, *next) = (Some(batch_of(&more)?), 0),
-                        None => break false,
-                    }
+                    None => false,
                 },
             };
             if !is_sent {
@@ -148,18 +161,7 @@ impl PortalSource {
             let is_skipped = match self {
                 Self::Nothing => false,
                 Self::Values(reply) => reply.next_row()?.is_some(),
-                Self::Batches { rows, batch, next } => loop {
-                    if let Some((_, count)) = batch
-                        && *next < *count
-                    {
-                        *next += 1;
-                        break true;
-                    }
-                    match rows.next_batch()? {
-                        Some(more) => (*batch, *next) = (Some(batch_of(&more)?), 0),
-                        None => break false,
-                    }
-                },
+                Self::Batches(batches) => batches.next_row()?.is_some(),
             };
             if !is_skipped {
                 *self = Self::Nothing;

@@ -50,9 +50,9 @@ pub(super) fn numeric_text(units: i128, scale: i8) -> String {
 
 /// The units of a decimal in a type with `precision` digits, `scale` of them behind the point: rounded as in an assignment. `None` if it has more
 /// digits before the point.
-pub(crate) fn rescaled(units: i128, from: i8, precision: u8, scale: i8) -> Option<i128> {
+pub(crate) fn rescaled(units: i128, from: i8, precision: u8, scale: u8) -> Option<i128> {
     let text = numeric_text(units, from);
-    parse_decimal(text.as_bytes(), precision, u8::try_from(scale).ok()?).ok()
+    parse_decimal(text.as_bytes(), precision, scale).ok()
 }
 
 /// Appends the binary form.

@@ -7,10 +7,10 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, ExactNumberInfo, Expr, Ident, SelectItem, SetExpr, UnaryOperator, Value,
-    Visit,
+    DataType, ExactNumberInfo, Expr, Ident, SelectItem, SetExpr, UnaryOperator, Value, Visit,
 };
 
+use crate::calls::cast;
 use crate::names;
 use crate::walk::look_at_own_expressions;
 
@@ -65,13 +65,8 @@ fn widen_literal(expr: &mut Expr, later: u64) {
         return;
     };
     let literal = std::mem::replace(expr, Expr::Value(Value::Null.into()));
-    *expr = Expr::Cast {
-        kind: CastKind::Cast,
-        expr: Box::new(literal),
-        data_type: DataType::Decimal(ExactNumberInfo::PrecisionAndScale(PRECISION, signed)),
-        array: false,
-        format: None,
-    };
+    let digits = ExactNumberInfo::PrecisionAndScale(PRECISION, signed);
+    *expr = cast(literal, DataType::Decimal(digits));
 }
 
 /// The digits behind the point of a decimal that is written out.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use quire_format::volume::{BLOCK_BYTES, FIRST_FREE_PAGE, FIRST_RUN_OFFSET, Superblock};
+use quire_format::volume::{BLOCK_BYTES, Superblock};
 
 use super::contents::VolumeContents;
 use super::floors::Floors;
@@ -15,7 +15,7 @@ use super::placement::Space;
 use super::report::{Finding, RebuildReport};
 use super::runs::LogRuns;
 use super::scan::{FoundRun, LogScan};
-use super::superblocks::Superblocks;
+use super::superblocks::{Superblocks, first_superblock};
 use super::writer::{OLDER_VERSIONS_MIN, VolumeWriterState};
 use crate::disk::{Disk, open_failed};
 use crate::error::VolumeOpenError;
@@ -133,18 +133,8 @@ fn contents(scan: &mut LogScan, superblock: &Superblock) -> VolumeContents {
 fn lost_superblock(options: &VolumeOptions) -> Superblock {
     Superblock {
         generation: 0,
-        clean: true,
-        volume: options.fresh_mark(0),
         salt: 0,
-        commit_sequence: 0,
-        next_sequence: 1,
-        next_page: FIRST_FREE_PAGE,
-        log_start: FIRST_RUN_OFFSET,
-        map: None,
-        page_count: 0,
-        live_bytes: 0,
-        map_digest: 0,
-        data_end: FIRST_RUN_OFFSET,
+        ..first_superblock(options)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use quire_format::volume::{
-    BLOCK_BYTES, FIRST_FREE_PAGE, FIRST_RUN_OFFSET, RunHeader, RunKind, SUPERBLOCK_BYTES,
-    SUPERBLOCK_OFFSETS, Superblock,
+    BLOCK_BYTES, FIRST_RUN_OFFSET, RunHeader, RunKind, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSETS,
+    Superblock,
 };
 
 use super::contents::{BatchEffect, VolumeContents};
@@ -16,7 +16,7 @@ use super::options::VolumeOptions;
 use super::placement::Space;
 use super::rebuild;
 use super::scan::BlockWindow;
-use super::superblocks::Superblocks;
+use super::superblocks::{Superblocks, first_superblock};
 use super::writer::{OLDER_VERSIONS_MIN, VolumeWriterState};
 use crate::disk::{Disk, open_failed};
 use crate::error::VolumeOpenError;
@@ -29,21 +29,7 @@ pub(super) fn create(disk: &dyn Disk, options: &VolumeOptions) -> Result<(), Vol
     if !is_blank(disk)? {
         return Err(VolumeOpenError::NotEmpty { file: disk.name() });
     }
-    let superblock = Superblock {
-        generation: 1,
-        clean: true,
-        volume: options.fresh_mark(0),
-        salt: options.fresh_mark(1),
-        commit_sequence: 0,
-        next_sequence: 1,
-        next_page: FIRST_FREE_PAGE,
-        log_start: FIRST_RUN_OFFSET,
-        map: None,
-        page_count: 0,
-        live_bytes: 0,
-        map_digest: 0,
-        data_end: FIRST_RUN_OFFSET,
-    };
+    let superblock = first_superblock(options);
     let mut start = [0; FIRST_RUN_OFFSET as usize];
     for offset in SUPERBLOCK_OFFSETS {
         start[offset as usize..][..SUPERBLOCK_BYTES].copy_from_slice(&superblock.encode());

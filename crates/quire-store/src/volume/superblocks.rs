@@ -3,10 +3,11 @@
 use std::io;
 
 use quire_format::volume::{
-    BLOCK_BYTES, FIRST_RUN_OFFSET, FORMAT_VERSION, FORMAT_VERSION_MIN, MAGIC, SUPERBLOCK_BYTES,
-    SUPERBLOCK_OFFSETS, Superblock, SuperblockError,
+    BLOCK_BYTES, FIRST_FREE_PAGE, FIRST_RUN_OFFSET, FORMAT_VERSION, FORMAT_VERSION_MIN, MAGIC,
+    SUPERBLOCK_BYTES, SUPERBLOCK_OFFSETS, Superblock, SuperblockError,
 };
 
+use super::options::VolumeOptions;
 use crate::disk::Disk;
 use crate::error::VolumeOpenError;
 
@@ -159,4 +160,23 @@ pub(super) fn write_both(
         generations[copy] = Some(superblock.generation);
     }
     Ok(())
+}
+
+/// The superblock of a volume without pages.
+pub(super) fn first_superblock(options: &VolumeOptions) -> Superblock {
+    Superblock {
+        generation: 1,
+        clean: true,
+        volume: options.fresh_mark(0),
+        salt: options.fresh_mark(1),
+        commit_sequence: 0,
+        next_sequence: 1,
+        next_page: FIRST_FREE_PAGE,
+        log_start: FIRST_RUN_OFFSET,
+        map: None,
+        page_count: 0,
+        live_bytes: 0,
+        map_digest: 0,
+        data_end: FIRST_RUN_OFFSET,
+    }
 }

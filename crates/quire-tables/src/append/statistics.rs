@@ -91,6 +91,24 @@ fn zones(
     (union, zones)
 }
 
+/// The distinct values of the rows that have one.
+fn sketch_of<T: Copy + PartialEq>(
+    values: impl Iterator<Item = T>,
+    validity: ValidityBuilder<'_>,
+    hash: impl Fn(T) -> u64,
+) -> DistinctSketch {
+    let mut sketch = DistinctSketch::default();
+    let mut previous = None;
+    for (row, value) in values.enumerate() {
+        // Equal neighbours are frequent, and hashing is not free.
+        if previous != Some(value) && validity.is_valid(row) {
+            previous = Some(value);
+            sketch.insert(hash(value));
+        }
+    }
+    sketch
+}
+
 fn integers<T: Copy + Ord>(
     values: &[T],
     validity: ValidityBuilder<'_>,
@@ -122,15 +140,7 @@ fn integers<T: Copy + Ord>(
             null_count: 0,
         }
     });
-    let mut sketch = DistinctSketch::default();
-    let mut previous = None;
-    for (row, &value) in values.iter().enumerate() {
-        // Equal neighbours are frequent, and hashing is not free.
-        if previous != Some(value) && validity.is_valid(row) {
-            previous = Some(value);
-            sketch.insert(hash(value));
-        }
-    }
+    let sketch = sketch_of(values.iter().copied(), validity, hash);
     ChunkStatistics {
         zone,
         group_zones,
@@ -234,14 +244,7 @@ fn bytes(values: BytesSlice<'_>, validity: ValidityBuilder<'_>, is_text: bool) -
             None => ZoneBounds::default(),
         }
     });
-    let mut sketch = DistinctSketch::default();
-    let mut previous = None;
-    for (row, value) in values.iter().enumerate() {
-        if previous != Some(value) && validity.is_valid(row) {
-            previous = Some(value);
-            sketch.insert(hash_bytes(value));
-        }
-    }
+    let sketch = sketch_of(values.iter(), validity, hash_bytes);
     ChunkStatistics {
         zone,
         group_zones,

@@ -11,7 +11,7 @@ use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer, ScalarBuffer
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use quire_codec::{BytesVector, Corrupt, PhysicalType, RowMask, VECTOR_VALUES};
-use quire_format::segment::SegmentReader;
+use quire_format::segment::{IntegerRuns, SegmentReader};
 
 use super::byte_arrays::{bytes_array, dictionary_array, unbuildable};
 use super::integers::{GROUP_VECTORS, GroupIntegers, StoredInteger};
@@ -73,7 +73,7 @@ impl ColumnReader {
         self.segment.physical_type()
     }
 
-    /// The integers of a vector of a group; what stands beyond its rows and in NULL rows is arbitrary.
+    /// The integers of a vector of a group. Values past the row count, and those of NULL rows, are unspecified.
     pub(super) fn integers<T: StoredInteger>(
         &mut self,
         group: usize,
@@ -85,6 +85,42 @@ impl ColumnReader {
         Ok(values)
     }
 
+    /// Appends the runs of a vector of a group; see [`SegmentReader::append_runs`].
+    pub(super) fn append_runs(
+        &mut self,
+        group: usize,
+        vector: usize,
+        runs: &mut IntegerRuns,
+    ) -> Result<bool, Corrupt> {
+        let vector = group * GROUP_VECTORS + vector;
+        self.vectors_decoded += 1;
+        self.segment.append_runs(vector, runs)
+    }
+
+    /// Integers of the column as an array of its type.
+    pub(super) fn integer_array(&self, values: &[i64]) -> Result<ArrayRef, Corrupt> {
+        let values = values.iter();
+        match self.sql_type {
+            SqlType::SmallInt => {
+                self.primitive::<Int16Type>(values.map(|&value| value as i16).collect(), None)
+            }
+            SqlType::Integer => {
+                self.primitive::<Int32Type>(values.map(|&value| value as i32).collect(), None)
+            }
+            SqlType::Date => {
+                self.primitive::<Date32Type>(values.map(|&value| value as i32).collect(), None)
+            }
+            SqlType::Timestamp | SqlType::TimestampTz => {
+                self.primitive::<TimestampMicrosecondType>(values.copied().collect(), None)
+            }
+            SqlType::Decimal { .. } => {
+                let values = values.map(|&value| i128::from(value)).collect();
+                self.primitive::<Decimal128Type>(values, None)
+            }
+            _ => self.primitive::<Int64Type>(values.copied().collect(), None),
+        }
+    }
+
     /// The marked rows of a vector of a group that are not NULL.
     pub(super) fn present(
         &mut self,
@@ -92,15 +128,23 @@ impl ColumnReader {
         vector: usize,
         mut marked: RowMask,
     ) -> Result<RowMask, Corrupt> {
-        if self.segment.null_count() > 0 {
-            let mut valid = RowMask::default();
-            let vector = group * GROUP_VECTORS + vector;
-            self.segment.validity(vector, &mut valid)?;
+        if let Some(valid) = self.valid(group, vector)? {
             for (rows, valid) in marked.iter_mut().zip(valid) {
                 *rows &= valid;
             }
         }
         Ok(marked)
+    }
+
+    /// The rows of a vector of a group that are not NULL; `None` if no row of the segment is.
+    fn valid(&mut self, group: usize, vector: usize) -> Result<Option<RowMask>, Corrupt> {
+        if self.segment.null_count() == 0 {
+            return Ok(None);
+        }
+        let mut valid = RowMask::default();
+        let vector = group * GROUP_VECTORS + vector;
+        self.segment.validity(vector, &mut valid)?;
+        Ok(Some(valid))
     }
 
     /// The selected rows of a vector group.
@@ -270,8 +314,8 @@ impl ColumnReader {
         self.gather(group, selection, SegmentReader::decode_codes, |code| code)
     }
 
-    /// The rows of a vector of a group that `select` marks, or of which it is known because they are NULL. What is
-    /// beyond the rows of the vector is arbitrary.
+    /// The rows of a vector of a group that `select` marks and that are not NULL, and those that are if `null_matches`. Bits past the row
+    /// count are unspecified.
     pub(super) fn mask(
         &mut self,
         group: usize,
@@ -279,19 +323,16 @@ impl ColumnReader {
         null_matches: bool,
         select: impl FnOnce(&mut SegmentReader, usize, &mut RowMask) -> Result<(), Corrupt>,
     ) -> Result<RowMask, Corrupt> {
-        let vector = group * GROUP_VECTORS + vector;
         let mut mask = RowMask::default();
-        select(&mut self.segment, vector, &mut mask)?;
+        select(&mut self.segment, group * GROUP_VECTORS + vector, &mut mask)?;
         self.vectors_decoded += 1;
-        if self.segment.null_count() > 0 {
-            let mut valid = RowMask::default();
-            self.segment.validity(vector, &mut valid)?;
-            let nulls = if null_matches { u64::MAX } else { 0 };
-            for (rows, valid) in mask.iter_mut().zip(valid) {
-                *rows = *rows & valid | nulls & !valid;
+        let mask = self.present(group, vector, mask)?;
+        match self.valid(group, vector)? {
+            Some(valid) if null_matches => {
+                Ok(std::array::from_fn(|word| mask[word] | !valid[word]))
             }
+            _ => Ok(mask),
         }
-        Ok(mask)
     }
 
     /// The distinct values of a dictionary segment, and a NULL behind them.

@@ -117,7 +117,7 @@ impl CodeMask {
         let has_nulls = column.segment().null_count() > 0;
         match self.wanted {
             Wanted::None if !has_nulls || !self.null_matches => {
-                return Ok(Selection::rows(Vec::new()));
+                return Ok(Selection::none());
             }
             Wanted::All if !has_nulls || self.null_matches => return Ok(selection.clone()),
             _ => {}

@@ -64,14 +64,15 @@ impl GroupIntegers {
             self.group = Some(group);
             self.is_decoded = [false; GROUP_VECTORS];
         }
-        let is_decoded = std::mem::replace(&mut self.is_decoded[vector % GROUP_VECTORS], true);
+        let is_new = !self.is_decoded[vector % GROUP_VECTORS];
         let vectors = T::vectors(self);
         vectors.resize(GROUP_VECTORS, [T::default(); VECTOR_VALUES]);
-        let values = &mut vectors[vector % GROUP_VECTORS];
-        if !is_decoded {
+        if is_new {
+            let values = &mut vectors[vector % GROUP_VECTORS];
             T::decode(segment, group * GROUP_VECTORS + vector, values)?;
+            self.is_decoded[vector % GROUP_VECTORS] = true;
         }
-        Ok((values, !is_decoded))
+        Ok((&T::vectors(self)[vector % GROUP_VECTORS], is_new))
     }
 
     /// The values of a vector of a group, if they have been decoded.

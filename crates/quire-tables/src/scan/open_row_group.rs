@@ -28,6 +28,8 @@ pub(super) struct OpenRowGroup {
     pub(super) columns: Vec<Option<Box<ColumnReader>>>,
     /// One per predicate, for those that are evaluated on a dictionary.
     masks: Vec<Option<CodeMask>>,
+    /// One per predicate: whether its tests drop few rows of this row group.
+    has_idle_tests: Vec<bool>,
 }
 
 impl OpenRowGroup {
@@ -42,6 +44,7 @@ impl OpenRowGroup {
             deleted,
             columns: row_group.columns.iter().map(|_| None).collect(),
             masks: scan.options.predicates.iter().map(|_| None).collect(),
+            has_idle_tests: vec![false; scan.options.predicates.len()],
             row_group,
         }
     }
@@ -63,9 +66,11 @@ impl OpenRowGroup {
         };
         let predicates = scan.options.predicates.iter();
         let stored: Vec<_> = predicates.map(|one| one.stored_tests()).collect();
-        let cheap = stored.iter().flatten().flat_map(|stored| &stored.tests);
-        let cheap = cheap.filter(|test| test.is_cheap());
-        selection = self.refine_by_tests(scan, cheap, group, selection)?;
+        for (predicate, stored) in stored.iter().enumerate() {
+            if let Some(stored) = stored {
+                selection = self.refine_cheaply(scan, predicate, stored, group, selection)?;
+            }
+        }
         for (predicate, stored) in stored.iter().enumerate() {
             if selection.len() == 0 {
                 break;
@@ -74,6 +79,29 @@ impl OpenRowGroup {
             selection = self.refine(scan, predicate, stored, group, selection)?;
         }
         Ok(selection)
+    }
+
+    /// Refines a selection by the cheap tests of a predicate.
+    fn refine_cheaply(
+        &mut self,
+        scan: &SharedTableScan,
+        predicate: usize,
+        stored: &StoredTests,
+        group: usize,
+        selection: Selection,
+    ) -> Result<Selection, ScanError> {
+        if self.has_idle_tests[predicate] {
+            return Ok(selection);
+        }
+        let cheap = stored.tests.iter().filter(|test| test.is_cheap());
+        let refined = self.refine_by_tests(scan, cheap, group, selection.clone())?;
+        // All rows of a vector are copied at once, some of them one by one. It does not pay for the few that the tests drop, if the predicate
+        // is evaluated on all that are left anyway.
+        if !stored.is_complete && refined.len() * 8 > selection.len() * 7 {
+            self.has_idle_tests[predicate] = true;
+            return Ok(selection);
+        }
+        Ok(refined)
     }
 
     /// Refines a selection that has passed the cheap tests of the predicate.
@@ -97,6 +125,13 @@ impl OpenRowGroup {
             && has_dictionary(&self.row_group.columns[column])
         {
             return self.refine_by_code(scan, index, column, group, selection);
+        }
+        if let &[column] = predicate.columns()
+            && predicate.is_deterministic()
+            && has_runs(&self.row_group.columns[column])
+            && let Some(kept) = self.refine_by_runs(scan, index, column, group, selection)?
+        {
+            return Ok(kept);
         }
         let schema = &scan.predicate_schemas[index];
         let batch = self.batch(scan, schema, predicate.columns(), group, selection)?;
@@ -177,9 +212,8 @@ impl OpenRowGroup {
             RowPosition { row_group, row }.key()
         };
         let mut keys = BinaryViewBuilder::with_capacity(selection.len());
-        match selection {
-            Selection::All(rows) => (0..*rows as u32).for_each(|row| keys.append_value(key(row))),
-            Selection::Rows(rows) => rows.iter().for_each(|row| keys.append_value(key(*row))),
+        for row in selection.numbers() {
+            keys.append_value(key(row));
         }
         Arc::new(keys.finish())
     }
@@ -272,6 +306,11 @@ fn has_dictionary(chunk: &ColumnChunk) -> bool {
         None => chunk.codec == CodecId::Dictionary,
         Some(relation) => matches!(relation, ColumnRelation::Map(_)),
     }
+}
+
+/// Whether a column is stored as runs.
+fn has_runs(chunk: &ColumnChunk) -> bool {
+    chunk.relation.is_none() && chunk.codec == CodecId::Rle
 }
 
 pub(super) fn corrupt(

@@ -1,17 +1,29 @@
 //! Which rows of a vector group are still wanted.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::{Array, BooleanArray, UInt32Array};
+use arrow_buffer::BooleanBuffer;
 use quire_codec::{Corrupt, RowMask, VECTOR_VALUES};
+
+use super::integers::GROUP_VECTORS;
 
 /// Rows of one vector group, counted from its first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Selection {
     /// All rows, that many.
     All(usize),
-    /// These rows, ascending.
-    Rows(Arc<Vec<u32>>),
+    Some(Arc<SelectedRows>),
+}
+
+/// Some rows of a vector group.
+#[derive(Debug, Default)]
+pub(super) struct SelectedRows {
+    /// A bit for each row. Those past the last row of the group are 0.
+    masks: [RowMask; GROUP_VECTORS],
+    count: usize,
+    /// The same rows as ascending numbers, once a column is gathered: most selections are refined by another mask before.
+    rows: OnceLock<Vec<u32>>,
 }
 
 /// The selected rows of one vector.
@@ -23,101 +35,159 @@ pub(super) enum VectorRows<'a> {
     Rows(&'a [u32]),
 }
 
+impl PartialEq for SelectedRows {
+    fn eq(&self, other: &Self) -> bool {
+        self.masks == other.masks
+    }
+}
+
+impl Eq for SelectedRows {}
+
+impl SelectedRows {
+    fn of_masks(masks: [RowMask; GROUP_VECTORS]) -> Self {
+        Self {
+            count: masks.iter().map(ones).sum(),
+            masks,
+            rows: OnceLock::new(),
+        }
+    }
+
+    fn rows(&self) -> &[u32] {
+        self.rows.get_or_init(|| {
+            let mut rows = Vec::with_capacity(self.count);
+            for (word, &bits) in self.masks.as_flattened().iter().enumerate() {
+                append_positions(bits, (word * 64) as u32, &mut rows);
+            }
+            rows
+        })
+    }
+
+    fn contains(&self, row: u32) -> bool {
+        let row = row as usize;
+        self.masks[row / VECTOR_VALUES][row % VECTOR_VALUES / 64] >> (row % 64) & 1 == 1
+    }
+}
+
 impl Selection {
+    /// Rows of a vector group, ascending.
     pub(super) fn rows(rows: Vec<u32>) -> Self {
-        Selection::Rows(Arc::new(rows))
+        let mut masks = [RowMask::default(); GROUP_VECTORS];
+        for &row in &rows {
+            let row = row as usize;
+            masks[row / VECTOR_VALUES][row % VECTOR_VALUES / 64] |= 1 << (row % 64);
+        }
+        Selection::Some(Arc::new(SelectedRows {
+            masks,
+            count: rows.len(),
+            rows: OnceLock::from(rows),
+        }))
+    }
+
+    pub(super) fn none() -> Self {
+        Selection::Some(Arc::default())
     }
 
     /// Number of selected rows.
     pub(super) fn len(&self) -> usize {
         match self {
             Selection::All(rows) => *rows,
-            Selection::Rows(rows) => rows.len(),
+            Selection::Some(some) => some.count,
+        }
+    }
+
+    /// The numbers of the selected rows, ascending.
+    pub(super) fn numbers(&self) -> Vec<u32> {
+        match self {
+            Selection::All(rows) => (0..*rows as u32).collect(),
+            Selection::Some(some) => some.rows().to_vec(),
         }
     }
 
     /// The vectors that have selected rows, and which rows.
     pub(super) fn vectors(&self) -> Vec<(usize, VectorRows<'_>)> {
-        match self {
-            Selection::All(rows) => (0..rows.div_ceil(VECTOR_VALUES))
-                .map(|vector| {
-                    let first = vector * VECTOR_VALUES;
-                    (vector, VectorRows::First((rows - first).min(VECTOR_VALUES)))
-                })
-                .collect(),
-            Selection::Rows(rows) => rows
-                .chunk_by(|left, right| vector_of(*left) == vector_of(*right))
-                .map(|rows| (vector_of(rows[0]), VectorRows::Rows(rows)))
-                .collect(),
+        let some = match self {
+            Selection::All(rows) => {
+                let first = |vector: usize| (rows - vector * VECTOR_VALUES).min(VECTOR_VALUES);
+                return (0..rows.div_ceil(VECTOR_VALUES))
+                    .map(|vector| (vector, VectorRows::First(first(vector))))
+                    .collect();
+            }
+            Selection::Some(some) => some,
+        };
+        let mut vectors = Vec::with_capacity(GROUP_VECTORS);
+        let mut rest = some.rows();
+        for (vector, mask) in some.masks.iter().enumerate() {
+            let (rows, after) = rest.split_at(ones(mask));
+            if !rows.is_empty() {
+                vectors.push((vector, VectorRows::Rows(rows)));
+            }
+            rest = after;
         }
+        vectors
+    }
+
+    /// The vectors that have selected rows.
+    pub(super) fn vector_numbers(&self) -> impl Iterator<Item = usize> {
+        let masks = self.masks();
+        (0..GROUP_VECTORS).filter(move |&vector| masks[vector] != RowMask::default())
     }
 
     /// Keeps the selected rows whose value is true; `kept` has one value per selected row.
     pub(super) fn refine(&self, kept: &BooleanArray) -> Selection {
-        let bits = match kept.nulls() {
-            Some(nulls) => kept.values() & nulls.inner(),
-            None => kept.values().clone(),
-        };
-        let count = bits.count_set_bits();
-        if count == self.len() {
+        let bits = true_rows(kept);
+        if bits.count_set_bits() == self.len() {
             return self.clone();
         }
-        let mut rows = Vec::with_capacity(count);
         match self {
-            Selection::All(_) => rows.extend(bits.set_indices_u32()),
-            Selection::Rows(old) => rows.extend(bits.set_indices().map(|index| old[index])),
+            Selection::All(_) => {
+                let mut masks = [RowMask::default(); GROUP_VECTORS];
+                let words = bits.bit_chunks();
+                for (word, bits) in masks.as_flattened_mut().iter_mut().zip(words.iter_padded()) {
+                    *word = bits;
+                }
+                Selection::Some(Arc::new(SelectedRows::of_masks(masks)))
+            }
+            Selection::Some(some) => {
+                let rows = some.rows();
+                Selection::rows(bits.set_indices().map(|index| rows[index]).collect())
+            }
         }
-        Selection::rows(rows)
     }
 
-    /// Keeps the selected rows that are in the mask of their vector, which is asked for once per vector that has any.
+    /// Keeps the selected rows that are in the mask of their vector, which is asked for once per vector that has any. Bits past the rows of a
+    /// vector are ignored.
     pub(super) fn refine_by_masks(
         &self,
         mut mask_of: impl FnMut(usize) -> Result<RowMask, Corrupt>,
     ) -> Result<Selection, Corrupt> {
-        let rows = match self {
-            Selection::All(rows) => return Self::of_masks(*rows, mask_of),
-            Selection::Rows(rows) => rows,
-        };
-        let mut kept = Vec::with_capacity(rows.len());
-        for rows in rows.chunk_by(|left, right| vector_of(*left) == vector_of(*right)) {
-            let mask = mask_of(vector_of(rows[0]))?;
-            kept.extend(rows.iter().filter(|&&row| {
-                let row = row as usize % VECTOR_VALUES;
-                mask[row / 64] >> (row % 64) & 1 == 1
-            }));
+        let mut masks = self.masks();
+        for (vector, mask) in masks.iter_mut().enumerate() {
+            if *mask == RowMask::default() {
+                continue;
+            }
+            for (bits, kept) in mask.iter_mut().zip(mask_of(vector)?) {
+                *bits &= kept;
+            }
         }
-        if kept.len() == self.len() {
+        let some = SelectedRows::of_masks(masks);
+        if some.count == self.len() {
             return Ok(self.clone());
         }
-        Ok(Selection::rows(kept))
+        Ok(Selection::Some(Arc::new(some)))
     }
 
-    /// The rows, of the first `rows`, that are in the mask of their vector.
-    fn of_masks(
-        rows: usize,
-        mut mask_of: impl FnMut(usize) -> Result<RowMask, Corrupt>,
-    ) -> Result<Selection, Corrupt> {
-        let mut masks = Vec::with_capacity(rows.div_ceil(VECTOR_VALUES));
-        let mut count = 0;
-        for vector in 0..rows.div_ceil(VECTOR_VALUES) {
-            let mut mask = mask_of(vector)?;
-            let left = rows - vector * VECTOR_VALUES;
-            for (word, bits) in mask.iter_mut().enumerate() {
-                let present = left.saturating_sub(word * 64).min(64) as u32;
-                *bits &= u64::MAX.checked_shr(64 - present).unwrap_or(0);
-                count += bits.count_ones() as usize;
-            }
-            masks.push(mask);
+    /// A bit for each row of each vector.
+    pub(super) fn masks(&self) -> [RowMask; GROUP_VECTORS] {
+        let rows = match self {
+            Selection::All(rows) => *rows,
+            Selection::Some(some) => return some.masks,
+        };
+        let mut masks = [[u64::MAX; VECTOR_VALUES / 64]; GROUP_VECTORS];
+        for (word, bits) in masks.as_flattened_mut().iter_mut().enumerate() {
+            let present = rows.saturating_sub(word * 64).min(64) as u32;
+            *bits = u64::MAX.checked_shr(64 - present).unwrap_or(0);
         }
-        if count == rows {
-            return Ok(Selection::All(rows));
-        }
-        let mut kept = Vec::with_capacity(count);
-        for (word, &bits) in masks.as_flattened().iter().enumerate() {
-            append_positions(bits, (word * 64) as u32, &mut kept);
-        }
-        Ok(Selection::rows(kept))
+        masks
     }
 
     /// Keeps at most the first `count` selected rows.
@@ -125,28 +195,39 @@ impl Selection {
         if count >= self.len() {
             return self;
         }
-        match self {
-            Selection::All(_) => Selection::rows((0..count as u32).collect()),
-            Selection::Rows(rows) => Selection::rows(rows[..count].to_vec()),
-        }
+        let mut rows = self.numbers();
+        rows.truncate(count);
+        Selection::rows(rows)
     }
 
     /// Where the rows of this selection are among those of `outer`, which contains it.
     pub(super) fn positions_in(&self, outer: &Selection) -> UInt32Array {
-        let rows: Vec<u32> = match (self, outer) {
-            (Selection::All(rows), _) => (0..*rows as u32).collect(),
-            (Selection::Rows(rows), Selection::All(_)) => rows.to_vec(),
-            (Selection::Rows(rows), Selection::Rows(outer)) => {
-                let mut positions = outer.iter().zip(0_u32..);
-                let mut find = |row: u32| positions.find(|(outer, _)| **outer == row);
-                rows.iter()
-                    .filter_map(|&row| find(row))
-                    .map(|(_, position)| position)
-                    .collect()
-            }
+        let (Selection::Some(some), Selection::Some(outer)) = (self, outer) else {
+            return UInt32Array::from(self.numbers());
         };
-        UInt32Array::from(rows)
+        let mut positions = vec![0; outer.count];
+        let mut count = 0;
+        // Each position is written, and counted only if it is one: no branch for a row.
+        for (position, &row) in outer.rows().iter().enumerate() {
+            positions[count] = position as u32;
+            count += usize::from(some.contains(row));
+        }
+        positions.truncate(count);
+        UInt32Array::from(positions)
     }
+}
+
+/// Which values are true: neither false nor NULL.
+pub(super) fn true_rows(values: &BooleanArray) -> BooleanBuffer {
+    match values.nulls() {
+        Some(nulls) => values.values() & nulls.inner(),
+        None => values.values().clone(),
+    }
+}
+
+/// Number of rows in a mask.
+fn ones(mask: &RowMask) -> usize {
+    mask.iter().map(|bits| bits.count_ones() as usize).sum()
 }
 
 /// Bits of a word from which on its positions are written without a branch for each.
@@ -170,10 +251,6 @@ fn append_positions(mut bits: u64, first: u32, positions: &mut Vec<u32>) {
     positions.extend_from_slice(&found[..count]);
 }
 
-fn vector_of(row: u32) -> usize {
-    row as usize / VECTOR_VALUES
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +268,9 @@ mod tests {
         assert_eq!(all.refine(&BooleanArray::from(vec![true; 5])), all);
         assert_eq!(fewer.truncate(1), Selection::rows(vec![3]));
         assert_eq!(all.truncate(2), Selection::rows(vec![0, 1]));
+        let none = Selection::none();
+        assert_eq!((none.len(), none.vectors().len()), (0, 0));
+        assert_eq!(none.positions_in(&some).len(), 0);
     }
 
     #[test]
@@ -208,7 +288,9 @@ mod tests {
         let kept = |row: &u32| row / 1024 == 1 || (row % 1024).is_multiple_of(3);
         let all = Selection::All(2500);
         let expected: Vec<u32> = (0..2500).filter(kept).collect();
-        assert_eq!(all.refine_by_masks(mask_of), Ok(Selection::rows(expected)));
+        let refined = all.refine_by_masks(mask_of).unwrap();
+        assert_eq!(refined.numbers(), expected);
+        assert_eq!(refined, Selection::rows(expected));
         let some: Vec<u32> = (0..2500).step_by(7).collect();
         let expected: Vec<u32> = some.iter().copied().filter(kept).collect();
         let some = Selection::rows(some);
@@ -219,6 +301,18 @@ mod tests {
     }
 
     #[test]
+    fn only_vectors_with_selected_rows_are_asked_for_masks() {
+        let some = Selection::rows(vec![3, 1023, 4096]);
+        let mut asked = Vec::new();
+        let kept = some.refine_by_masks(|vector| {
+            asked.push(vector);
+            Ok([1 << 3; 16])
+        });
+        assert_eq!(kept, Ok(Selection::rows(vec![3])));
+        assert_eq!(asked, [0, 4]);
+    }
+
+    #[test]
     fn vectors_cover_exactly_the_selected_rows() {
         let all = Selection::All(2500);
         let counts = [1024, 1024, 452].map(VectorRows::First);
@@ -226,6 +320,11 @@ mod tests {
             all.vectors(),
             counts.into_iter().enumerate().collect::<Vec<_>>()
         );
+        for count in [0, 1, 63, 64, 65, 1000, 1024, 2500] {
+            let rows: Vec<u32> = (0..count).collect();
+            let all = Selection::All(count as usize);
+            assert_eq!(all.masks(), Selection::rows(rows).masks());
+        }
         let some = Selection::rows(vec![3, 1023, 1024, 4096]);
         let expected = [(0, &[3, 1023][..]), (1, &[1024]), (4, &[4096])];
         assert_eq!(

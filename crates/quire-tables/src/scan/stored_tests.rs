@@ -87,13 +87,11 @@ impl OpenRowGroup {
 impl OpenRowGroup {
     /// Whether the zone of a group says that all its rows are in the range, and none is NULL.
     fn lies_within(&self, column: usize, group: usize, range: &RangeInclusive<i64>) -> bool {
-        let integer = |bound: &Option<CodecScalar>| match bound {
-            Some(CodecScalar::Int16(value)) => Some(i64::from(*value)),
-            Some(CodecScalar::Int32(value)) => Some(i64::from(*value)),
-            Some(CodecScalar::Int64(value)) => Some(*value),
-            _ => None,
+        let (first, last) = (i128::from(*range.start()), i128::from(*range.end()));
+        let within = |bound: &Option<CodecScalar>| {
+            let bound = bound.as_ref().and_then(CodecScalar::as_integer);
+            bound.is_some_and(|bound| (first..=last).contains(&bound))
         };
-        let within = |bound| integer(bound).is_some_and(|bound| range.contains(&bound));
         let zone = self.row_group.columns[column].group_zones.get(group);
         zone.is_some_and(|zone| zone.null_count == 0 && within(&zone.min) && within(&zone.max))
     }

@@ -9,7 +9,7 @@ use super::SharedTableScan;
 use super::column::ColumnReader;
 use super::integers::StoredInteger;
 use super::open_row_group::{OpenRowGroup, corrupt};
-use super::selection::{Selection, VectorRows};
+use super::selection::Selection;
 use crate::error::ScanError;
 
 /// What a reader comes to next.
@@ -49,7 +49,7 @@ impl RowChunk {
     pub fn mask(&self) -> RowMask {
         match &self.0 {
             ChunkRows::Vector(_, mask) => *mask,
-            ChunkRows::Gathered(rows) => first_rows(rows.len()),
+            ChunkRows::Gathered(rows) => Selection::All(rows.len()).masks()[0],
         }
     }
 }
@@ -67,17 +67,17 @@ impl SelectedGroup<'_> {
 
     /// The selected rows in chunks: whole vectors, or many rows of several vectors where few are selected.
     pub fn chunks(&self) -> Vec<RowChunk> {
-        if let Selection::Rows(rows) = &self.selection
-            && rows.len() * ROWS_PER_GATHERED < self.open.group_rows(self.group)
-        {
+        if self.selection.len() * ROWS_PER_GATHERED < self.open.group_rows(self.group) {
+            let rows = self.selection.numbers();
             let chunks = rows.chunks(VECTOR_VALUES);
             return chunks
                 .map(|rows| RowChunk(ChunkRows::Gathered(rows.to_vec())))
                 .collect();
         }
-        let vectors = self.selection.vectors().into_iter();
-        vectors
-            .map(|(vector, rows)| RowChunk(ChunkRows::Vector(vector, mask(rows))))
+        let masks = self.selection.masks();
+        self.selection
+            .vector_numbers()
+            .map(|vector| RowChunk(ChunkRows::Vector(vector, masks[vector])))
             .collect()
     }
 
@@ -257,46 +257,9 @@ fn read_integers<T: StoredInteger>(
     })
 }
 
-/// The first rows, that many.
-fn first_rows(count: usize) -> RowMask {
-    let mut mask = RowMask::default();
-    for (word, bits) in mask.iter_mut().enumerate() {
-        let present = count.saturating_sub(word * 64).min(64) as u32;
-        *bits = u64::MAX.checked_shr(64 - present).unwrap_or(0);
-    }
-    mask
-}
-
-fn mask(rows: VectorRows<'_>) -> RowMask {
-    match rows {
-        VectorRows::First(count) => first_rows(count),
-        VectorRows::Rows(rows) => {
-            let mut mask = RowMask::default();
-            for row in rows.iter().map(|&row| row as usize % VECTOR_VALUES) {
-                mask[row / 64] |= 1 << (row % 64);
-            }
-            mask
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn masks_mark_the_selected_rows() {
-        let marked = |mask: RowMask| -> Vec<usize> {
-            let is_marked = |row: &usize| mask[row / 64] >> (row % 64) & 1 == 1;
-            (0..VECTOR_VALUES).filter(is_marked).collect()
-        };
-        for count in [0, 1, 63, 64, 65, 1000, 1024] {
-            let expected: Vec<usize> = (0..count).collect();
-            assert_eq!(marked(mask(VectorRows::First(count))), expected);
-        }
-        let rows = [1024, 1087, 1088, 2047];
-        assert_eq!(marked(mask(VectorRows::Rows(&rows))), [0, 63, 64, 1023]);
-    }
 
     #[test]
     fn gathered_rows_stand_one_after_the_other() {

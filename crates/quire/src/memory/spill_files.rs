@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use datafusion::execution::spill_file::{SpillFile, SpillWriter, TempFileFactory};
 use futures::{Stream, stream};
 use quire_store::{Disk, FileDisk};
@@ -24,8 +24,7 @@ pub(crate) struct SpillFiles;
 
 impl TempFileFactory for SpillFiles {
     fn create_temp_file(&self, _: &str) -> Result<Arc<dyn SpillFile>> {
-        let disk = FileDisk::temporary(None)
-            .map_err(|error| DataFusionError::External(Box::new(Error::from(error))))?;
+        let disk = FileDisk::temporary(None).map_err(Error::from)?;
         Ok(Arc::new(NamelessFile(Arc::new(WrittenSpillFile {
             disk,
             end: AtomicU64::new(0),

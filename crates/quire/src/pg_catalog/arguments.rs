@@ -2,12 +2,7 @@
 
 use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{DataFusionError, ScalarValue};
-use quire_error::Error;
-
-pub(super) fn external(error: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
-}
+use datafusion::common::ScalarValue;
 
 pub(super) fn integer(args: &[ScalarValue], index: usize) -> Option<i64> {
     match args.get(index)?.cast_to(&DataType::Int64) {

@@ -4,7 +4,7 @@ use datafusion::common::{Result, ScalarValue};
 use quire_error::Error;
 
 use super::PgCatalog;
-use super::arguments::{external, integer};
+use super::arguments::integer;
 use super::rows::{flag, list, number};
 
 pub(super) fn own_number(catalog: &PgCatalog, _: &[ScalarValue]) -> Result<ScalarValue> {
@@ -37,7 +37,7 @@ pub(super) fn terminate(catalog: &PgCatalog, args: &[ScalarValue]) -> Result<Sca
     }
     let text = format!("connection {pid} belongs to the program that has the database open");
     let hint = "Only connections of a server can be ended from outside; pg_cancel_backend ends a statement.";
-    Err(external(Error::new("0A000", text).with_hint(hint)))
+    Err(Error::new("0A000", text).with_hint(hint).into())
 }
 
 /// `pg_blocking_pids(pid)`
@@ -71,5 +71,5 @@ fn permitted(catalog: &PgCatalog, pid: i64, words: [&str; 2]) -> Result<Option<u
     } else {
         format!("must be a member of the role whose {of_other} or member of pg_signal_backend")
     };
-    Err(external(Error::new("42501", text)))
+    Err(Error::new("42501", text).into())
 }

@@ -71,5 +71,5 @@ fn table_bytes(snapshot: &Snapshot, name: &str) -> Result<TableBytes> {
 }
 
 fn external(error: quire_tables::EngineError) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::from(error)))
+    Error::from(error).into()
 }

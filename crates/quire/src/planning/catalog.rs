@@ -8,7 +8,7 @@ use datafusion::catalog::{
     CatalogProvider, CatalogProviderList, MemoryCatalogProvider, MemoryCatalogProviderList,
     SchemaProvider, TableProvider,
 };
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use quire_error::Error;
 use quire_functions::QuireOptions;
 use quire_planner::scan::{ColumnTableProvider, RowTableProvider};
@@ -71,11 +71,10 @@ impl SchemaProvider for StatementSchema {
         if let Some(file) = self.files.get(name) {
             return Ok(Some(Arc::clone(file)));
         }
-        let external = |error| DataFusionError::External(Box::new(Error::from(error)));
-        if let Some(table) = self.snapshot.row_table(name).map_err(external)? {
+        if let Some(table) = self.snapshot.row_table(name).map_err(Error::from)? {
             return Ok(Some(Arc::new(RowTableProvider::new(table))));
         }
-        let table = self.snapshot.table(name).map_err(external)?;
+        let table = self.snapshot.table(name).map_err(Error::from)?;
         match (table, &self.catalog) {
             (Some(table), _) => {
                 let provider = ColumnTableProvider::new(table, self.options.clone());

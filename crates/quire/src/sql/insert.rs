@@ -26,7 +26,7 @@ pub(super) async fn run(
 
 /// Refuses every clause that would otherwise be read past.
 fn check(insert: &Insert) -> Result<(), Error> {
-    let refused = [
+    refuse_clauses(&[
         (insert.output.is_some(), "OUTPUT"),
         (insert.insert_alias.is_some(), "an alias behind INSERT"),
         (
@@ -50,8 +50,12 @@ fn check(insert: &Insert) -> Result<(), Error> {
             insert.multi_table_insert_type.is_some(),
             "INSERT into several tables",
         ),
-    ];
-    match refused.into_iter().find(|(is_present, _)| *is_present) {
+    ])
+}
+
+/// Refuses the first clause that is there.
+pub(super) fn refuse_clauses(clauses: &[(bool, &str)]) -> Result<(), Error> {
+    match clauses.iter().find(|(is_present, _)| *is_present) {
         Some((_, what)) => Err(not_supported(what)),
         None => Ok(()),
     }

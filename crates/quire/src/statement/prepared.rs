@@ -110,8 +110,8 @@ impl Prepared {
         let (session, statements) = (&self.session, &self.statements);
         let known = run::known(session, statements, &self.sql, types, &mut None);
         if let Some(known) = known {
-            if let Some(schema) = known.result_schema(&self.session) {
-                return Ok(schema);
+            if let Some(shape) = known.result_shape(&self.session) {
+                return Ok(shape.columns);
             }
             let settings = self.session.settings().statement_settings_now();
             let again = settings
@@ -119,8 +119,8 @@ impl Prepared {
                 .and_then(|settings| {
                     run::learn(session, statements, &self.sql, types, settings, &mut None)
                 });
-            if let Some(schema) = again.and_then(|known| known.result_schema(&self.session)) {
-                return Ok(schema);
+            if let Some(shape) = again.and_then(|known| known.result_shape(&self.session)) {
+                return Ok(shape.columns);
             }
         }
         let nulls = vec![Value::Null; self.parameter_count];

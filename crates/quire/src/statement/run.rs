@@ -263,19 +263,26 @@ pub(super) fn run(
     result.transpose()
 }
 
+/// What a statement gives.
+pub(super) struct ResultShape {
+    /// Names and types of its rows; `None` if it gives no rows.
+    pub(super) columns: Option<SchemaRef>,
+}
+
 impl CachedStatement {
-    /// Names and types of the rows that it gives, if any, as far as that is known now.
-    pub(super) fn result_schema(&self, session: &Session) -> Option<Option<SchemaRef>> {
-        match &self.kind {
-            KnownKind::Control(_) => Some(None),
-            KnownKind::General { .. } => None,
-            KnownKind::Constant(constant) => Some(Some(constant.schema())),
+    /// What it gives, as far as that is known now.
+    pub(super) fn result_shape(&self, session: &Session) -> Option<ResultShape> {
+        let columns = match &self.kind {
+            KnownKind::Control(_) => None,
+            KnownKind::General { .. } => return None,
+            KnownKind::Constant(constant) => Some(constant.schema()),
             KnownKind::Compiled(statement) => {
                 let snapshot = wait(session.snapshot()).ok()?;
-                let table = statement.table(&snapshot).ok()?;
-                table.map(|_| statement.compiled.schema().cloned())
+                statement.table(&snapshot).ok()??;
+                statement.compiled.schema().cloned()
             }
-        }
+        };
+        Some(ResultShape { columns })
     }
 
     /// Whether it would be worth while to compile it again.

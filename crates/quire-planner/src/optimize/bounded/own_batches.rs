@@ -7,45 +7,36 @@ use std::sync::Arc;
 use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchOptions, UInt64Array};
 use datafusion::arrow::compute::{cast, take_arrays};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::common::Result;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
-};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 use futures::{StreamExt, stream};
+
+use crate::optimize::passed_rows::{PassedRows, RowPassing};
 
 /// What the pool calls the rows that a window keeps.
 pub const WINDOW_ROWS: &str = "WindowRows";
 
-/// The rows of an input in columns of `schema`, in their order.
-#[derive(Debug)]
-pub(in crate::optimize) struct OwnBatches {
+/// The rows of an input in batches of their own.
+pub(in crate::optimize) type OwnBatches = PassedRows<BatchCopying>;
+
+/// Rows in columns of `schema`.
+#[derive(Debug, Clone)]
+pub(in crate::optimize) struct BatchCopying {
+    schema: SchemaRef,
+    is_counted: bool,
+}
+
+/// [`OwnBatches`] with the rows of `input`, in columns of `schema`.
+pub(super) fn own_batches(
     input: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
     is_counted: bool,
-    properties: Arc<PlanProperties>,
-}
-
-impl OwnBatches {
-    pub(super) fn new(
-        input: Arc<dyn ExecutionPlan>,
-        schema: SchemaRef,
-        is_counted: bool,
-    ) -> Result<Self> {
-        let known = with_schema(input.equivalence_properties(), &schema)?;
-        let properties = PlanProperties::clone(input.properties()).with_eq_properties(known);
-        Ok(Self {
-            input,
-            schema,
-            is_counted,
-            properties: Arc::new(properties),
-        })
-    }
+) -> Result<Arc<dyn ExecutionPlan>> {
+    BatchCopying { schema, is_counted }.over(input)
 }
 
 /// What is known of rows is known of them in another form: texts compare alike in all forms. A window may rely on two columns being
@@ -60,55 +51,28 @@ fn with_schema(known: &EquivalenceProperties, schema: &SchemaRef) -> Result<Equi
     Ok(same)
 }
 
-impl DisplayAs for OwnBatches {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter) -> fmt::Result {
-        write!(f, "OwnBatches: is_counted={}", self.is_counted)
-    }
-}
+impl RowPassing for BatchCopying {
+    const NAME: &'static str = "OwnBatches";
+    const KEEPS_ORDER: bool = true;
+    const KEEPS_STATISTICS: bool = false;
 
-impl ExecutionPlan for OwnBatches {
-    fn name(&self) -> &'static str {
-        "OwnBatches"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let known = with_schema(input.equivalence_properties(), &self.schema)?;
+        let properties = PlanProperties::clone(input.properties()).with_eq_properties(known);
+        let copied = PassedRows::new(input, self.clone(), Arc::new(properties));
+        Ok(Arc::new(copied))
     }
 
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+    fn describe(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: is_counted={}", Self::NAME, self.is_counted)
     }
 
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
+    fn pass(
         &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.pop() {
-            Some(input) => {
-                let schema = Arc::clone(&self.schema);
-                Ok(Arc::new(Self::new(input, schema, self.is_counted)?))
-            }
-            None => internal_err!("rows of a window without an input"),
-        }
-    }
-
-    fn execute(
-        &self,
+        rows: SendableRecordBatchStream,
         partition: usize,
-        context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        let rows = self.input.execute(partition, Arc::clone(&context))?;
+        context: &TaskContext,
+    ) -> SendableRecordBatchStream {
         let consumer = MemoryConsumer::new(format!("{WINDOW_ROWS}[{partition}]"));
         let kept = consumer.register(context.memory_pool());
         let (schema, is_counted) = (Arc::clone(&self.schema), self.is_counted);
@@ -123,18 +87,7 @@ impl ExecutionPlan for OwnBatches {
             Ok(batch)
         });
         let schema = Arc::clone(&self.schema);
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
-    }
-
-    fn statistics_from_inputs(
-        &self,
-        inputs: &[Arc<Statistics>],
-        _: &StatisticsArgs,
-    ) -> Result<Arc<Statistics>> {
-        match inputs.first() {
-            Some(statistics) => Ok(Arc::clone(statistics)),
-            None => Ok(Arc::new(Statistics::new_unknown(&self.schema))),
-        }
+        Box::pin(RecordBatchStreamAdapter::new(schema, rows))
     }
 }
 
@@ -182,6 +135,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use datafusion::arrow::array::{ArrayRef, Int64Array, StringViewArray};
+    use datafusion::common::internal_err;
 
     use super::*;
 

@@ -12,9 +12,9 @@ use datafusion::physical_plan::joins::SortMergeJoinExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 
-use super::own_batches::OwnBatches;
+use super::own_batches::own_batches;
 
-/// The plan with [`OwnBatches`] below its sorts, if it has merge joins.
+/// The plan with [`OwnBatches`](super::OwnBatches) below its sorts, if it has merge joins.
 pub(super) fn copied_sort_inputs(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if !plan.exists(|node| Ok(node.is::<SortMergeJoinExec>()))? {
         return Ok(plan);
@@ -23,7 +23,7 @@ pub(super) fn copied_sort_inputs(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn
         Some(sort) => {
             let rows = Arc::clone(sort.input());
             let schema = rows.schema();
-            let copied = Arc::new(OwnBatches::new(rows, schema, false)?);
+            let copied = own_batches(rows, schema, false)?;
             let sort = replace_children_if_necessary(node, vec![copied])?;
             Ok(Transformed::yes(sort))
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::compute::SortOptions;
 use datafusion::common::Result;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionExpr;
 use datafusion::physical_plan::ExecutionPlan;
@@ -49,16 +49,7 @@ fn can_merge(join: &HashJoinExec) -> bool {
 
 /// Whether the plan has hash joins that could be merges.
 pub fn has_hash_joins(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    let mut found = false;
-    plan.apply(|node| {
-        found |= node.downcast_ref::<HashJoinExec>().is_some_and(can_merge);
-        Ok(if found {
-            TreeNodeRecursion::Stop
-        } else {
-            TreeNodeRecursion::Continue
-        })
-    })?;
-    Ok(found)
+    plan.exists(|node| Ok(node.downcast_ref::<HashJoinExec>().is_some_and(can_merge)))
 }
 
 /// The join by sorting both sides. What the hash join left out of its rows is left out above.

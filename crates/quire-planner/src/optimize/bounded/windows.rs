@@ -21,7 +21,7 @@ use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 
 use super::holding::Holding;
-use super::own_batches::OwnBatches;
+use super::own_batches::own_batches;
 use super::row_sizes::RowSizes;
 
 /// What the copies are. A partition may have more than 2 GiB of text.
@@ -83,7 +83,7 @@ fn with_all_rows(window: &BoundedWindowAggExec) -> Result<Arc<dyn ExecutionPlan>
 fn counting(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let input = Arc::clone(node.children()[0]);
     let schema = input.schema();
-    let counted = Arc::new(OwnBatches::new(input, schema, true)?);
+    let counted = own_batches(input, schema, true)?;
     replace_children_if_necessary(node, vec![counted])
 }
 
@@ -104,10 +104,10 @@ fn copying(
     };
     // What cannot be a copy stays with its buffers, so it is counted.
     let has_others = within.fields().iter().any(|field| is_text(field));
-    let copied = Arc::new(OwnBatches::new(input, within, has_others)?);
+    let copied = own_batches(input, within, has_others)?;
     let above = node.schema();
     let window = replace_children_if_necessary(node, vec![copied])?;
-    Ok(Arc::new(OwnBatches::new(window, above, false)?))
+    own_batches(window, above, false)
 }
 
 fn is_text(field: &Field) -> bool {

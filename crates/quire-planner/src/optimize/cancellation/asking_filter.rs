@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{FieldRef, Schema};
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 
@@ -54,8 +54,7 @@ impl PhysicalExpr for AskingFilter {
     }
 
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        let cancelled = |error| DataFusionError::External(Box::new(error));
-        self.interruption.check().map_err(cancelled)?;
+        self.interruption.check()?;
         self.condition.evaluate(batch)
     }
 

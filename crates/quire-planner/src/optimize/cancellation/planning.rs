@@ -1,7 +1,7 @@
 //! Planning ends when the statement is cancelled. Plans with long lists or large constants take seconds to optimize.
 
+use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
@@ -25,9 +25,7 @@ impl OptimizerRule for StopWhenCancelled {
         plan: LogicalPlan,
         config: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
-        let interruption = Interruption::of(&config.options());
-        let cancelled = |error| DataFusionError::External(Box::new(error));
-        interruption.check().map_err(cancelled)?;
+        Interruption::of(&config.options()).check()?;
         Ok(Transformed::no(plan))
     }
 }

@@ -9,35 +9,19 @@ mod rows;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, DecimalType};
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, cast,
 };
-use datafusion::optimizer::AnalyzerRule;
 
 use super::own_names::keeping_names;
 
 /// Functions whose arguments, and their result, are of one type.
 const OF_ONE_TYPE: [&str; 6] = ["coalesce", "greatest", "ifnull", "least", "nullif", "nvl"];
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct DecimalsBesideFloats;
-
-impl AnalyzerRule for DecimalsBesideFloats {
-    fn name(&self) -> &str {
-        "decimals_beside_floats"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan.transform_up_with_subqueries(widen_node)?.data)
-    }
-}
-
-fn widen_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+pub(super) fn widen_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let plan = rows::widen(plan)?;
     let schema = merge_schema(&plan.data.inputs());
     plan.transform_data(|plan| keeping_names(plan, &|part| widen_expression(part, &schema)))?

@@ -16,25 +16,7 @@
 mod expressions;
 mod nodes;
 
-use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
-use datafusion::logical_expr::LogicalPlan;
-use datafusion::optimizer::AnalyzerRule;
-
-pub(super) use expressions::{compare_by_keys, compares};
-
-/// The rule.
-#[derive(Debug)]
-pub(super) struct FloatKeys;
-
-impl AnalyzerRule for FloatKeys {
-    fn name(&self) -> &str {
-        "float_keys"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan
-            .transform_up_with_subqueries(nodes::compare_by_keys)?
-            .data)
-    }
-}
+pub(super) use self::{
+    expressions::{compare_by_keys, compares},
+    nodes::key_node,
+};

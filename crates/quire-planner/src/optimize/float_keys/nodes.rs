@@ -5,31 +5,24 @@ use std::sync::Arc;
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, DFSchema};
-use datafusion::logical_expr::utils::{grouping_set_to_exprlist, merge_schema};
+use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, Join, JoinConstraint, LogicalPlan, Projection, RecursiveQuery,
 };
 
 use super::expressions::{self, FloatKeyRewriter, as_key, needs_key, with_keys};
-use crate::optimize::own_names::keeping_names;
+use crate::optimize::own_names::{keeping_names, schema_below};
 
 /// Puts keys into a node.
-pub(super) fn compare_by_keys(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let mut schema = merge_schema(&plan.inputs());
-    if let LogicalPlan::TableScan(scan) = &plan {
-        let table = scan.table_name.clone();
-        schema.merge(&DFSchema::try_from_qualified_schema(
-            table,
-            &scan.source.schema(),
-        )?);
-    }
+pub(in crate::optimize) fn key_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let schema = schema_below(&plan)?;
     let plan = keeping_names(plan, &|part| expressions::compare_by_keys(part, &schema))?;
-    plan.transform_data(|plan| key_node(plan, &schema))?
+    plan.transform_data(|plan| key_own_values(plan, &schema))?
         .map_data(|plan| plan.recompute_schema())
 }
 
 /// The same of what the node itself compares.
-fn key_node(plan: LogicalPlan, schema: &DFSchema) -> Result<Transformed<LogicalPlan>> {
+fn key_own_values(plan: LogicalPlan, schema: &DFSchema) -> Result<Transformed<LogicalPlan>> {
     match plan {
         LogicalPlan::Join(join) => Ok(key_join(join)),
         LogicalPlan::Aggregate(aggregate) => key_groups(aggregate),

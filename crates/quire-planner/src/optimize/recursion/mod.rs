@@ -2,7 +2,7 @@
 //!
 //! SQL allows one reference, but unnesting makes two of it: the rows themselves, and the distinct values of their columns for which a
 //! subquery is evaluated ([`super::unnesting`]). DataFusion's work table hands its rows to one reader and refuses a plan with two.
-//! Ours keeps them for the whole round: [`WorkTables`] puts [`work_table::WorkTableScan`] in the place of DataFusion's scans, and
+//! Ours keeps them for the whole round: [`with_own_table`] puts [`work_table::WorkTableScan`] in the place of DataFusion's scans, and
 //! [`own_recursion`] puts [`execute::RecursiveQuery`] in the place of its operator.
 
 mod execute;
@@ -13,12 +13,10 @@ mod work_table;
 use std::sync::Arc;
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::datasource::cte_worktable::CteWorkTable;
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::optimizer::AnalyzerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 
@@ -26,35 +24,21 @@ use execute::RecursiveQuery;
 pub(super) use round_rows::RoundRows;
 use work_table::WorkTableReference;
 
-/// The rule for references to the rows of the round before.
-#[derive(Debug)]
-pub(super) struct WorkTables;
-
-impl AnalyzerRule for WorkTables {
-    fn name(&self) -> &str {
-        "work_tables"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|node| Ok(with_own_table(node)))?;
-        Ok(plan.data)
-    }
-}
-
-fn with_own_table(node: LogicalPlan) -> Transformed<LogicalPlan> {
+/// The node with references to our rows of the round before.
+pub(super) fn with_own_table(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::TableScan(mut scan) = node else {
-        return Transformed::no(node);
+        return Ok(Transformed::no(node));
     };
     let provider = source_as_provider(&scan.source).ok();
     let table = provider
         .as_ref()
         .and_then(|it| it.downcast_ref::<CteWorkTable>());
     let Some(table) = table else {
-        return Transformed::no(LogicalPlan::TableScan(scan));
+        return Ok(Transformed::no(LogicalPlan::TableScan(scan)));
     };
     let table = WorkTableReference::new(table.name(), table.schema());
     scan.source = provider_as_source(Arc::new(table));
-    Transformed::yes(LogicalPlan::TableScan(scan))
+    Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
 }
 
 /// Whether the plan has rows of the round before.

@@ -12,7 +12,6 @@ mod operators;
 mod recursion;
 mod signatures;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::datasource::{MemTable, source_as_provider};
@@ -21,30 +20,20 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Union};
-use datafusion::optimizer::AnalyzerRule;
 use quire_error::Error;
 
 pub use self::assignments::{check_assignment, is_assignable};
 use self::kinds::{StrictTypeKind, sql_name, type_name};
 
-/// The rule.
-#[derive(Debug)]
-pub(super) struct StrictTypes;
-
-impl AnalyzerRule for StrictTypes {
-    fn name(&self) -> &str {
-        "strict_types"
+/// Refuses a plan whose types do not go together.
+pub(super) fn check_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+    if !reads_made_rows(&plan)? {
+        plan.apply_with_subqueries(|node| {
+            check_node(node)?;
+            Ok(TreeNodeRecursion::Continue)
+        })?;
     }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        if !reads_made_rows(&plan)? {
-            plan.apply_with_subqueries(|node| {
-                check_node(node)?;
-                Ok(TreeNodeRecursion::Continue)
-            })?;
-        }
-        Ok(plan)
-    }
+    Ok(plan)
 }
 
 /// Whether the statement reads rows that are made for it: of PostgreSQL's catalog, above all. Its types are not all of PostgreSQL's there, a
@@ -291,5 +280,5 @@ fn unmatched(place: &str, left: &str, right: &str) -> DataFusionError {
 }
 
 fn refusal(sqlstate: &'static str, message: String, hint: &str) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::new(sqlstate, message).with_hint(hint)))
+    Error::new(sqlstate, message).with_hint(hint).into()
 }

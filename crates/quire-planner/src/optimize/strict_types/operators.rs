@@ -99,6 +99,16 @@ fn is_open(kind: StrictTypeKind) -> bool {
     matches!(kind, StrictTypeKind::Unknown | StrictTypeKind::Other)
 }
 
+fn is_time(kind: StrictTypeKind) -> bool {
+    matches!(
+        kind,
+        StrictTypeKind::Date
+            | StrictTypeKind::Timestamp
+            | StrictTypeKind::Time
+            | StrictTypeKind::Interval
+    )
+}
+
 fn are_numbers(left: StrictTypeKind, right: StrictTypeKind) -> bool {
     left.fits(StrictTypeKind::Number) && right.fits(StrictTypeKind::Number)
 }
@@ -109,15 +119,8 @@ fn scales(left: StrictTypeKind, right: StrictTypeKind) -> bool {
 }
 
 fn adds(left: StrictTypeKind, right: StrictTypeKind) -> bool {
-    let is_time = matches!(
-        left,
-        StrictTypeKind::Date
-            | StrictTypeKind::Timestamp
-            | StrictTypeKind::Time
-            | StrictTypeKind::Interval
-    );
     are_numbers(left, right)
-        || (is_time && (right.fits(StrictTypeKind::Interval) || is_open(right)))
+        || (is_time(left) && (right.fits(StrictTypeKind::Interval) || is_open(right)))
         || matches!(
             (left, right),
             (StrictTypeKind::Date, StrictTypeKind::Integer)
@@ -128,15 +131,8 @@ fn adds(left: StrictTypeKind, right: StrictTypeKind) -> bool {
 }
 
 fn subtracts(left: StrictTypeKind, right: StrictTypeKind) -> bool {
-    let is_time = matches!(
-        left,
-        StrictTypeKind::Date
-            | StrictTypeKind::Timestamp
-            | StrictTypeKind::Time
-            | StrictTypeKind::Interval
-    );
     are_numbers(left, right)
-        || (is_time
+        || (is_time(left)
             && (right.fits(StrictTypeKind::Interval) || left.agrees(right) || is_open(right)))
         || (is_open(left)
             && !right.is_numeric()

@@ -1,80 +1,35 @@
 //! Dates, times and intervals as PostgreSQL has them, where the planner's operators and casts are not.
 //!
-//! [`TimeOperators`] runs before types are settled: it puts functions in the place of arithmetic, so that no operand is made one of
-//! nanoseconds. [`TimeTypes`] runs after: casts become functions that know the session's zone, what still is of nanoseconds becomes of
+//! [`replace_operators`] runs before types are settled: it puts functions in the place of arithmetic, so that no operand is made one of
+//! nanoseconds. [`settle_node`] runs after: casts become functions that know the session's zone, what still is of nanoseconds becomes of
 //! microseconds, and intervals are compared, sorted and grouped by their lengths.
 
 mod keys;
 mod types;
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, lit};
-use datafusion::optimizer::AnalyzerRule;
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::open_literals::{settle_numbers, settle_sides};
-use super::own_names::keeping_names;
+use super::own_names::map_node;
 use quire_functions::time_operator;
 
 pub(super) use types::settle_expression;
 
-/// The rule before types are settled.
-#[derive(Debug)]
-pub(super) struct TimeOperators;
-
-impl AnalyzerRule for TimeOperators {
-    fn name(&self) -> &str {
-        "time_operators"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let replace = |plan| map_node(plan, &replace_operator);
-        Ok(plan.transform_up_with_subqueries(replace)?.data)
-    }
+/// Before types are settled.
+pub(super) fn replace_operators(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    map_node(plan, &replace_operator)
 }
 
-/// The rule after types are settled.
-#[derive(Debug)]
-pub(super) struct TimeTypes;
-
-impl AnalyzerRule for TimeTypes {
-    fn name(&self) -> &str {
-        "time_types"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let settle = |plan| {
-            let settled = map_node(plan, &settle_expression)?;
-            settled
-                .transform_data(types::settle_schema)?
-                .transform_data(keys::by_length)
-        };
-        Ok(plan.transform_up_with_subqueries(settle)?.data)
-    }
-}
-
-type Replace = dyn Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>;
-
-/// Replaces parts of a node's expressions, from the innermost on; its columns keep their names.
-fn map_node(plan: LogicalPlan, replace: &Replace) -> Result<Transformed<LogicalPlan>> {
-    let schema = schema_below(&plan)?;
-    keeping_names(plan, &|part| replace(part, &schema))?.map_data(LogicalPlan::recompute_schema)
-}
-
-/// What the expressions of a node read.
-fn schema_below(plan: &LogicalPlan) -> Result<DFSchema> {
-    let mut schema = merge_schema(&plan.inputs());
-    if let LogicalPlan::TableScan(scan) = plan {
-        let table = scan.table_name.clone();
-        let columns = DFSchema::try_from_qualified_schema(table, &scan.source.schema())?;
-        schema.merge(&columns);
-    }
-    Ok(schema)
+/// After types are settled.
+pub(super) fn settle_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    map_node(plan, &settle_expression)?
+        .transform_data(types::settle_schema)?
+        .transform_data(keys::by_length)
 }
 
 /// The function for an operator on times.

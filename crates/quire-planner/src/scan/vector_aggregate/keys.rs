@@ -11,7 +11,6 @@ use datafusion::physical_expr::PhysicalExpr;
 use quire_tables::{RowChunk, ScanError, SelectedGroup};
 use quire_vector::RowSlots;
 
-use super::super::stored_tests::{bounds, is_stored_as_integer};
 use super::input::AggregateInput;
 
 /// At most that many slots.
@@ -72,8 +71,8 @@ impl GroupKey {
                 }
                 KeyCodes::Dictionary
             }
-            integer if is_stored_as_integer(integer) => {
-                let bounds = bounds(input.table(), column)?;
+            _ => {
+                let bounds = input.table().integer_bounds(column)?;
                 let first = *bounds.start();
                 let span = bounds.end().abs_diff(first).checked_add(1)?;
                 let span = usize::try_from(span)
@@ -81,7 +80,6 @@ impl GroupKey {
                     .filter(|span| *span < SLOTS_MAX)?;
                 KeyCodes::Distance { first, span }
             }
-            _ => return None,
         };
         Some(Self { column, codes })
     }

@@ -13,7 +13,7 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use quire_tables::{RowChunk, ScanError, SelectedGroup};
 use quire_vector::VectorOperator;
 
-use super::super::stored_tests::{bounds, is_stored_as_integer, stored};
+use super::super::stored_tests::stored;
 use super::input::AggregateInput;
 
 /// What fills a register.
@@ -107,10 +107,7 @@ impl VectorProgram {
     fn column(&mut self, input: &AggregateInput<'_>, index: usize) -> Option<TypedRegister> {
         let column = input.table_column(index)?;
         let data_type = input.schema(0).field(index).data_type().clone();
-        if !is_stored_as_integer(&data_type) {
-            return None;
-        }
-        let bounds = bounds(input.table(), column)?;
+        let bounds = input.table().integer_bounds(column)?;
         let range = i128::from(*bounds.start())..=i128::from(*bounds.end());
         Some(TypedRegister {
             register: self.step(VectorStep::Column(column)),

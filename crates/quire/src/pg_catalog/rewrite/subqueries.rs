@@ -9,12 +9,12 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
     CaseWhen, Expr, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, Query, Select,
-    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, VisitorMut,
+    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins,
 };
 use quire_sql::names::{folded, last_part, with_suffix};
 use quire_sql::output_columns::exists_to_count;
 use quire_sql::parse::parse_query;
-use quire_sql::walk::{change_own_expressions, look_at_own_expressions, walk_mut};
+use quire_sql::walk::{change_expressions, change_own_expressions, look_at_own_expressions};
 
 use super::super::specification::Specification;
 use super::table_of;
@@ -65,7 +65,16 @@ pub(super) fn inline_lateral(select: &mut Select) {
     if values.is_empty() {
         return;
     }
-    let _ = walk_mut(select, &mut Replacer { values });
+    change_expressions(select, |expr| {
+        if let Expr::CompoundIdentifier(parts) = expr
+            && let [table, column] = parts.as_slice()
+        {
+            let name = (folded(table), folded(column));
+            if let Some((_, value)) = values.iter().find(|(known, _)| *known == name) {
+                *expr = Expr::Nested(Box::new(value.clone()));
+            }
+        }
+    });
 }
 
 type Named = ((String, String), Expr);
@@ -100,27 +109,6 @@ fn columns_of_lateral(factor: &TableFactor) -> Option<Vec<Named>> {
         }
     });
     items.collect()
-}
-
-struct Replacer {
-    values: Vec<Named>,
-}
-
-impl VisitorMut for Replacer {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Expr::CompoundIdentifier(parts) = expr
-            && let [table, column] = parts.as_slice()
-        {
-            let name = (folded(table), folded(column));
-            let found = self.values.iter().find(|(known, _)| *known == name);
-            if let Some((_, value)) = found {
-                *expr = Expr::Nested(Box::new(value.clone()));
-            }
-        }
-        ControlFlow::Continue(())
-    }
 }
 
 /// Numbers the subqueries of a statement, so that their tables have names of their own.
@@ -220,9 +208,9 @@ fn lookup(query: &Query, number: usize) -> Option<(Join, Expr)> {
     }
     let mut value = value.clone();
     let mut condition = select.selection.clone()?;
-    let _ = walk_mut(&mut value, &mut renamed);
-    let _ = walk_mut(&mut condition, &mut renamed);
-    let _ = walk_mut(&mut from, &mut renamed);
+    change_expressions(&mut value, |part| renamed.qualify(part));
+    change_expressions(&mut condition, |part| renamed.qualify(part));
+    change_expressions(&mut from, |part| renamed.qualify(part));
     let mark = Ident::with_quote('"', with_suffix("mark", number));
     from.joins.push(Join {
         relation: TableFactor::Derived {
@@ -288,33 +276,27 @@ impl Renamed {
         self.tables.push((old, new, table));
         Some(())
     }
-}
 
-impl VisitorMut for Renamed {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        let tables = self.tables.iter();
+    /// A column gets the new name of its table.
+    fn qualify(&self, expr: &mut Expr) {
+        let mut tables = self.tables.iter();
         match expr {
             Expr::CompoundIdentifier(parts) => {
                 let Some((column, qualifiers)) = parts.split_last() else {
-                    return ControlFlow::Continue(());
+                    return;
                 };
                 let qualifier = qualifiers.last().map(folded).unwrap_or_default();
-                let mut tables = tables.filter(|(old, ..)| *old == qualifier);
-                if let Some((_, new, _)) = tables.next() {
+                if let Some((_, new, _)) = tables.find(|(old, ..)| *old == qualifier) {
                     *parts = vec![new.clone(), column.clone()];
                 }
             }
             Expr::Identifier(ident) => {
                 let name = folded(ident);
-                let mut tables = tables.filter(|(_, _, table)| table.has_column(&name));
-                if let Some((_, new, _)) = tables.next() {
+                if let Some((_, new, _)) = tables.find(|(.., table)| table.has_column(&name)) {
                     *expr = Expr::CompoundIdentifier(vec![new.clone(), ident.clone()]);
                 }
             }
             _ => {}
         }
-        ControlFlow::Continue(())
     }
 }

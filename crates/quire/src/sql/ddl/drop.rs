@@ -328,18 +328,25 @@ pub(super) fn drop_foreign_key(
     table: &str,
     name: &str,
 ) -> Result<(), Error> {
-    // Its definition is to be that which others may be about to commit.
-    change.lock_table(table)?;
-    let snapshot = change.snapshot();
-    let Some(definition) = snapshot.definition(table) else {
-        return Ok(());
-    };
-    let mut definition = TableDefinition::clone(definition);
-    definition.foreign_keys.retain(|key| key.name != name);
-    change.alter_table(table, definition)
+    redefine(change, table, |definition| {
+        definition.foreign_keys.retain(|key| key.name != name);
+    })
 }
 
 fn drop_default(change: &mut CatalogChange<'_>, table: &str, column: &str) -> Result<(), Error> {
+    redefine(change, table, |definition| {
+        if let Some(place) = definition.column_index(column) {
+            definition.columns[place].default = None;
+        }
+    })
+}
+
+/// Changes the definition of a table, if it is still there.
+fn redefine(
+    change: &mut CatalogChange<'_>,
+    table: &str,
+    edit: impl FnOnce(&mut TableDefinition),
+) -> Result<(), Error> {
     // Its definition is to be that which others may be about to commit.
     change.lock_table(table)?;
     let snapshot = change.snapshot();
@@ -347,9 +354,7 @@ fn drop_default(change: &mut CatalogChange<'_>, table: &str, column: &str) -> Re
         return Ok(());
     };
     let mut definition = TableDefinition::clone(definition);
-    if let Some(place) = definition.column_index(column) {
-        definition.columns[place].default = None;
-    }
+    edit(&mut definition);
     change.alter_table(table, definition)
 }
 

@@ -2,19 +2,18 @@
 //! declared, so that what is wrong with them is said then, and kept as text.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, new_null_array};
 use datafusion::arrow::compute::can_cast_types;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::catalog::TableProvider;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::datasource::empty::EmptyTable;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     DataType as Spelled, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    Query, SelectItem, SetExpr, Statement, Value, Visitor, VisitorMut,
+    Query, SelectItem, SetExpr, Statement, Value,
 };
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
@@ -23,7 +22,7 @@ use quire_sql::parse::{parse_expression, parse_query};
 use quire_sql::reject;
 use quire_sql::reject::not_supported;
 use quire_sql::rewrite;
-use quire_sql::walk::{has_query, walk, walk_mut};
+use quire_sql::walk::{change_expressions, for_each_expression, has_query};
 use quire_tables::{ColumnDefinition, Snapshot, SqlType, TableDefinition};
 
 use super::super::write;
@@ -81,9 +80,7 @@ impl ExpressionPlanner<'_> {
         default: &Expr,
         token: &CancelToken,
     ) -> Result<(), Error> {
-        let mut columns = ColumnFinder::default();
-        let _ = walk(default, &mut columns);
-        if !columns.found.is_empty() {
+        if !named_columns(default).is_empty() {
             return Err(not_supported("a column reference in a DEFAULT expression"));
         }
         let (_, plan) = self.plan(ExpressionContext::Default, default, None).await?;
@@ -99,7 +96,7 @@ impl ExpressionPlanner<'_> {
             )
             .with_hint("You will need to rewrite or cast the expression."));
         }
-        if !calls_functions(default) {
+        if !calls_function(default, |_| true) {
             self.value_of(column, default, token).await?;
         }
         Ok(())
@@ -107,14 +104,12 @@ impl ExpressionPlanner<'_> {
 
     /// Whether a default may have another value for each row.
     pub(super) async fn is_volatile(&self, default: &Expr) -> Result<bool, Error> {
-        let calls_sequence = walk(default, &mut SequenceCallFinder).is_break();
         let (_, plan) = self.plan(ExpressionContext::Default, default, None).await?;
-        let mut is_volatile = calls_sequence;
-        plan.apply(|node| {
-            is_volatile |= node.expressions().iter().any(|expr| expr.is_volatile());
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(is_volatile)
+        let is_volatile = |node: &LogicalPlan| {
+            let mut expressions = node.expressions().into_iter();
+            Ok(expressions.any(|expr| expr.is_volatile()))
+        };
+        Ok(calls_function(default, is_sequence_call) || plan.exists(is_volatile)?)
     }
 
     /// The value of a default at this moment, in the type of its column.
@@ -175,7 +170,11 @@ impl ExpressionPlanner<'_> {
                 return Err(Error::new("42P01", text));
             }
         }
-        let _ = walk_mut(expr, &mut SequenceCalls);
+        change_expressions(expr, |part| {
+            if matches!(part, Expr::Function(function) if is_sequence_call(function)) {
+                *part = null_integer();
+            }
+        });
         Ok(())
     }
 }
@@ -193,18 +192,12 @@ fn query_of(text: &str, expr: Expr) -> Result<Box<Query>, Error> {
 }
 
 fn refuse_aggregates(plan: &LogicalPlan, place: ExpressionContext) -> Result<(), Error> {
-    let (mut has_aggregate, mut has_window) = (false, false);
-    plan.apply(|node| {
-        has_aggregate |= matches!(node, LogicalPlan::Aggregate(_));
-        has_window |= matches!(node, LogicalPlan::Window(_));
-        Ok(TreeNodeRecursion::Continue)
-    })?;
     let place = place.name();
-    if has_aggregate {
+    if plan.exists(|node| Ok(matches!(node, LogicalPlan::Aggregate(_))))? {
         let text = format!("aggregate functions are not allowed in {place}s");
         return Err(Error::new("42803", text));
     }
-    if has_window {
+    if plan.exists(|node| Ok(matches!(node, LogicalPlan::Window(_))))? {
         let text = format!("window functions are not allowed in {place}s");
         return Err(Error::new("42P20", text));
     }
@@ -212,31 +205,21 @@ fn refuse_aggregates(plan: &LogicalPlan, place: ExpressionContext) -> Result<(),
 }
 
 /// Columns that an expression names.
-#[derive(Default)]
-struct ColumnFinder {
-    found: Vec<String>,
-}
-
-impl Visitor for ColumnFinder {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        match expr {
-            Expr::Identifier(ident) => self.found.push(folded(ident)),
-            Expr::CompoundIdentifier(parts) => self.found.extend(parts.last().map(folded)),
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    }
+fn named_columns(expr: &Expr) -> Vec<String> {
+    let mut found = Vec::new();
+    for_each_expression(expr, |part| match part {
+        Expr::Identifier(ident) => found.push(folded(ident)),
+        Expr::CompoundIdentifier(parts) => found.extend(parts.last().map(folded)),
+        _ => {}
+    });
+    found
 }
 
 /// Places of the columns of a table that an expression names, ascending.
 pub(super) fn columns_of(expr: &Expr, definition: &TableDefinition) -> Vec<usize> {
-    let mut finder = ColumnFinder::default();
-    let _ = walk(expr, &mut finder);
-    let places = finder.found.iter();
-    let mut places: Vec<_> = places
-        .filter_map(|name| definition.column_index(name))
+    let names = named_columns(expr).into_iter();
+    let mut places: Vec<_> = names
+        .filter_map(|name| definition.column_index(&name))
         .collect();
     places.sort_unstable();
     places.dedup();
@@ -245,43 +228,27 @@ pub(super) fn columns_of(expr: &Expr, definition: &TableDefinition) -> Vec<usize
 
 /// The expression with another name for a column of its table.
 pub(super) fn with_column_renamed(expr: &mut Expr, name: &str, new_name: &str) {
-    struct ColumnRenamer<'n> {
-        name: &'n str,
-        new_name: &'n str,
-    }
-    impl VisitorMut for ColumnRenamer<'_> {
-        type Break = ();
-
-        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-            let ident = match expr {
-                Expr::Identifier(ident) => Some(ident),
-                Expr::CompoundIdentifier(parts) => parts.last_mut(),
-                _ => None,
-            };
-            if let Some(ident) = ident
-                && folded(ident) == self.name
-            {
-                *ident = Ident::with_quote('"', self.new_name);
-            }
-            ControlFlow::Continue(())
+    change_expressions(expr, |part| {
+        let ident = match part {
+            Expr::Identifier(ident) => Some(ident),
+            Expr::CompoundIdentifier(parts) => parts.last_mut(),
+            _ => None,
+        };
+        if let Some(ident) = ident
+            && folded(ident) == name
+        {
+            *ident = Ident::with_quote('"', new_name);
         }
-    }
-    let _ = walk_mut(expr, &mut ColumnRenamer { name, new_name });
+    });
 }
 
-fn calls_functions(expr: &Expr) -> bool {
-    struct FunctionCallFinder;
-    impl Visitor for FunctionCallFinder {
-        type Break = ();
-
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            match expr {
-                Expr::Function(_) => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            }
-        }
-    }
-    walk(expr, &mut FunctionCallFinder).is_break()
+/// Whether an expression calls such a function.
+fn calls_function(expr: &Expr, is_wanted: impl Fn(&Function) -> bool) -> bool {
+    let mut found = false;
+    for_each_expression(expr, |part| {
+        found |= matches!(part, Expr::Function(function) if is_wanted(function));
+    });
+    found
 }
 
 fn is_sequence_call(function: &Function) -> bool {
@@ -289,42 +256,19 @@ fn is_sequence_call(function: &Function) -> bool {
     name.is_some_and(|name| SEQUENCE_FUNCTIONS.contains(&name.as_str()))
 }
 
-struct SequenceCallFinder;
-
-impl Visitor for SequenceCallFinder {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        match expr {
-            Expr::Function(function) if is_sequence_call(function) => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
-    }
-}
-
 /// Names of the sequences that an expression calls for.
 pub(super) fn sequences_of(expr: &Expr) -> Vec<String> {
-    #[derive(Default)]
-    struct SequenceUseFinder {
-        found: Vec<String>,
-    }
-    impl Visitor for SequenceUseFinder {
-        type Break = ();
-
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            if let Expr::Function(function) = expr
-                && is_sequence_call(function)
-                && let FunctionArguments::List(list) = &function.args
-                && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first()
-            {
-                self.found.extend(named_sequence(first));
-            }
-            ControlFlow::Continue(())
+    let mut found = Vec::new();
+    for_each_expression(expr, |part| {
+        if let Expr::Function(function) = part
+            && is_sequence_call(function)
+            && let FunctionArguments::List(list) = &function.args
+            && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first()
+        {
+            found.extend(named_sequence(first));
         }
-    }
-    let mut finder = SequenceUseFinder::default();
-    let _ = walk(expr, &mut finder);
-    finder.found
+    });
+    found
 }
 
 /// The same of a default as it is kept.
@@ -350,25 +294,14 @@ fn named_sequence(argument: &Expr) -> Option<String> {
     }
 }
 
-/// Replaces calls of functions of sequences by NULL of their type.
-struct SequenceCalls;
-
-impl VisitorMut for SequenceCalls {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Expr::Function(function) = expr
-            && is_sequence_call(function)
-        {
-            *expr = Expr::Cast {
-                kind: datafusion::sql::sqlparser::ast::CastKind::Cast,
-                expr: Box::new(Expr::Value(Value::Null.into())),
-                data_type: Spelled::BigInt(None),
-                array: false,
-                format: None,
-            };
-        }
-        ControlFlow::Continue(())
+/// NULL of the type that functions of sequences have.
+fn null_integer() -> Expr {
+    Expr::Cast {
+        kind: datafusion::sql::sqlparser::ast::CastKind::Cast,
+        expr: Box::new(Expr::Value(Value::Null.into())),
+        data_type: Spelled::BigInt(None),
+        array: false,
+        format: None,
     }
 }
 

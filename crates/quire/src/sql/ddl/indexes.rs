@@ -6,7 +6,7 @@ use quire_error::cancel::CancelToken;
 use quire_sql::reject::not_supported;
 use quire_tables::{IndexDefinition, KeyDefinition, Snapshot, TableStorage};
 
-use super::super::insert::table_name;
+use super::super::insert::{refuse_clauses, table_name};
 use super::change::CatalogChange;
 use super::constraints::key_parts;
 use super::draft::DefinitionDraft;
@@ -79,7 +79,7 @@ fn check_clauses(create: &CreateIndex) -> Result<(), Error> {
             not_supported(format!("an index USING {method}")).with_hint("Indexes are B+trees.")
         );
     }
-    let refused = [
+    refuse_clauses(&[
         (create.predicate.is_some(), "a partial index (WHERE)"),
         (!create.include.is_empty(), "INCLUDE in an index"),
         (create.nulls_distinct == Some(false), "NULLS NOT DISTINCT"),
@@ -89,9 +89,5 @@ fn check_clauses(create: &CreateIndex) -> Result<(), Error> {
                 || !create.alter_options.is_empty(),
             "an option of an index",
         ),
-    ];
-    match refused.into_iter().find(|(is_present, _)| *is_present) {
-        Some((_, what)) => Err(not_supported(what)),
-        None => Ok(()),
-    }
+    ])
 }

@@ -13,7 +13,7 @@ use quire_sql::reject::not_supported;
 use quire_sql::rewrite;
 use quire_tables::{Snapshot, ViewDefinition};
 
-use super::super::insert::table_name;
+use super::super::insert::{refuse_clauses, table_name};
 use super::super::{query, views};
 use super::change::CatalogChange;
 use super::draft::duplicate_column;
@@ -75,7 +75,7 @@ pub(in crate::sql) async fn create_view(
 }
 
 fn check_clauses(create: &CreateView) -> Result<(), Error> {
-    let refused = [
+    refuse_clauses(&[
         (create.materialized, "a materialized view"),
         (create.temporary, "a temporary view"),
         (
@@ -93,11 +93,7 @@ fn check_clauses(create: &CreateView) -> Result<(), Error> {
                 || create.params.is_some(),
             "a clause of this CREATE VIEW",
         ),
-    ];
-    match refused.into_iter().find(|(is_present, _)| *is_present) {
-        Some((_, what)) => Err(not_supported(what)),
-        None => Ok(()),
-    }
+    ])
 }
 
 fn refuse_files(query: &Query) -> Result<(), Error> {

@@ -16,7 +16,7 @@ use quire_planner::scan::ROW_KEY_COLUMN;
 use quire_sql::names::last_part;
 use quire_sql::reject::not_supported;
 
-use super::super::insert::table_name;
+use super::super::insert::{refuse_clauses, table_name};
 
 /// Name of the table through which the target is read.
 pub(in crate::sql) const TARGET_TABLE: &str = "quire target";
@@ -41,7 +41,7 @@ pub(super) struct ChangedRows {
 impl ChangedRows {
     /// Takes an `UPDATE` apart.
     pub(super) fn of_update(update: Update, with: Option<With>) -> Result<Self, Error> {
-        refuse(&[
+        refuse_clauses(&[
             (update.output.is_some(), "OUTPUT"),
             (update.or.is_some(), "UPDATE OR"),
             (!update.order_by.is_empty(), "ORDER BY in UPDATE"),
@@ -72,7 +72,7 @@ impl ChangedRows {
 
     /// Takes a `DELETE` apart.
     pub(super) fn of_delete(delete: Delete, with: Option<With>) -> Result<Self, Error> {
-        refuse(&[
+        refuse_clauses(&[
             (delete.output.is_some(), "OUTPUT"),
             (!delete.tables.is_empty(), "DELETE from several tables"),
             (!delete.order_by.is_empty(), "ORDER BY in DELETE"),
@@ -134,13 +134,6 @@ impl ChangedRows {
 /// Name under which the query has the value of an assignment.
 pub(super) fn new_value_name(position: usize) -> String {
     format!("quire new {position}")
-}
-
-fn refuse(clauses: &[(bool, &str)]) -> Result<(), Error> {
-    match clauses.iter().find(|(is_present, _)| *is_present) {
-        Some((_, what)) => Err(not_supported(what)),
-        None => Ok(()),
-    }
 }
 
 /// The name of the target, and what the statement calls it.

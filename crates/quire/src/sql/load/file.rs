@@ -159,9 +159,8 @@ impl PartitionStream for FilePartition {
             Ok(rows) => rows,
             Err(error) => Box::new(std::iter::once(Err(error))),
         };
-        let rows = BlockingRows(rows).map(|item| {
-            item.map_err(|error| DataFusionError::External(Box::new(Error::from(error))))
-        });
+        let rows = BlockingRows(rows)
+            .map(|item| item.map_err(|error| DataFusionError::from(Error::from(error))));
         let stream = futures::stream::iter(rows);
         Box::pin(RecordBatchStreamAdapter::new(
             Arc::clone(&self.schema),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
-use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
@@ -47,34 +47,24 @@ pub(super) async fn run(
     let target = ImportTarget::of(&writer.snapshot()?, name, named, path)?;
     let control = control(token);
     token.work().begin(Phase::Loading, Some(&target.name));
-    if target.needs_plan() {
-        let source = ImportSource {
-            copy: &copy,
-            path,
-            format,
-            control: &control,
-        };
-        return target.insert(session, writer, source, token).await;
-    }
-    let (count, notices) = tokio::task::block_in_place(|| match format {
+    let (count, notices) = match format {
         FileFormat::Csv => {
-            let mut options = options::csv_reading(&copy.options)?;
-            options.text_limits.clone_from(&target.text_limits);
-            options.zone = session.zone();
-            let file = CsvFile::open(path, options, Some(&target.columns))?;
-            let mut rows = CsvRows(file.read(&target.columns, None, &control)?);
-            let count = append(writer.transaction()?, &target, &mut rows)?;
-            Ok::<_, Error>((count, rows.notices()))
+            let rows = tokio::task::block_in_place(|| {
+                let options = target.fitted(options::csv_reading(&copy.options)?, session);
+                let file = CsvFile::open(path, options, Some(&target.columns))?;
+                let rows = file.read(&target.columns, None, &control)?;
+                Ok::<_, Error>(CsvRows(rows))
+            })?;
+            let (count, rows) = target.take(session, &mut writer, rows, token).await?;
+            (count, rows.notices())
         }
         FileFormat::Parquet => {
             options::no_others(&copy.options, &[])?;
-            let mut rows = target.parquet_rows(path, &control)?;
-            Ok((
-                append(writer.transaction()?, &target, &mut rows)?,
-                Vec::new(),
-            ))
+            let rows = tokio::task::block_in_place(|| target.parquet_rows(path, &control))?;
+            let (count, _) = target.take(session, &mut writer, rows, token).await?;
+            (count, Vec::new())
         }
-    })?;
+    };
     writer.finish()?;
     Ok(outcome(count, notices))
 }
@@ -122,14 +112,6 @@ pub(super) async fn run_stream(
     };
     writer.finish()?;
     Ok(outcome(count, notices))
-}
-
-/// The file, and how it is read.
-struct ImportSource<'a> {
-    copy: &'a CopyStatement,
-    path: &'a Path,
-    format: FileFormat,
-    control: &'a CopyControl,
 }
 
 /// A table, and which of its columns the file has.
@@ -209,56 +191,24 @@ impl ImportTarget {
         self.is_row_table || self.has_missing_defaults
     }
 
-    /// Inserts the rows of the file by a plan.
-    async fn insert(
-        &self,
-        session: &Session,
-        mut writer: TableWriteGuard<'_>,
-        source: ImportSource<'_>,
-        token: &CancelToken,
-    ) -> Result<Outcome, Error> {
-        let ImportSource {
-            copy,
-            path,
-            format,
-            control,
-        } = source;
-        let context = session.statement(writer.snapshot()?, HashMap::default())?;
-        let (count, notices) = match format {
-            FileFormat::Csv => {
-                let mut options = options::csv_reading(&copy.options)?;
-                options.text_limits.clone_from(&self.text_limits);
-                options.zone = session.zone();
-                let file = CsvFile::open(path, options, Some(&self.columns))?;
-                let rows = CsvRows(file.read(&self.columns, None, control)?);
-                let (count, rows) = self.insert_from(&mut writer, &context, rows, token).await?;
-                (count, rows.notices())
-            }
-            FileFormat::Parquet => {
-                options::no_others(&copy.options, &[])?;
-                let rows = self.parquet_rows(path, control)?;
-                (
-                    self.insert_from(&mut writer, &context, rows, token)
-                        .await?
-                        .0,
-                    Vec::new(),
-                )
-            }
-        };
-        writer.finish()?;
-        Ok(outcome(count, notices))
+    /// Options of reading for the columns of the file, and for the session's zone.
+    fn fitted(&self, options: CsvOptions, session: &Session) -> CsvOptions {
+        CsvOptions {
+            text_limits: self.text_limits.clone(),
+            zone: session.zone(),
+            ..options
+        }
     }
 
     /// The rows of the lines that a client sends; `None` if it sends nothing.
     fn lines(
         &self,
         session: &Session,
-        mut options: CsvOptions,
+        options: CsvOptions,
         mut reader: ClientReader,
         control: &CopyControl,
     ) -> Result<Option<CsvRows>, Error> {
-        options.text_limits.clone_from(&self.text_limits);
-        options.zone = session.zone();
+        let options = self.fitted(options, session);
         let file = tokio::task::block_in_place(|| {
             if reader.is_at_end()? {
                 return Ok::<_, Error>(None);
@@ -271,7 +221,7 @@ impl ImportTarget {
         Ok(rows.transpose()?.map(CsvRows))
     }
 
-    /// Puts rows that a client sends into a table of either storage; gives the reader back.
+    /// Puts the rows into the table, of either storage; gives the reader back.
     async fn take<R>(
         &self,
         session: &Session,
@@ -320,28 +270,19 @@ impl ImportTarget {
     fn parquet_rows(&self, path: &Path, control: &CopyControl) -> Result<FileRows, Error> {
         let file = ParquetFile::open(path)?;
         let known = file.schema();
-        let position = |field: &Arc<datafusion::arrow::datatypes::Field>| {
-            let same = |candidate: &&Arc<datafusion::arrow::datatypes::Field>| {
-                candidate.name().eq_ignore_ascii_case(field.name())
-            };
-            known
-                .fields()
-                .iter()
-                .position(|candidate| same(&candidate))
-                .ok_or_else(|| {
-                    Error::new(
-                        "22P04",
-                        format!("\"{}\" has no column \"{}\"", path.display(), field.name()),
-                    )
-                    .with_hint("Name the columns that the file has: COPY table (column, …) FROM …")
-                })
+        let position = |field: &FieldRef| {
+            let mut names = known.fields().iter().map(|candidate| candidate.name());
+            let found = names.position(|name| name.eq_ignore_ascii_case(field.name()));
+            found.ok_or_else(|| {
+                Error::new(
+                    "22P04",
+                    format!("\"{}\" has no column \"{}\"", path.display(), field.name()),
+                )
+                .with_hint("Name the columns that the file has: COPY table (column, …) FROM …")
+            })
         };
-        let projection: Vec<usize> = self
-            .columns
-            .fields()
-            .iter()
-            .map(position)
-            .collect::<Result<_, Error>>()?;
+        let fields = self.columns.fields().iter();
+        let projection: Vec<usize> = fields.map(position).collect::<Result<_, Error>>()?;
         Ok(Box::new(file.read(
             Some(&projection),
             threads(),
@@ -352,12 +293,9 @@ impl ImportTarget {
     /// A batch of the file as one of the table.
     fn table_batch(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let rows = batch.num_rows();
-        let column = |(index, field): (usize, &Arc<datafusion::arrow::datatypes::Field>)| {
-            let source = self
-                .positions
-                .iter()
-                .position(|position| *position == index);
-            match source {
+        let column = |(index, field): (usize, &FieldRef)| {
+            let mut positions = self.positions.iter();
+            match positions.position(|position| *position == index) {
                 Some(source) => convert(batch.column(source), field),
                 None => Ok(new_null_array(field.data_type(), rows)),
             }

@@ -86,7 +86,7 @@ where
             let batch = batch
                 .map_err(Error::from)
                 .and_then(|batch| fitted(&batch, &schema));
-            let batch = batch.map_err(|error| DataFusionError::External(Box::new(error)));
+            let batch = batch.map_err(DataFusionError::from);
             let is_last = batch.is_err();
             if sender.blocking_send(batch).is_err() || is_last {
                 break;

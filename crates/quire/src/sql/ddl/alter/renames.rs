@@ -11,7 +11,7 @@ use quire_error::cancel::CancelToken;
 use quire_sql::names::{folded, last_part};
 use quire_sql::parse::parse_expression;
 use quire_sql::reject::not_supported;
-use quire_sql::walk::{walk, walk_mut};
+use quire_sql::walk::{for_each_expression, walk, walk_mut};
 use quire_tables::{TableDefinition, ViewDefinition};
 
 use super::super::super::insert::table_name;
@@ -209,26 +209,17 @@ fn has_with_query(query: &Query, name: &str) -> bool {
 
 /// Whether an expression of a query names a column so, of whatever table.
 fn names_column(query: &Query, column: &str) -> bool {
-    struct ColumnNameFinder<'n>(&'n str);
-    impl Visitor for ColumnNameFinder<'_> {
-        type Break = ();
-
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            let named = match expr {
-                Expr::Identifier(ident) => Some(ident),
-                Expr::CompoundIdentifier(parts) => parts.last(),
-                _ => None,
-            };
-            if named.is_some_and(|ident| folded(ident) == self.0) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        }
-    }
-    walk(query, &mut ColumnNameFinder(column)).is_break()
-        || query.to_string().to_lowercase().contains(" using(")
-        || query.to_string().to_lowercase().contains("natural join")
+    let mut is_named = false;
+    for_each_expression(query, |expr| {
+        let named = match expr {
+            Expr::Identifier(ident) => Some(ident),
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            _ => None,
+        };
+        is_named |= named.is_some_and(|ident| folded(ident) == column);
+    });
+    let text = query.to_string().to_lowercase();
+    is_named || text.contains(" using(") || text.contains("natural join")
 }
 
 /// `FROM name` becomes `FROM new_name AS name`, so that everything else stays as it is.

@@ -1,0 +1,38 @@
+//! The runs of equal integers that a segment stores, for conditions that are evaluated once per run.
+
+use super::plain::ValueDecoder;
+use super::reader::SegmentReader;
+use quire_codec::Corrupt;
+
+/// Runs of equal integers, of one vector after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntegerRuns {
+    /// The integer of each run. Those of NULL rows are unspecified.
+    pub values: Vec<i64>,
+    /// Rows of each run, 1 to 1,024.
+    pub lengths: Vec<u16>,
+}
+
+impl SegmentReader {
+    /// Appends the runs of a vector, whose lengths add up to its rows. `false` if the segment does not store runs of integers of 16 to 64 bits.
+    ///
+    /// # Errors
+    /// Corrupt bytes, or a vector beyond the segment. What has been appended is unspecified then.
+    pub fn append_runs(&mut self, vector: usize, runs: &mut IntegerRuns) -> Result<bool, Corrupt> {
+        let IntegerRuns { values, lengths } = runs;
+        let mut append = |value: i64, length: usize| {
+            values.push(value);
+            lengths.push(length as u16);
+        };
+        match self.as_plain().map(|plain| &mut plain.values) {
+            Some(ValueDecoder::Int16(decoder)) => {
+                decoder.for_each_run(vector, |value, length| append(value.into(), length))
+            }
+            Some(ValueDecoder::Int32(decoder)) => {
+                decoder.for_each_run(vector, |value, length| append(value.into(), length))
+            }
+            Some(ValueDecoder::Int64(decoder)) => decoder.for_each_run(vector, append),
+            _ => Ok(false),
+        }
+    }
+}
