@@ -44,8 +44,16 @@ fn without_own_name(expr: Expr) -> Transformed<Expr> {
     }
 }
 
-/// Changes the parts of a node's expressions; columns keep their names.
+/// Changes the parts of a node's expressions, from the innermost on; columns keep their names.
 pub(super) fn keeping_names(
+    node: LogicalPlan,
+    change: &dyn Fn(Expr) -> Result<Transformed<Expr>>,
+) -> Result<Transformed<LogicalPlan>> {
+    map_named(node, &|expr| expr.transform_up(change))
+}
+
+/// Changes the expressions of a node; columns keep their names.
+pub(super) fn map_named(
     node: LogicalPlan,
     change: &dyn Fn(Expr) -> Result<Transformed<Expr>>,
 ) -> Result<Transformed<LogicalPlan>> {
@@ -60,7 +68,7 @@ pub(super) fn keeping_names(
         if has_names {
             keeping_name(expr, change)
         } else {
-            expr.transform_up(change)
+            change(expr)
         }
     })
 }
@@ -93,7 +101,7 @@ fn keeping_name(
         return expr.map_children(|member| keeping_name(member, change));
     }
     let name = NamePreserver::new_for_projection().save(&expr);
-    let changed = expr.transform_up(change)?;
+    let changed = change(expr)?;
     Ok(changed.update_data(|expr| name.restore(expr)))
 }
 
