@@ -159,7 +159,7 @@ impl Chain<'_> {
 #[cfg(test)]
 mod tests {
     use datafusion::arrow::datatypes::{DataType, Field, Schema};
-    use datafusion::logical_expr::{between, col};
+    use datafusion::logical_expr::col;
 
     use super::*;
 
@@ -178,8 +178,8 @@ mod tests {
     fn what_cannot_fail_stays() -> Result<()> {
         let total = col("x").gt(lit(1)).and(col("y").lt(lit(2)));
         let single = quotient("x");
-        let lists = between(col("x"), lit(1), lit(2)).or(col("n").eq(lit(1)));
-        let within = between(lit(10) / col("x"), lit(1), lit(2));
+        let lists = col("x").between(lit(1), lit(2)).or(col("n").eq(lit(1)));
+        let within = (lit(10) / col("x")).between(lit(1), lit(2));
         for expr in [total, single, lists, within] {
             assert_eq!(guarded(expr.clone(), false)?, expr.to_string());
         }
@@ -191,12 +191,12 @@ mod tests {
         let unknown = quotient("x").and(col("x").not_eq(lit(0)));
         assert_eq!(
             guarded(unknown.clone(), false)?,
-            "CASE WHEN x != Int32(0) IS NOT DISTINCT FROM Boolean(false) THEN Boolean(false) \
+            "CASE WHEN (x != Int32(0)) IS NOT DISTINCT FROM Boolean(false) THEN Boolean(false) \
              ELSE x != Int32(0) AND Int32(10) / x > Int32(1) END"
         );
         assert_eq!(
             guarded(unknown, true)?,
-            "CASE WHEN x != Int32(0) IS DISTINCT FROM Boolean(true) THEN Boolean(false) \
+            "CASE WHEN (x != Int32(0)) IS DISTINCT FROM Boolean(true) THEN Boolean(false) \
              ELSE Int32(10) / x > Int32(1) END"
         );
         let known = col("n").eq(lit(0)).or(quotient("n"));
@@ -213,7 +213,7 @@ mod tests {
         let expr = quotient("n").and(inner).and(quotient("y"));
         assert_eq!(
             guarded(expr, true)?,
-            "CASE WHEN Int32(10) / n > Int32(1) IS DISTINCT FROM Boolean(true) THEN Boolean(false) \
+            "CASE WHEN (Int32(10) / n > Int32(1)) IS DISTINCT FROM Boolean(true) THEN Boolean(false) \
              WHEN CASE WHEN x = Int32(0) THEN Boolean(true) ELSE Int32(10) / x > Int32(1) END \
              IS DISTINCT FROM Boolean(true) THEN Boolean(false) \
              ELSE Int32(10) / y > Int32(1) END"
@@ -223,10 +223,10 @@ mod tests {
 
     #[test]
     fn between_is_two_operands() -> Result<()> {
-        let within = between(lit(5), col("n"), lit(10) / col("n"));
+        let within = lit(5).between(col("n"), lit(10) / col("n"));
         assert_eq!(
             guarded(within, false)?,
-            "CASE WHEN Int32(5) >= n IS NOT DISTINCT FROM Boolean(false) THEN Boolean(false) \
+            "CASE WHEN (Int32(5) >= n) IS NOT DISTINCT FROM Boolean(false) THEN Boolean(false) \
              ELSE Int32(5) <= Int32(10) / n END"
         );
         Ok(())
