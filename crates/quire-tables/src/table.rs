@@ -205,6 +205,12 @@ impl ColumnTable {
         Some(bound(&zone.min)?..=bound(&zone.max)?)
     }
 
+    /// How many stored values of a column are NULL, deleted rows included, changes not; `None` when there is no such column.
+    pub fn stored_null_count(&self, column: usize) -> Option<u64> {
+        let summary = self.state.root.columns.get(column)?;
+        Some(summary.zone.null_count)
+    }
+
     /// Statistics of a column of all row groups, deleted rows included; `None` when there is no such column.
     pub fn statistics(&self, column: usize) -> Option<ColumnStatistics> {
         let summary = self.state.root.columns.get(column)?;

@@ -81,15 +81,6 @@ impl SelectedGroup<'_> {
             .collect()
     }
 
-    /// Whether a row of the row group is NULL in a column.
-    ///
-    /// # Errors
-    /// The segment cannot be read, or is damaged.
-    pub fn has_nulls(&mut self, column: usize) -> Result<bool, ScanError> {
-        let reader = self.open.column(self.scan, column)?;
-        Ok(reader.segment().null_count() > 0)
-    }
-
     /// The integers of a column that stores 16, 32 or 64 bits. NULL rows, and places without a selected row, have some value.
     ///
     /// # Errors

@@ -24,7 +24,10 @@ fn table(random: &mut Random) -> Database {
                CAST(CASE WHEN i % {b} = 1 THEN NULL ELSE (i % 100) / 100.0 END AS DECIMAL(5,4)) AS rate, \
                DATE '2020-01-01' + CAST(i % 40 AS INTEGER) AS day, \
                CASE WHEN i % {b} = 0 THEN NULL ELSE 'k' || (i * {a} % 9) END AS few, \
-               CASE WHEN i % 2 = 0 THEN 'x' ELSE 'y' END AS two \
+               CASE WHEN i % 2 = 0 THEN 'x' ELSE 'y' END AS two, \
+               CAST(CASE WHEN i % {b} = 2 THEN NULL ELSE i / {a} * 70 END AS INTEGER) AS rising, \
+               -9223372036854775807 + (40000 - i) / 3 * {c} AS falling, \
+               CAST(CASE WHEN i / 10000 = 2 THEN i * 7919 % 999983 ELSE i END AS INTEGER) AS mixed \
              FROM generate_series(1, 40000) AS g(i)"
         ),
     );
@@ -54,6 +57,12 @@ fn query(random: &mut Random) -> String {
         "day, few",
         "small, two, few",
         "rate",
+        "i",
+        "whole",
+        "large",
+        "rising",
+        "falling",
+        "mixed",
     ];
     let key = random.pick(&keys);
     let mut aggregates = Vec::new();
@@ -122,7 +131,7 @@ fn answers_do_not_depend_on_what_aggregates_are_computed_on() {
 }
 
 #[test]
-fn aggregates_over_few_groups_are_computed_on_vectors() {
+fn aggregates_of_integers_are_computed_on_vectors() {
     let database = table(&mut Random(1));
     let mut connection = database.connect();
     let mut is_taken = |sql: &str| {
@@ -138,9 +147,13 @@ fn aggregates_over_few_groups_are_computed_on_vectors() {
         "SELECT day, count(*), count(large), min(whole), max(day) FROM t GROUP BY day"
     ));
     assert!(is_taken("SELECT sum(whole + 1) FROM t WHERE few = 'k1'"));
-    // Sums that may not fit, keys of many values, distinct values, some of the rows.
+    assert!(is_taken("SELECT whole, count(*) FROM t GROUP BY whole"));
+    assert!(is_taken("SELECT rising, sum(i) FROM t GROUP BY rising"));
+    // Sums that may not fit, two keys of many values, distinct values, some of the rows.
     assert!(!is_taken("SELECT sum(large * large) FROM t"));
-    assert!(!is_taken("SELECT whole, count(*) FROM t GROUP BY whole"));
+    assert!(!is_taken(
+        "SELECT whole, mixed, count(*) FROM t GROUP BY whole, mixed"
+    ));
     assert!(!is_taken(
         "SELECT count(DISTINCT small), count(DISTINCT day) FROM t"
     ));

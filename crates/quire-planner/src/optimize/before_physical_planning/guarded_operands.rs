@@ -25,7 +25,7 @@ pub(super) fn guard(
         let Some(operator) = operator.filter(|_| !is_total(&part, schema)) else {
             return Ok(Transformed::no(part));
         };
-        let chain = Chain {
+        let chain = OperandChain {
             operator,
             schema,
             null_is_false,
@@ -75,13 +75,13 @@ fn bounds(between: Between) -> [Expr; 2] {
 }
 
 /// What is to become of a chain of operands.
-struct Chain<'a> {
+struct OperandChain<'a> {
     operator: Operator,
     schema: &'a DFSchema,
     null_is_false: bool,
 }
 
-impl Chain<'_> {
+impl OperandChain<'_> {
     /// The operands of an expression, from left to right.
     fn operands(&self, expr: Expr) -> Vec<Expr> {
         let mut operands = Vec::new();

@@ -29,8 +29,8 @@ pub(super) struct VectorTotal {
     pub(super) kind: TotalKind,
     /// What it is of; a count has none.
     pub(super) register: Option<usize>,
-    /// Columns of the table none of which may be NULL in a row that counts.
-    pub(super) columns: Vec<usize>,
+    /// Columns of the table that have NULLs, none of which may be NULL in a row that counts. Without one all rows count.
+    pub(super) nullable: Vec<usize>,
 }
 
 /// How a partial state is made of a total.
@@ -84,10 +84,10 @@ impl VectorAggregates {
         if name == "count" && types == [&DataType::Int64] {
             let constant = argument.downcast_ref::<Literal>();
             let total = match constant.filter(|literal| !literal.value().is_null()) {
-                Some(_) => self.total(TotalKind::Count, None),
+                Some(_) => self.total(input, TotalKind::Count, None),
                 None => {
                     let register = self.program.add(input, argument, input.top())?;
-                    self.total(TotalKind::Count, Some(&register))
+                    self.total(input, TotalKind::Count, Some(&register))
                 }
             };
             self.states.push((total, StateForm::Count));
@@ -114,7 +114,7 @@ impl VectorAggregates {
         if kind == TotalKind::Sum {
             self.bound_summands(&value)?;
         }
-        let total = self.total(kind, Some(&value));
+        let total = self.total(input, kind, Some(&value));
         self.states.push((total, form));
         Some(())
     }
@@ -136,16 +136,22 @@ impl VectorAggregates {
         largest.checked_mul(SUMMED_ROWS_MIN).map(|_| ())
     }
 
-    fn total(&mut self, kind: TotalKind, value: Option<&TypedRegister>) -> usize {
-        let mut columns = Vec::new();
+    fn total(
+        &mut self,
+        input: &AggregateInput<'_>,
+        kind: TotalKind,
+        value: Option<&TypedRegister>,
+    ) -> usize {
+        let mut nullable = Vec::new();
         if let Some(value) = value {
-            self.program.add_columns(value.register, &mut columns);
+            self.program.add_columns(value.register, &mut nullable);
         }
+        nullable.retain(|column| input.has_nulls(*column));
         let register = value.map(|value| value.register);
         let total = VectorTotal {
             kind,
             register: register.filter(|_| kind != TotalKind::Count),
-            columns,
+            nullable,
         };
         if let Some(known) = self.totals.iter().position(|known| *known == total) {
             return known;
@@ -159,10 +165,10 @@ impl VectorAggregates {
         usize::try_from(i64::MAX / self.summand_max.max(1)).unwrap_or(usize::MAX)
     }
 
-    /// The partial states of all groups, as arrays of these types: for each group its totals.
+    /// The partial states of groups, as arrays of these types. `totals` has each total of all groups.
     pub(super) fn states(
         &self,
-        groups: &[Vec<GroupTotal>],
+        totals: &[&[GroupTotal]],
         types: &[&DataType],
     ) -> Result<Vec<ArrayRef>> {
         let mut types = types.iter();
@@ -174,10 +180,10 @@ impl VectorAggregates {
             Ok(())
         };
         for (total, form) in &self.states {
-            let totals = groups.iter().map(|group| group[*total]);
-            let counts = || totals.clone().map(|one| Some(i128::from(one.count)));
+            let totals = totals.get(*total).copied().unwrap_or_default();
+            let counts = || totals.iter().map(|one| Some(i128::from(one.count)));
             let values = totals
-                .clone()
+                .iter()
                 .map(|one| (one.count > 0).then_some(one.value));
             match form {
                 StateForm::Count => push(counts().collect())?,

@@ -4,27 +4,32 @@
 //! leave partial states; the final aggregation puts them together, as it does with those of several partitions.
 
 use std::fmt::{self, Formatter};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock, PoisonError};
+use std::task::{Context, Poll};
 
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::StreamingTableExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
 };
-use futures::{StreamExt, TryStreamExt};
+use futures::stream::Fuse;
+use futures::{Stream, StreamExt};
 
 use super::super::source::ColumnScan;
 use super::super::stream::SharedScan;
 use super::fold::VectorAggregation;
 use super::input::projected;
-use super::rest::RestRows;
+use super::rest::{FoldedStates, RestRows};
+use super::states::StateShape;
 
 /// The operator.
 #[derive(Clone)]
@@ -143,11 +148,15 @@ impl ExecutionPlan for VectorAggregateExec {
         let batch_rows = context.session_config().batch_size();
         let scan = self.scan.get_or_init(|| source.shared(batch_rows));
         let metrics = BaselineMetrics::new(&self.metrics, partition);
-        let folded = Arc::new(Mutex::new(None));
+        let folded = FoldedStates::default();
         let rest = RestRows {
             scan: Arc::clone(scan),
             aggregation: self.aggregation.clone(),
             schema: self.leaf.schema(),
+            states: StateShape {
+                schema: self.schema(),
+                batch_rows,
+            },
             folded: Arc::clone(&folded),
             scan_metrics: BaselineMetrics::new(&source.metrics, partition),
             metrics: metrics.clone(),
@@ -156,23 +165,60 @@ impl ExecutionPlan for VectorAggregateExec {
         let rows =
             StreamingTableExec::try_new(schema, vec![Arc::new(rest)], None, [], false, None)?;
         let rest = self.aggregate_over(Arc::new(rows))?.execute(0, context)?;
-        let schema = self.schema();
-        let states = futures::stream::once(async move {
-            let fold = folded.lock().unwrap_or_else(PoisonError::into_inner).take();
-            fold.map_or(Ok(Vec::new()), |fold| fold.finish(&schema, batch_rows))
-        });
-        let batches = states.map_ok(|batches| {
-            futures::stream::iter(batches.into_iter().map(Ok::<_, DataFusionError>))
-        });
-        let states = rest.chain(batches.try_flatten());
-        let counted = states.inspect_ok(move |batch| metrics.record_output(batch.num_rows()));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(
-            self.schema(),
-            counted,
-        )))
+        Ok(Box::pin(PartialStates {
+            rest: rest.fuse(),
+            folded,
+            schema: self.schema(),
+            metrics,
+        }))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
         Some(self.metrics.clone_inner())
+    }
+}
+
+/// The partial states of a partition: those of its vectors as soon as they are there, and those of the rest.
+struct PartialStates {
+    /// Its input aggregates the vectors.
+    rest: Fuse<SendableRecordBatchStream>,
+    folded: FoldedStates,
+    schema: SchemaRef,
+    metrics: BaselineMetrics,
+}
+
+impl PartialStates {
+    fn next_folded(&self) -> Option<RecordBatch> {
+        let mut folded = self.folded.lock().unwrap_or_else(PoisonError::into_inner);
+        folded.pop_front()
+    }
+}
+
+impl Stream for PartialStates {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let stream = self.get_mut();
+        let next = match stream.next_folded() {
+            Some(batch) => Poll::Ready(Some(Ok(batch))),
+            // Vectors may have been aggregated while no other row has come.
+            None => match stream.rest.poll_next_unpin(context) {
+                Poll::Ready(Some(next)) => Poll::Ready(Some(next)),
+                other => match stream.next_folded() {
+                    Some(batch) => Poll::Ready(Some(Ok(batch))),
+                    None => other,
+                },
+            },
+        };
+        if let Poll::Ready(Some(Ok(batch))) = &next {
+            stream.metrics.record_output(batch.num_rows());
+        }
+        next
+    }
+}
+
+impl RecordBatchStream for PartialStates {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
     }
 }

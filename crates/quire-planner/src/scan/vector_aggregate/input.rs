@@ -72,6 +72,11 @@ impl<'a> AggregateInput<'a> {
         (column < self.scan.table.definition().columns.len()).then_some(column)
     }
 
+    /// Whether a column of the table has NULLs in row groups.
+    pub(super) fn has_nulls(&self, column: usize) -> bool {
+        self.table().stored_null_count(column) != Some(0)
+    }
+
     /// The column of the scan that an expression above all projections is.
     pub(super) fn scan_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
         let (mut expr, mut level) = (expr, self.top());

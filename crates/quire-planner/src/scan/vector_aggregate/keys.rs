@@ -21,7 +21,18 @@ const SLOTS_MAX: usize = 4096;
 pub(super) struct GroupKey {
     /// Of the table.
     column: usize,
+    has_nulls: bool,
     codes: KeyCodes,
+}
+
+/// One integer key with many values.
+#[derive(Clone, Debug)]
+pub(super) struct WindowKey {
+    /// Of the table.
+    pub(super) column: usize,
+    pub(super) has_nulls: bool,
+    /// The smallest value of the table.
+    pub(super) first: i64,
 }
 
 #[derive(Clone, Debug)]
@@ -32,6 +43,15 @@ enum KeyCodes {
         first: i64,
         span: usize,
     },
+}
+
+/// How groups are told apart.
+#[derive(Clone, Debug)]
+pub(super) enum VectorKeys {
+    /// By codes of few values.
+    Coded(Vec<GroupKey>),
+    /// By an integer.
+    Window(WindowKey),
 }
 
 /// The value of a key in one group.
@@ -75,17 +95,31 @@ impl GroupKey {
                 let bounds = input.table().integer_bounds(column)?;
                 let first = *bounds.start();
                 let span = bounds.end().abs_diff(first).checked_add(1)?;
-                let span = usize::try_from(span)
-                    .ok()
-                    .filter(|span| *span < SLOTS_MAX)?;
+                let span = usize::try_from(span).ok()?;
                 KeyCodes::Distance { first, span }
             }
         };
-        Some(Self { column, codes })
+        Some(Self {
+            column,
+            has_nulls: input.has_nulls(column),
+            codes,
+        })
+    }
+
+    /// The key as an integer of many values.
+    fn as_window(&self) -> Option<WindowKey> {
+        let KeyCodes::Distance { first, .. } = self.codes else {
+            return None;
+        };
+        Some(WindowKey {
+            column: self.column,
+            has_nulls: self.has_nulls,
+            first,
+        })
     }
 
     /// About how many slots it needs at least.
-    pub(super) fn slots(&self) -> usize {
+    fn slots(&self) -> usize {
         match self.codes {
             KeyCodes::Dictionary => 1,
             KeyCodes::Distance { span, .. } => span,
@@ -105,22 +139,27 @@ impl GroupKey {
                 (texts.len().saturating_sub(1), Some(texts.clone()))
             }
         };
-        let has_nulls = group.has_nulls(self.column)?;
         Ok(Some(CodedKey {
             key: self.clone(),
-            domain: values + usize::from(has_nulls),
-            null_code: has_nulls.then_some(values as i64),
+            domain: values + usize::from(self.has_nulls),
+            null_code: self.has_nulls.then_some(values as i64),
             dictionary,
         }))
     }
 }
 
-/// Whether the product of the keys' slots can be in the limit.
-pub(super) fn are_few(keys: &[GroupKey]) -> bool {
+/// How groups of these keys are told apart; `None` if there may be too many.
+pub(super) fn vector_keys(keys: Vec<GroupKey>) -> Option<VectorKeys> {
     let product = keys
         .iter()
         .try_fold(1_usize, |product, key| product.checked_mul(key.slots()));
-    product.is_some_and(|product| product <= SLOTS_MAX)
+    if product.is_some_and(|product| product <= SLOTS_MAX) {
+        return Some(VectorKeys::Coded(keys));
+    }
+    let [key] = keys.as_slice() else {
+        return None;
+    };
+    key.as_window().map(VectorKeys::Window)
 }
 
 impl RowGroupKeys {

@@ -1,15 +1,19 @@
 //! Aggregation of stored integers: a vector of 1,024 rows at a time from the scan to the totals, without Arrow arrays.
 //!
-//! A partial aggregation over a scan, also through projections, is taken if its group keys are columns with few values, and its aggregates
-//! count, sum up, average or compare integers whose bounds prove that nothing overflows on the way. All else stays as it is.
+//! A partial aggregation over a scan, also through projections, is taken if its group keys are columns with few values, or one integer column, and
+//! its aggregates count, sum up, average or compare integers whose bounds prove that nothing overflows on the way. All else stays as it is.
 
 mod aggregates;
+mod coded;
 mod exec;
 mod fold;
 mod input;
 mod keys;
 mod program;
 mod rest;
+mod slot_table;
+mod states;
+mod window;
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +26,7 @@ use aggregates::VectorAggregates;
 pub(super) use exec::VectorAggregateExec;
 use fold::VectorAggregation;
 use input::AggregateInput;
-use keys::{GroupKey, are_few};
+use keys::{GroupKey, vector_keys};
 
 /// What takes the place of an aggregation; nothing if it stays.
 pub(crate) fn vector_aggregate(
@@ -58,9 +62,7 @@ fn aggregation_of(aggregate: &AggregateExec) -> Option<VectorAggregation> {
     let keys = keys
         .map(|(expr, _)| GroupKey::of(&input, expr))
         .collect::<Option<Vec<_>>>()?;
-    if !are_few(&keys) {
-        return None;
-    }
+    let keys = vector_keys(keys)?;
     let mut aggregates = VectorAggregates::default();
     for aggregate in aggregate.aggr_expr() {
         aggregates.add(&input, aggregate)?;

@@ -1,5 +1,6 @@
 //! The rows of a scan that are not aggregated as vectors: those of the delta, and of row groups whose keys have no codes.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,16 +18,18 @@ use quire_tables::{ScanReader, ScanStep};
 
 use super::super::stream::{SharedScan, external, named};
 use super::fold::{VectorAggregation, VectorFold};
+use super::states::StateShape;
 
-/// Where a partition leaves what it has aggregated when its rows are at their end.
-pub(super) type FoldedPartition = Arc<Mutex<Option<VectorFold>>>;
+/// Where a partition leaves the partial states of its vectors.
+pub(super) type FoldedStates = Arc<Mutex<VecDeque<RecordBatch>>>;
 
 /// One partition of a scan, whose vectors are aggregated on the way.
 pub(super) struct RestRows {
     pub(super) scan: Arc<SharedScan>,
     pub(super) aggregation: VectorAggregation,
     pub(super) schema: SchemaRef,
-    pub(super) folded: FoldedPartition,
+    pub(super) states: StateShape,
+    pub(super) folded: FoldedStates,
     /// Of the scan, and of the aggregation.
     pub(super) scan_metrics: BaselineMetrics,
     pub(super) metrics: BaselineMetrics,
@@ -51,6 +54,7 @@ impl PartitionStream for RestRows {
                 fold: Some(VectorFold::new(self.aggregation.clone())),
                 scan: Arc::clone(&self.scan),
                 schema,
+                states: self.states.clone(),
                 folded: Arc::clone(&self.folded),
                 scan_metrics: self.scan_metrics.clone(),
                 metrics: self.metrics.clone(),
@@ -69,7 +73,8 @@ struct RestStream {
     fold: Option<VectorFold>,
     scan: Arc<SharedScan>,
     schema: SchemaRef,
-    folded: FoldedPartition,
+    states: StateShape,
+    folded: FoldedStates,
     scan_metrics: BaselineMetrics,
     metrics: BaselineMetrics,
 }
@@ -85,6 +90,8 @@ impl RestStream {
             ScanStep::Group(mut group) => {
                 self.scan_metrics.record_output(group.row_count());
                 if fold.take(&mut group).map_err(external)? {
+                    let states = fold.take_states(&self.states)?;
+                    leave(&self.folded, states);
                     return Ok(Some(None));
                 }
                 group.batch().map_err(external)?
@@ -97,12 +104,20 @@ impl RestStream {
             ScanStep::End => {
                 self.scan.record();
                 self.scan_metrics.done();
-                let mut folded = self.folded.lock().unwrap_or_else(PoisonError::into_inner);
-                *folded = self.fold.take();
+                if let Some(fold) = self.fold.take() {
+                    leave(&self.folded, fold.finish(&self.states)?);
+                }
                 return Ok(None);
             }
         };
         named(batch, &self.schema).map(|batch| Some(Some(batch)))
+    }
+}
+
+fn leave(folded: &FoldedStates, states: Vec<RecordBatch>) {
+    if !states.is_empty() {
+        let mut folded = folded.lock().unwrap_or_else(PoisonError::into_inner);
+        folded.extend(states);
     }
 }
 
