@@ -26,7 +26,7 @@ pub(super) struct VectorFold {
 }
 
 enum VectorGroups {
-    Coded(CodedFold),
+    Coded(Box<CodedFold>),
     Window(Box<WindowFold>),
 }
 
@@ -36,7 +36,9 @@ impl VectorFold {
         Self {
             registers: aggregates.program.registers(),
             groups: match keys {
-                VectorKeys::Coded(keys) => VectorGroups::Coded(CodedFold::new(keys, &aggregates)),
+                VectorKeys::Coded(keys) => {
+                    VectorGroups::Coded(Box::new(CodedFold::new(keys, &aggregates)))
+                }
                 VectorKeys::Window(key) => {
                     VectorGroups::Window(Box::new(WindowFold::new(key, &aggregates)))
                 }
