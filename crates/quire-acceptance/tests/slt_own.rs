@@ -12,8 +12,11 @@ const SETTINGS: [(&str, &[&str]); 12] = [
     ("as it comes", &[]),
     ("no pruning", &["SET quire.zone_pruning = off"]),
     (
-        "aggregates of batches",
-        &["SET quire.vector_aggregates = off"],
+        "aggregates of batches, by hash tables",
+        &[
+            "SET quire.vector_aggregates = off",
+            "SET quire.direct_groups = off",
+        ],
     ),
     (
         "filters above the scan",

@@ -15,6 +15,8 @@ extensions_options! {
         pub zone_pruning: bool, default = true
         /// Aggregate stored integers by vectors, inside scans.
         pub vector_aggregates: bool, default = true
+        /// Find the groups of integers in an array, where these lie close together.
+        pub direct_groups: bool, default = true
         /// Test stored integers within scans, where a filter allows it.
         pub stored_tests: bool, default = true
         /// Run statements on a few rows without a planner.

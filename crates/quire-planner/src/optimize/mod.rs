@@ -8,6 +8,7 @@ mod checked_operators;
 mod collected_aggregates;
 mod common_expressions;
 mod decimals_beside_floats;
+mod direct_groups;
 mod distinct_limits;
 mod excepted_plans;
 mod filter_places;
@@ -237,6 +238,8 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     ] {
         rules.push(Arc::new(rule));
     }
+    // What is left of them.
+    rules.push(Arc::new(direct_groups::DirectGroups));
     rules
 }
 

@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
-use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use quire_kv::{progress::Phase, progress::StatementWork};
 
 use super::rows::RowScanSource;
 use super::source::ColumnScan;
-use super::vector_aggregate::VectorAggregateExec;
 
 /// What is known of the leaves of a plan.
 #[derive(Default)]
@@ -76,7 +73,5 @@ impl LeafFacts {
 
 /// Whether all input of a node is read before its first row comes out.
 fn needs_all(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    plan.is::<SortExec>()
-        || plan.is::<VectorAggregateExec>()
-        || (plan.is::<AggregateExec>() && plan.pipeline_behavior() == EmissionType::Final)
+    plan.pipeline_behavior() == EmissionType::Final
 }

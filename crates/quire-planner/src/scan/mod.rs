@@ -19,4 +19,4 @@ pub use external::ExternalTableProvider;
 pub use provider::ColumnTableProvider;
 pub(crate) use pushable::is_total;
 pub use rows::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};
-pub(crate) use vector_aggregate::vector_aggregate;
+pub(crate) use vector_aggregate::{VectorAggregateExec, vector_aggregate};

@@ -105,17 +105,22 @@ fn answers_do_not_depend_on_what_aggregates_are_computed_on() {
         let mut random = Random(seed);
         let database = table(&mut random);
         let mut vectors = database.connect();
+        let mut direct = database.connect();
+        rows(&mut direct, "SET quire.vector_aggregates = off");
         let mut batches = database.connect();
         rows(&mut batches, "SET quire.vector_aggregates = off");
+        rows(&mut batches, "SET quire.direct_groups = off");
         for change in 0..3 {
             for case in 0..40 {
                 let sql = query(&mut random);
                 let expected = answer(&mut batches, &sql);
-                let found = answer(&mut vectors, &sql);
-                assert_eq!(
-                    found, expected,
-                    "seed {seed}, change {change}, case {case}: {sql}"
-                );
+                for (name, connection) in [("vectors", &mut vectors), ("direct", &mut direct)] {
+                    let found = answer(connection, &sql);
+                    assert_eq!(
+                        found, expected,
+                        "seed {seed}, change {change}, case {case}, {name}: {sql}"
+                    );
+                }
             }
             let factor = 3 + random.below(20);
             rows(
@@ -128,6 +133,37 @@ fn answers_do_not_depend_on_what_aggregates_are_computed_on() {
             rows(&mut vectors, &update);
         }
     }
+}
+
+#[test]
+fn groups_of_close_integers_are_found_in_an_array() {
+    let database = table(&mut Random(1));
+    let mut connection = database.connect();
+    let mut direct = |sql: &str| {
+        let plan = rows(&mut connection, &format!("EXPLAIN {sql}"));
+        plan.concat()
+            .concat()
+            .matches("DirectAggregateExec")
+            .count()
+    };
+    // The partial aggregation is one of vectors; two keys, a text and floats stay in a hash table.
+    assert_eq!(
+        direct("SELECT whole % 7, i, sum(small) FROM t GROUP BY 1, 2"),
+        0
+    );
+    assert_eq!(direct("SELECT few, count(*) FROM t GROUP BY few"), 0);
+    assert_eq!(direct("SELECT i, sum(small) FROM t GROUP BY i"), 1);
+    assert_eq!(direct("SELECT i, stddev(small) FROM t GROUP BY i"), 2);
+    assert_eq!(
+        direct("SELECT i, count(DISTINCT small) FROM t GROUP BY i"),
+        0
+    );
+    assert_eq!(
+        direct("SELECT a.day, sum(b.i) FROM t a JOIN t b ON a.i = b.i GROUP BY a.day"),
+        2
+    );
+    // Far more possible keys than rows.
+    assert_eq!(direct("SELECT large, sum(small) FROM t GROUP BY large"), 0);
 }
 
 #[test]

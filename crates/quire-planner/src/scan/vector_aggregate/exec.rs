@@ -46,6 +46,11 @@ pub(crate) struct VectorAggregateExec {
 }
 
 impl VectorAggregateExec {
+    /// What it stands for.
+    pub(crate) fn aggregate(&self) -> &AggregateExec {
+        &self.aggregate
+    }
+
     fn source(&self) -> Result<&ColumnScan> {
         let source = self.leaf.downcast_ref::<DataSourceExec>();
         match source.and_then(|source| source.data_source().downcast_ref::<ColumnScan>()) {

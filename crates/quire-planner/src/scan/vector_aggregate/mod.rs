@@ -23,7 +23,7 @@ use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
 use aggregates::VectorAggregates;
-pub(super) use exec::VectorAggregateExec;
+pub(crate) use exec::VectorAggregateExec;
 use fold::VectorAggregation;
 use input::AggregateInput;
 use keys::{GroupKey, vector_keys};

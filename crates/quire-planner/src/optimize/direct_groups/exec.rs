@@ -1,0 +1,278 @@
+//! The operator that stands for an aggregation.
+//!
+//! It has the schema and the properties of the operator that it stands for. That one runs instead if the memory for all possible groups is not
+//! there: it can spill.
+
+use std::fmt::{self, Formatter};
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::execution::memory_pool::{
+    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
+};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, aggregate_expressions};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, InputDistributionRequirements, PlanProperties,
+    replace_children_if_necessary,
+};
+use futures::{StreamExt, TryStreamExt};
+
+use super::key_range::KeyRange;
+use super::key_table::KeyTable;
+
+/// The operator.
+#[derive(Debug)]
+pub(super) struct DirectAggregateExec {
+    /// What it stands for.
+    aggregate: AggregateExec,
+    range: KeyRange,
+    /// Of the state of a group.
+    state_bytes: usize,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+/// A place, a key, and their vectors while they grow.
+const GROUP_BYTES: usize = 4 + 2 * 8;
+/// One partition reserves no more than one part of so many.
+const POOL_SHARE: usize = 16;
+/// About what a key without a place has in a hash table.
+const OTHER_BYTES: usize = 32;
+
+impl DirectAggregateExec {
+    pub(super) fn new(aggregate: AggregateExec, range: KeyRange, state_bytes: usize) -> Self {
+        Self {
+            aggregate,
+            range,
+            state_bytes,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    pub(super) fn aggregate(&self) -> &AggregateExec {
+        &self.aggregate
+    }
+
+    /// Reserves what all possible groups take; `None` if that is a large share of the memory, which other operators need, too.
+    fn reserve(&self, pool: &Arc<dyn MemoryPool>) -> Option<MemoryReservation> {
+        let group_bytes = GROUP_BYTES + 2 * self.state_bytes;
+        let bytes = self.range.places.saturating_mul(group_bytes);
+        if let MemoryLimit::Finite(limit) = pool.memory_limit()
+            && bytes > limit / POOL_SHARE
+        {
+            return None;
+        }
+        let reservation = MemoryConsumer::new("groups in an array").register(pool);
+        reservation.try_grow(bytes).ok().map(|()| reservation)
+    }
+
+    /// The operator over other inputs: direct if they still have such groups.
+    fn over(&self, aggregate: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+        match aggregate.downcast_ref::<AggregateExec>() {
+            Some(aggregate) => {
+                let aggregate = aggregate.clone();
+                Arc::new(Self::new(aggregate, self.range, self.state_bytes))
+            }
+            None => aggregate,
+        }
+    }
+}
+
+impl DisplayAs for DirectAggregateExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter<'_>) -> fmt::Result {
+        let mode = self.aggregate.mode();
+        let keys = self.aggregate.group_expr().expr().iter();
+        let keys: Vec<&str> = keys.map(|(_, name)| name.as_str()).collect();
+        let aggregates = self.aggregate.aggr_expr().iter();
+        let aggregates: Vec<&str> = aggregates.map(|aggregate| aggregate.name()).collect();
+        let (keys, aggregates) = (keys.join(", "), aggregates.join(", "));
+        write!(
+            f,
+            "DirectAggregateExec: mode={mode:?}, key={keys}, places={}, aggregates=[{aggregates}]",
+            self.range.places
+        )
+    }
+}
+
+impl ExecutionPlan for DirectAggregateExec {
+    fn name(&self) -> &str {
+        "DirectAggregateExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.aggregate.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        self.aggregate.children()
+    }
+
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        self.aggregate.input_distribution_requirements()
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.aggregate.apply_expressions(f)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let aggregate = Arc::new(self.aggregate.clone());
+        Ok(self.over(replace_children_if_necessary(aggregate, children)?))
+    }
+
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self.over(Arc::new(self.aggregate.clone()).reset_state()?))
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let Some(reservation) = self.reserve(context.memory_pool()) else {
+            return self.aggregate.execute(partition, context);
+        };
+        let batch_rows = context.session_config().batch_size();
+        let mut groups = GroupStates::new(&self.aggregate, self.range, reservation)?;
+        let mut input = self.aggregate.input().execute(partition, context)?;
+        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let output = metrics.clone();
+        let batches = futures::stream::once(async move {
+            while let Some(batch) = input.next().await {
+                let _timed = metrics.elapsed_compute().timer();
+                groups.add(&batch?)?;
+            }
+            drop(input);
+            let _timed = metrics.elapsed_compute().timer();
+            let (whole, reservation) = groups.finish()?;
+            let starts = (0..whole.num_rows()).step_by(batch_rows.max(1));
+            let slices = starts.map(move |start| {
+                // Its memory is held until the last slice is taken.
+                let _held = &reservation;
+                Ok::<_, DataFusionError>(
+                    whole.slice(start, batch_rows.min(whole.num_rows() - start)),
+                )
+            });
+            Ok::<_, DataFusionError>(futures::stream::iter(slices))
+        });
+        let batches = batches.try_flatten();
+        let counted = batches.inspect_ok(move |batch| output.record_output(batch.num_rows()));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            self.schema(),
+            counted,
+        )))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+}
+
+/// The groups of one partition.
+struct GroupStates {
+    mode: AggregateMode,
+    schema: SchemaRef,
+    key: Arc<dyn PhysicalExpr>,
+    table: KeyTable,
+    accumulators: Vec<GroupAccumulator>,
+    /// The group of each row of a batch.
+    groups: Vec<usize>,
+    reservation: MemoryReservation,
+}
+
+struct GroupAccumulator {
+    arguments: Vec<Arc<dyn PhysicalExpr>>,
+    accumulator: Box<dyn GroupsAccumulator>,
+}
+
+impl GroupStates {
+    fn new(
+        aggregate: &AggregateExec,
+        range: KeyRange,
+        reservation: MemoryReservation,
+    ) -> Result<Self> {
+        let [(key, _)] = aggregate.group_expr().expr() else {
+            return internal_err!("groups in an array have one key");
+        };
+        let arguments = aggregate_expressions(aggregate.aggr_expr(), aggregate.mode(), 1)?;
+        let accumulators = aggregate.aggr_expr().iter().zip(arguments);
+        let accumulators = accumulators.map(|(aggregate, arguments)| {
+            let accumulator = aggregate.create_groups_accumulator()?;
+            Ok(GroupAccumulator {
+                arguments,
+                accumulator,
+            })
+        });
+        Ok(Self {
+            mode: *aggregate.mode(),
+            schema: aggregate.schema(),
+            key: Arc::clone(key),
+            table: KeyTable::new(range.first, range.places),
+            accumulators: accumulators.collect::<Result<_>>()?,
+            groups: Vec::new(),
+            reservation,
+        })
+    }
+
+    fn takes_states(&self) -> bool {
+        matches!(
+            self.mode,
+            AggregateMode::Final | AggregateMode::FinalPartitioned
+        )
+    }
+
+    fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let rows = batch.num_rows();
+        let keys = self.key.evaluate(batch)?.into_array(rows)?;
+        let others = self.table.other_count();
+        self.table.find(keys.as_ref(), &mut self.groups)?;
+        let more = self.table.other_count() - others;
+        self.reservation.try_grow(more * OTHER_BYTES)?;
+        let (takes_states, count) = (self.takes_states(), self.table.group_count());
+        for one in &mut self.accumulators {
+            let values = one.arguments.iter().map(|argument| {
+                let value = argument.evaluate(batch)?;
+                value.into_array(rows)
+            });
+            let values = values.collect::<Result<Vec<ArrayRef>>>()?;
+            if takes_states {
+                one.accumulator.merge_batch(&values, &self.groups, count)?;
+            } else {
+                let accumulator = &mut one.accumulator;
+                accumulator.update_batch(&values, &self.groups, None, count)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All groups, and what they have reserved.
+    fn finish(mut self) -> Result<(RecordBatch, MemoryReservation)> {
+        let mut columns = vec![self.table.keys(self.schema.field(0).data_type())?];
+        for one in &mut self.accumulators {
+            if self.mode == AggregateMode::Partial {
+                columns.extend(one.accumulator.state(EmitTo::All)?);
+            } else {
+                columns.push(one.accumulator.evaluate(EmitTo::All)?);
+            }
+        }
+        let batch = RecordBatch::try_new(self.schema, columns)?;
+        Ok((batch, self.reservation))
+    }
+}

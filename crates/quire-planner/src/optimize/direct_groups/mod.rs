@@ -1,0 +1,108 @@
+//! Groups of one integer key that lie close together: the key is the place in an array that says which group it is.
+//!
+//! DataFusion finds the group of a row in a hash table. Where statistics say that there are not many more possible keys than rows, an array with
+//! a place for each possible key needs no hash, no comparison and no growth. Rows in the order of their keys, as those of a partial aggregation
+//! over a table in that order, use neighbouring places. What is computed for the groups is DataFusion's.
+
+mod exec;
+mod key_range;
+mod key_table;
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
+use quire_functions::QuireOptions;
+
+use exec::DirectAggregateExec;
+use key_range::KeyRange;
+
+/// The rule.
+#[derive(Debug)]
+pub(super) struct DirectGroups;
+
+impl PhysicalOptimizerRule for DirectGroups {
+    fn name(&self) -> &str {
+        "direct_groups"
+    }
+
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let options = config.extensions.get::<QuireOptions>();
+        if options.is_some_and(|options| !options.direct_groups) {
+            return Ok(plan);
+        }
+        plan.transform_up(|node| {
+            Ok(match direct(&node) {
+                Some(direct) => Transformed::yes(direct),
+                None => Transformed::no(node),
+            })
+        })
+        .data()
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// What takes the place of an aggregation; `None` if it stays.
+fn direct(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
+    let aggregate = plan.downcast_ref::<AggregateExec>()?;
+    let column = key_column(aggregate)?;
+    let aggregates = aggregate.aggr_expr();
+    let state_bytes = aggregates.iter().map(|one| state_bytes(one));
+    let state_bytes = state_bytes.sum::<Option<usize>>()?;
+    let range = KeyRange::of(aggregate.input(), column).filter(KeyRange::is_dense)?;
+    Some(Arc::new(DirectAggregateExec::new(
+        aggregate.clone(),
+        range,
+        state_bytes,
+    )))
+}
+
+/// The column of the input that is the only key of an aggregation, if it may be a place in an array.
+fn key_column(aggregate: &AggregateExec) -> Option<usize> {
+    let group_by = aggregate.group_expr();
+    let is_plain = group_by.is_single()
+        && !group_by.has_grouping_set()
+        && *aggregate.mode() != AggregateMode::PartialReduce
+        && aggregate.filter_expr().iter().all(Option::is_none)
+        && aggregate.limit_options().is_none()
+        && aggregate.dynamic_expressions_produced().is_empty()
+        && *aggregate.input_order_mode() == InputOrderMode::Linear;
+    let [(key, _)] = group_by.expr() else {
+        return None;
+    };
+    let column = key.downcast_ref::<Column>().filter(|_| is_plain)?;
+    let schema = aggregate.input().schema();
+    let data_type = schema.field(column.index()).data_type();
+    matches!(
+        data_type,
+        DataType::Int16 | DataType::Int32 | DataType::Int64 | DataType::Date32
+    )
+    .then(|| column.index())
+}
+
+/// About how many bytes the state of a group has; `None` if that has no limit, or if groups have an accumulator each.
+fn state_bytes(aggregate: &AggregateFunctionExpr) -> Option<usize> {
+    let is_plain = !aggregate.is_distinct()
+        && aggregate.order_bys().is_empty()
+        && aggregate.groups_accumulator_supported();
+    let fields = aggregate.state_fields().ok().filter(|_| is_plain)?;
+    let bytes = fields.iter().map(|field| match field.data_type() {
+        DataType::Boolean => Some(1),
+        other => other.primitive_width(),
+    });
+    bytes.sum()
+}
