@@ -25,15 +25,15 @@ use datafusion::physical_plan::{
 };
 use futures::{StreamExt, TryStreamExt};
 
-use super::key_range::KeyRange;
-use super::key_table::KeyTable;
+use super::key_places::KeyPlaces;
+use super::place_range::PlaceRange;
 
 /// The operator.
 #[derive(Debug)]
 pub(super) struct DirectAggregateExec {
     /// What it stands for.
     aggregate: AggregateExec,
-    range: KeyRange,
+    range: PlaceRange,
     /// Of the state of a group.
     state_bytes: usize,
     metrics: ExecutionPlanMetricsSet,
@@ -47,7 +47,7 @@ const POOL_SHARE: usize = 16;
 const OTHER_BYTES: usize = 32;
 
 impl DirectAggregateExec {
-    pub(super) fn new(aggregate: AggregateExec, range: KeyRange, state_bytes: usize) -> Self {
+    pub(super) fn new(aggregate: AggregateExec, range: PlaceRange, state_bytes: usize) -> Self {
         Self {
             aggregate,
             range,
@@ -190,7 +190,7 @@ struct GroupStates {
     mode: AggregateMode,
     schema: SchemaRef,
     key: Arc<dyn PhysicalExpr>,
-    table: KeyTable,
+    table: KeyPlaces,
     accumulators: Vec<GroupAccumulator>,
     /// The group of each row of a batch.
     groups: Vec<usize>,
@@ -205,7 +205,7 @@ struct GroupAccumulator {
 impl GroupStates {
     fn new(
         aggregate: &AggregateExec,
-        range: KeyRange,
+        range: PlaceRange,
         reservation: MemoryReservation,
     ) -> Result<Self> {
         let [(key, _)] = aggregate.group_expr().expr() else {
@@ -224,7 +224,7 @@ impl GroupStates {
             mode: *aggregate.mode(),
             schema: aggregate.schema(),
             key: Arc::clone(key),
-            table: KeyTable::new(range.first, range.places),
+            table: KeyPlaces::new(range.first, range.places),
             accumulators: accumulators.collect::<Result<_>>()?,
             groups: Vec::new(),
             reservation,

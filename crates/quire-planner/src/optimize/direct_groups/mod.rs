@@ -5,8 +5,8 @@
 //! over a table in that order, use neighbouring places. What is computed for the groups is DataFusion's.
 
 mod exec;
-mod key_range;
-mod key_table;
+mod key_places;
+mod place_range;
 
 use std::sync::Arc;
 
@@ -18,11 +18,15 @@ use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 use quire_functions::QuireOptions;
 
 use exec::DirectAggregateExec;
-use key_range::KeyRange;
+use place_range::PlaceRange;
+
+use crate::scan::VectorAggregateExec;
 
 /// The rule.
 #[derive(Debug)]
@@ -63,7 +67,7 @@ fn direct(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
     let aggregates = aggregate.aggr_expr();
     let state_bytes = aggregates.iter().map(|one| state_bytes(one));
     let state_bytes = state_bytes.sum::<Option<usize>>()?;
-    let range = KeyRange::of(aggregate.input(), column).filter(KeyRange::is_dense)?;
+    let range = key_range_of(aggregate.input(), column).filter(PlaceRange::is_dense)?;
     Some(Arc::new(DirectAggregateExec::new(
         aggregate.clone(),
         range,
@@ -92,6 +96,34 @@ fn key_column(aggregate: &AggregateExec) -> Option<usize> {
         DataType::Int16 | DataType::Int32 | DataType::Int64 | DataType::Date32
     )
     .then(|| column.index())
+}
+
+/// The range of a column of the plan's rows. Aggregations and repartitions pass keys on as they are.
+fn key_range_of(plan: &Arc<dyn ExecutionPlan>, column: usize) -> Option<PlaceRange> {
+    if plan.is::<RepartitionExec>() || plan.is::<CoalescePartitionsExec>() {
+        let children = plan.children();
+        let [child] = children.as_slice() else {
+            return None;
+        };
+        return key_range_of(child, column);
+    }
+    if let Some(aggregate) = aggregate_below(plan) {
+        let (key, _) = aggregate.group_expr().expr().get(column)?;
+        let key = key.downcast_ref::<Column>()?;
+        return key_range_of(aggregate.input(), key.index());
+    }
+    PlaceRange::of(plan, column)
+}
+
+/// The aggregation that the rows of an operator come from.
+fn aggregate_below(plan: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
+    if let Some(vectors) = plan.downcast_ref::<VectorAggregateExec>() {
+        return Some(vectors.aggregate());
+    }
+    if let Some(direct) = plan.downcast_ref::<DirectAggregateExec>() {
+        return Some(direct.aggregate());
+    }
+    plan.downcast_ref::<AggregateExec>()
 }
 
 /// About how many bytes the state of a group has; `None` if that has no limit, or if groups have an accumulator each.

@@ -3,15 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::common::ScalarValue;
-use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
-
-use super::exec::DirectAggregateExec;
-use crate::scan::VectorAggregateExec;
 
 /// An array has this many places at most: 64 MiB.
 const PLACES_MAX: usize = 1 << 24;
@@ -20,7 +13,7 @@ const PLACES_MIN: usize = 1 << 10;
 
 /// The integers from the smallest to the largest key, as far as statistics know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct KeyRange {
+pub(super) struct PlaceRange {
     pub(super) first: i64,
     /// How many integers.
     pub(super) places: usize,
@@ -28,21 +21,9 @@ pub(super) struct KeyRange {
     rows: usize,
 }
 
-impl KeyRange {
-    /// The range of a column of the plan's rows.
+impl PlaceRange {
+    /// The range of a column of the plan's rows, by its statistics.
     pub(super) fn of(plan: &Arc<dyn ExecutionPlan>, column: usize) -> Option<Self> {
-        if plan.is::<RepartitionExec>() || plan.is::<CoalescePartitionsExec>() {
-            let children = plan.children();
-            let [child] = children.as_slice() else {
-                return None;
-            };
-            return Self::of(child, column);
-        }
-        if let Some(aggregate) = aggregate_below(plan) {
-            let (key, _) = aggregate.group_expr().expr().get(column)?;
-            let key = key.downcast_ref::<Column>()?;
-            return Self::of(aggregate.input(), key.index());
-        }
         let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new());
         let statistics = statistics.ok()?;
         let known = statistics.column_statistics.get(column)?;
@@ -62,17 +43,6 @@ impl KeyRange {
     pub(super) fn is_dense(&self) -> bool {
         self.places <= self.rows.clamp(PLACES_MIN, PLACES_MAX)
     }
-}
-
-/// The aggregation that the rows of an operator come from.
-fn aggregate_below(plan: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
-    if let Some(vectors) = plan.downcast_ref::<VectorAggregateExec>() {
-        return Some(vectors.aggregate());
-    }
-    if let Some(direct) = plan.downcast_ref::<DirectAggregateExec>() {
-        return Some(direct.aggregate());
-    }
-    plan.downcast_ref::<AggregateExec>()
 }
 
 fn integer(value: &ScalarValue) -> Option<i64> {

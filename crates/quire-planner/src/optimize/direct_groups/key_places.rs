@@ -10,7 +10,7 @@ use datafusion::common::{Result, exec_err};
 
 /// The groups of integer keys, numbered as they come.
 #[derive(Default)]
-pub(super) struct KeyTable {
+pub(super) struct KeyPlaces {
     first: i64,
     /// One more than the group of each key from `first` on; 0 for a key that has not come yet.
     places: Vec<u32>,
@@ -21,7 +21,7 @@ pub(super) struct KeyTable {
     keys: Vec<i64>,
 }
 
-impl KeyTable {
+impl KeyPlaces {
     pub(super) fn new(first: i64, places: usize) -> Self {
         Self {
             first,
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    fn groups(table: &mut KeyTable, keys: &dyn Array) -> Result<Vec<usize>> {
+    fn groups(table: &mut KeyPlaces, keys: &dyn Array) -> Result<Vec<usize>> {
         let mut groups = vec![99];
         table.find(keys, &mut groups)?;
         Ok(groups)
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn keys_are_numbered_as_they_come() -> Result<()> {
-        let mut table = KeyTable::new(-2, 4);
+        let mut table = KeyPlaces::new(-2, 4);
         let keys = Int32Array::from(vec![Some(1), Some(-2), None, Some(1), Some(0)]);
         assert_eq!(groups(&mut table, &keys)?, [0, 1, 2, 0, 3]);
         let keys = Int32Array::from(vec![Some(-2), None, Some(-1)]);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn keys_without_a_place_have_groups_too() -> Result<()> {
-        let mut table = KeyTable::new(i64::MAX - 1, 2);
+        let mut table = KeyPlaces::new(i64::MAX - 1, 2);
         let keys = Int64Array::from(vec![i64::MAX, i64::MIN, 0, i64::MIN, i64::MAX - 1, -1]);
         assert_eq!(groups(&mut table, &keys)?, [0, 1, 2, 1, 3, 4]);
         assert_eq!(table.other_count(), 3);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn an_empty_table_has_no_keys() -> Result<()> {
-        let table = KeyTable::new(0, 0);
+        let table = KeyPlaces::new(0, 0);
         let expected = Date32Array::from(Vec::<i32>::new());
         assert_eq!(
             table.keys(&DataType::Date32)?.as_ref(),
