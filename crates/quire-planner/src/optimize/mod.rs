@@ -42,6 +42,7 @@ mod own_rule;
 mod passed_rows;
 mod physical_joins;
 mod promises;
+mod recorded_keys;
 mod recursion;
 mod set_members;
 mod settled_nodes;
@@ -233,6 +234,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     for rule in [
         OwnRule::of_operators("whole_merges", |plan| Ok(whole_merges::whole_merge(plan))),
         OwnRule::of_plans("ordered_results", ordered_results::ordered_results),
+        OwnRule::of_operators("recorded_keys", recorded_keys::with_records),
         // Behind all that look for aggregations.
         OwnRule::of_operators("vector_aggregates", vector_aggregate),
     ] {

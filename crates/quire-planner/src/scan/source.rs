@@ -10,28 +10,29 @@ use std::collections::HashSet;
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
-use datafusion::datasource::source::{DataSource, OpenArgs};
+use datafusion::datasource::source::{DataSource, DataSourceExec, OpenArgs};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::{Column, DynamicFilterPhysicalExpr};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, Partitioning, PhysicalExpr};
 use datafusion::physical_expr_common::physical_expr::snapshot_generation;
-use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::stream::EmptyRecordBatchStream;
+use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use quire_functions::QuireOptions;
 use quire_kv::progress::StatementWork;
 use quire_tables::{ColumnTable, Predicate, ScanError, ScanOptions, SharedTableScan};
 
 use super::map_columns::map_columns;
 use super::predicate::ScanFilter;
+use super::recorded_keys::KeyRecord;
 use super::stored_tests::StoredColumns;
 use super::stream::SharedScan;
 use crate::statistics::TableProfile;
@@ -142,6 +143,20 @@ impl ColumnScan {
         self
     }
 
+    /// A record for one of the keys that a join's filter compares with columns; `None` if the scan does not have the filter, or no integers
+    /// are stored for the column.
+    pub(super) fn record_keys(
+        &self,
+        expression_id: u64,
+        number: usize,
+        data_type: &DataType,
+    ) -> Option<Arc<KeyRecord>> {
+        let mut filters = self.filters.iter().map(|filter| filter.expr());
+        let filter = filters.find(|filter| filter.expression_id() == Some(expression_id))?;
+        let columns = self.stored_columns.as_ref()?;
+        columns.record(filter, number, data_type)
+    }
+
     /// The engine's scan of one execution.
     pub(super) fn shared(&self, batch_rows: usize) -> Arc<SharedScan> {
         Arc::new(SharedScan::new(self.start(batch_rows), &self.metrics))
@@ -189,6 +204,21 @@ impl ColumnScan {
         statistics.total_byte_size = self.profile.bytes_of(&self.projection);
         statistics
     }
+}
+
+/// Records for one of the keys that a join's filter compares with columns of the scans below `plan`.
+pub(crate) fn record_keys(
+    plan: &Arc<dyn ExecutionPlan>,
+    expression_id: u64,
+    number: usize,
+    data_type: &DataType,
+) -> Vec<Arc<KeyRecord>> {
+    let source = plan.downcast_ref::<DataSourceExec>();
+    let scan = source.and_then(|source| source.data_source().downcast_ref::<ColumnScan>());
+    let record = scan.and_then(|scan| scan.record_keys(expression_id, number, data_type));
+    let below = plan.children().into_iter();
+    let below = below.flat_map(|child| record_keys(child, expression_id, number, data_type));
+    record.into_iter().chain(below).collect()
 }
 
 /// Whether a filter is one that an operator above tightens while the plan runs.

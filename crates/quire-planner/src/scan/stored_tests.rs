@@ -6,8 +6,8 @@
 
 use std::fmt::{self, Formatter};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Date32Array, Decimal128Array, Int16Array, Int32Array, Int64Array,
@@ -26,6 +26,7 @@ use quire_tables::{ColumnTable, StoredTest, StoredTests};
 use quire_vector::{Comparison, KeySet};
 
 use super::map_columns::map_columns;
+use super::recorded_keys::KeyRecord;
 
 /// A scan evaluates its conditions on one integer for so many rows of the table,
 const ROWS_PER_INTEGER: u64 = 4;
@@ -40,6 +41,17 @@ pub(super) struct StoredColumns {
     table: Arc<ColumnTable>,
     interruption: Interruption,
     integers_left: AtomicU64,
+    records: Mutex<Vec<RecordedColumn>>,
+}
+
+/// A column that a filter of a join compares with a key.
+struct RecordedColumn {
+    /// Of the filter.
+    expression_id: u64,
+    column: usize,
+    /// Whether the join has other keys.
+    is_one_of_many: bool,
+    record: Arc<KeyRecord>,
 }
 
 impl fmt::Debug for StoredColumns {
@@ -55,12 +67,60 @@ impl StoredColumns {
             table: Arc::clone(table),
             interruption,
             integers_left: AtomicU64::new(integers.min(INTEGERS_MAX)),
+            records: Mutex::new(Vec::new()),
         }
+    }
+
+    /// A record for one of the keys that a filter compares with columns, which is empty yet; `None` if no integers are stored for its column.
+    pub(super) fn record(
+        &self,
+        filter: &Arc<dyn PhysicalExpr>,
+        number: usize,
+        data_type: &DataType,
+    ) -> Option<Arc<KeyRecord>> {
+        let keys = filter.children();
+        let column = keys.get(number)?.downcast_ref::<Column>()?.index();
+        if self.schema().field(column).data_type() != data_type {
+            return None;
+        }
+        let bounds = self.table.integer_bounds(column)?;
+        if bounds.end().abs_diff(*bounds.start()) >= INTEGERS_MAX {
+            return None;
+        }
+        let record = Arc::new(KeyRecord::new(bounds));
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        records.push(RecordedColumn {
+            expression_id: filter.expression_id()?,
+            column,
+            is_one_of_many: keys.len() > 1,
+            record: Arc::clone(&record),
+        });
+        Some(record)
+    }
+
+    /// The tests of the keys that are recorded for a filter of a join.
+    fn recorded(&self, filter: &Arc<dyn PhysicalExpr>) -> Option<StoredTests> {
+        let id = filter.expression_id()?;
+        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_complete = true;
+        let mut tests = Vec::new();
+        for recorded in records.iter().filter(|one| one.expression_id == id) {
+            let test = members(recorded.column, recorded.record.keys()?);
+            is_complete &= !recorded.is_one_of_many;
+            tests.push(test);
+        }
+        (!tests.is_empty()).then_some(StoredTests { tests, is_complete })
     }
 
     /// The tests of `filter`, which reads columns of the table, as it is now; `None` if there are none.
     pub(super) fn tests(&self, filter: &Arc<dyn PhysicalExpr>) -> Option<StoredTests> {
         let now = snapshot_physical_expr(Arc::clone(filter)).ok()?;
+        // A join's filter is a constant as long as the keys are not known, and if there are none.
+        if !now.is::<Literal>()
+            && let Some(recorded) = self.recorded(filter)
+        {
+            return Some(recorded);
+        }
         let mut tests = Vec::new();
         let mut others = Vec::new();
         for condition in split_conjunction(&now) {
@@ -153,13 +213,7 @@ impl StoredColumns {
         let integers = i128::from(*domain.end()) - i128::from(*domain.start()) + 1;
         self.take(integers.try_into().ok()?)?;
         let set = self.evaluated(condition, column, domain)?;
-        Some(match set.as_range() {
-            Some(range) => StoredTest::Range { column, range },
-            None => StoredTest::Members {
-                column,
-                set: Arc::new(set),
-            },
-        })
+        Some(members(column, Arc::new(set)))
     }
 
     /// Uses up some of the integers that may be evaluated.
@@ -206,6 +260,14 @@ impl StoredColumns {
 
     fn schema(&self) -> &Schema {
         self.table.arrow_schema()
+    }
+}
+
+/// The test for keys of a set.
+fn members(column: usize, set: Arc<KeySet>) -> StoredTest {
+    match set.as_range() {
+        Some(range) => StoredTest::Range { column, range },
+        None => StoredTest::Members { column, set },
     }
 }
 
