@@ -1,4 +1,4 @@
-//! Has the scans of a join's probe side test the keys of its build side by bits: see [`KeyRecord`].
+//! Has the scans of a join's probe side test the keys of its build side by bits: see [`BuildKeyRecord`].
 
 use std::fmt::{self, Formatter};
 use std::pin::Pin;
@@ -15,10 +15,10 @@ use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::{Stream, StreamExt};
 
 use super::passed_rows::{PassedRows, RowPassing};
-use crate::scan::{KeyRecord, KeyRecorder, record_keys};
+use crate::scan::{BuildKeyRecord, BuildKeyRecorder, record_keys};
 
 /// One key of the build side, and where it is recorded.
-type RecordedKey = (Arc<dyn PhysicalExpr>, Arc<KeyRecord>);
+type RecordedKey = (Arc<dyn PhysicalExpr>, Arc<BuildKeyRecord>);
 
 /// Records keys of the rows.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ fn recorded_keys(join: &HashJoinExec) -> Result<Vec<RecordedKey>> {
     let schema = join.left().schema();
     for (number, (key, _)) in join.on().iter().enumerate() {
         let data_type = key.data_type(&schema)?;
-        if KeyRecorder::records(&data_type) {
+        if BuildKeyRecorder::records(&data_type) {
             let records = record_keys(join.right(), filter, number, &data_type);
             keys.extend(records.into_iter().map(|record| (Arc::clone(key), record)));
         }
@@ -92,7 +92,8 @@ impl RowPassing for RecordedKeys {
         _: &TaskContext,
     ) -> SendableRecordBatchStream {
         let recorders = self.keys.iter();
-        let recorders = recorders.map(|(key, record)| (Arc::clone(key), KeyRecorder::new(record)));
+        let recorders =
+            recorders.map(|(key, record)| (Arc::clone(key), BuildKeyRecorder::new(record)));
         Box::pin(RecordingStream {
             recorders: recorders.collect(),
             rows,
@@ -102,7 +103,7 @@ impl RowPassing for RecordedKeys {
 
 /// The rows of an input, whose keys are recorded.
 struct RecordingStream {
-    recorders: Vec<(Arc<dyn PhysicalExpr>, KeyRecorder)>,
+    recorders: Vec<(Arc<dyn PhysicalExpr>, BuildKeyRecorder)>,
     rows: SendableRecordBatchStream,
 }
 

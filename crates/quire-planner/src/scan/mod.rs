@@ -19,7 +19,7 @@ pub use announce::announce;
 pub use external::ExternalTableProvider;
 pub use provider::ColumnTableProvider;
 pub(crate) use pushable::is_total;
-pub(crate) use recorded_keys::{KeyRecord, KeyRecorder};
+pub(crate) use recorded_keys::{BuildKeyRecord, BuildKeyRecorder};
 pub use rows::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};
 pub(crate) use source::record_keys;
 pub(crate) use vector_aggregate::{VectorAggregateExec, vector_aggregate};

@@ -14,13 +14,13 @@ use quire_vector::KeySet;
 
 /// The keys of one execution, once all of them are known.
 #[derive(Debug)]
-pub(crate) struct KeyRecord {
+pub(crate) struct BuildKeyRecord {
     /// Others are not recorded: no row of the scan has them.
     bounds: RangeInclusive<i64>,
     keys: Mutex<Option<Arc<KeySet>>>,
 }
 
-impl KeyRecord {
+impl BuildKeyRecord {
     pub(super) fn new(bounds: RangeInclusive<i64>) -> Self {
         Self {
             bounds,
@@ -40,12 +40,12 @@ impl KeyRecord {
 }
 
 /// Records the keys of one execution.
-pub(crate) struct KeyRecorder {
-    record: Arc<KeyRecord>,
+pub(crate) struct BuildKeyRecorder {
+    record: Arc<BuildKeyRecord>,
     words: Vec<u64>,
 }
 
-impl KeyRecorder {
+impl BuildKeyRecorder {
     /// Whether keys of a type can be recorded.
     pub(crate) fn records(data_type: &DataType) -> bool {
         matches!(
@@ -55,7 +55,7 @@ impl KeyRecorder {
     }
 
     /// Begins a record; nothing is known of an execution before.
-    pub(crate) fn new(record: &Arc<KeyRecord>) -> Self {
+    pub(crate) fn new(record: &Arc<BuildKeyRecord>) -> Self {
         record.set(None);
         let places = record.bounds.end().abs_diff(*record.bounds.start()) / 64 + 1;
         Self {
@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn keys_between_the_bounds_are_recorded() -> Result<()> {
-        let record = Arc::new(KeyRecord::new(-3..=130));
-        let mut recorder = KeyRecorder::new(&record);
+        let record = Arc::new(BuildKeyRecord::new(-3..=130));
+        let mut recorder = BuildKeyRecorder::new(&record);
         recorder.add(&Int64Array::from(vec![
             Some(-3),
             None,
@@ -122,15 +122,15 @@ mod tests {
             .filter(|key| keys.as_ref().is_some_and(|keys| keys.contains(*key)))
             .collect();
         assert_eq!(members, [-3, 64, 130]);
-        let _next = KeyRecorder::new(&record);
+        let _next = BuildKeyRecorder::new(&record);
         assert_eq!(record.keys(), None);
         Ok(())
     }
 
     #[test]
     fn bounds_may_be_the_ends_of_the_integers() -> Result<()> {
-        let record = Arc::new(KeyRecord::new(i64::MAX - 1..=i64::MAX));
-        let mut recorder = KeyRecorder::new(&record);
+        let record = Arc::new(BuildKeyRecord::new(i64::MAX - 1..=i64::MAX));
+        let mut recorder = BuildKeyRecorder::new(&record);
         recorder.add(&Int64Array::from(vec![i64::MAX, i64::MIN, 0]))?;
         recorder.finish();
         let keys = record.keys();

@@ -32,7 +32,7 @@ use quire_tables::{ColumnTable, Predicate, ScanError, ScanOptions, SharedTableSc
 
 use super::map_columns::map_columns;
 use super::predicate::ScanFilter;
-use super::recorded_keys::KeyRecord;
+use super::recorded_keys::BuildKeyRecord;
 use super::stored_tests::StoredColumns;
 use super::stream::SharedScan;
 use crate::statistics::TableProfile;
@@ -150,7 +150,7 @@ impl ColumnScan {
         expression_id: u64,
         number: usize,
         data_type: &DataType,
-    ) -> Option<Arc<KeyRecord>> {
+    ) -> Option<Arc<BuildKeyRecord>> {
         let mut filters = self.filters.iter().map(|filter| filter.expr());
         let filter = filters.find(|filter| filter.expression_id() == Some(expression_id))?;
         let columns = self.stored_columns.as_ref()?;
@@ -212,7 +212,7 @@ pub(crate) fn record_keys(
     expression_id: u64,
     number: usize,
     data_type: &DataType,
-) -> Vec<Arc<KeyRecord>> {
+) -> Vec<Arc<BuildKeyRecord>> {
     let source = plan.downcast_ref::<DataSourceExec>();
     let scan = source.and_then(|source| source.data_source().downcast_ref::<ColumnScan>());
     let record = scan.and_then(|scan| scan.record_keys(expression_id, number, data_type));

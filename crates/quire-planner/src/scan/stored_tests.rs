@@ -26,7 +26,7 @@ use quire_tables::{ColumnTable, StoredTest, StoredTests};
 use quire_vector::{Comparison, KeySet};
 
 use super::map_columns::map_columns;
-use super::recorded_keys::KeyRecord;
+use super::recorded_keys::BuildKeyRecord;
 
 /// A scan evaluates its conditions on one integer for so many rows of the table,
 const ROWS_PER_INTEGER: u64 = 4;
@@ -51,7 +51,7 @@ struct RecordedColumn {
     column: usize,
     /// Whether the join has other keys.
     is_one_of_many: bool,
-    record: Arc<KeyRecord>,
+    record: Arc<BuildKeyRecord>,
 }
 
 impl fmt::Debug for StoredColumns {
@@ -77,7 +77,7 @@ impl StoredColumns {
         filter: &Arc<dyn PhysicalExpr>,
         number: usize,
         data_type: &DataType,
-    ) -> Option<Arc<KeyRecord>> {
+    ) -> Option<Arc<BuildKeyRecord>> {
         let keys = filter.children();
         let column = keys.get(number)?.downcast_ref::<Column>()?.index();
         if self.schema().field(column).data_type() != data_type {
@@ -87,7 +87,7 @@ impl StoredColumns {
         if bounds.end().abs_diff(*bounds.start()) >= INTEGERS_MAX {
             return None;
         }
-        let record = Arc::new(KeyRecord::new(bounds));
+        let record = Arc::new(BuildKeyRecord::new(bounds));
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         records.push(RecordedColumn {
             expression_id: filter.expression_id()?,
