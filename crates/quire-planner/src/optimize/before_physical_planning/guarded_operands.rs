@@ -108,11 +108,9 @@ impl OperandChain<'_> {
         for operand in others {
             guards.push(guard(operand, self.schema, self.null_is_false)?.data);
         }
-        let Some(last) = guards.pop() else {
-            return Ok(lit(self.operator == Operator::And));
-        };
         // A guard that is NULL decides nothing by itself, but the result is not the last operand alone.
         let mut undecided = Vec::new();
+        let last = guards.pop();
         if !self.null_is_false {
             for guard in &guards {
                 if guard.nullable(self.schema)? {
@@ -120,13 +118,13 @@ impl OperandChain<'_> {
                 }
             }
         }
-        let has_volatile = undecided.iter().any(Expr::is_volatile);
-        if guards.is_empty() || has_volatile {
-            guards.push(last);
-            let whole = self.joined(guards);
-            return Ok(whole.unwrap_or_else(|| lit(self.operator == Operator::And)));
+        // What is volatile must not be evaluated twice.
+        if guards.is_empty() || undecided.iter().any(Expr::is_volatile) {
+            guards.extend(last);
+            let neutral = self.operator == Operator::And;
+            return Ok(self.joined(guards).unwrap_or_else(|| lit(neutral)));
         }
-        undecided.push(last);
+        undecided.extend(last);
         let decided = guards.into_iter().map(|guard| self.decided(guard));
         Ok(Expr::Case(Case::new(
             None,

@@ -202,13 +202,7 @@ impl RowGroupKeys {
             }
             if let Some(null) = key.null_code {
                 let present = group.present(key.key.column, chunk)?;
-                for (codes, word) in codes.chunks_exact_mut(64).zip(present) {
-                    for (bit, code) in codes.iter_mut().enumerate() {
-                        if word >> bit & 1 == 0 {
-                            *code = null;
-                        }
-                    }
-                }
+                set_null_codes(&mut codes, &present, null);
             }
             slots.divide(&codes, key.domain);
         }
@@ -226,6 +220,17 @@ impl RowGroupKeys {
         }
         values.reverse();
         values
+    }
+}
+
+/// Gives rows that are not `present` the code of NULL.
+pub(super) fn set_null_codes(codes: &mut [i64; 1024], present: &[u64; 16], null: i64) {
+    for (codes, word) in codes.chunks_exact_mut(64).zip(present) {
+        for (bit, code) in codes.iter_mut().enumerate() {
+            if word >> bit & 1 == 0 {
+                *code = null;
+            }
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use quire_tables::{RowChunk, ScanError, SelectedGroup};
 use quire_vector::RowSlots;
 
 use super::aggregates::{GroupTotal, VectorAggregates};
-use super::keys::{KeyValue, WindowKey};
+use super::keys::{KeyValue, WindowKey, set_null_codes};
 use super::program::VectorRegisters;
 use super::slot_table::SlotTable;
 use super::states::StateShape;
@@ -123,11 +123,7 @@ impl WindowFold {
         }
         if self.key.has_nulls {
             let present = group.present(self.key.column, chunk)?;
-            for (keys, word) in keys.chunks_exact_mut(64).zip(present) {
-                for (bit, key) in keys.iter_mut().enumerate() {
-                    *key *= (word >> bit & 1) as i64;
-                }
-            }
+            set_null_codes(keys, &present, 0);
         }
         self.slots.clear();
         self.slots.divide(keys, WINDOW_SLOTS);
