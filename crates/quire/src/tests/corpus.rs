@@ -57,7 +57,7 @@ const LEFT_TO_BATCHES: [(&str, usize); 45] = [
     ("expression setval", 1),
     ("expression uuid()", 1),
     ("grouping sets", 96),
-    ("recursivequery", 47),
+    ("recursivequery", 48),
     ("scan of generate_series()", 16),
     // Queries of WITH that are asked once.
     ("scan of c\u{1f}shared", 6),
