@@ -127,6 +127,23 @@ fn assert_reads(reader: &mut SegmentReader, column: &Column) {
         if reader.dictionary_len().is_some() {
             assert_codes(reader, vector, expected);
         }
+        assert_wanted(reader, vector, expected);
+    }
+}
+
+/// The rows of a map whose codes pass are those whose values do; NULL does not.
+fn assert_wanted(reader: &mut SegmentReader, vector: usize, expected: &[Option<CodecScalar>]) {
+    let Some(wanted) = reader.codes_where(|value| value % 3 == 0) else {
+        return;
+    };
+    let mut mask = [u64::MAX; 16];
+    let rows = reader.select_codes(vector, &wanted, &mut mask);
+    assert_eq!(rows, Ok(expected.len()));
+    for (row, expected) in expected.iter().enumerate() {
+        let integer = expected.as_ref().and_then(CodecScalar::as_integer);
+        let is_wanted = integer.is_some_and(|integer| integer % 3 == 0);
+        let is_marked = mask[row / 64] >> (row % 64) & 1 == 1;
+        assert_eq!(is_marked, is_wanted, "row {row} of vector {vector}");
     }
 }
 
@@ -267,11 +284,14 @@ proptest! {
         picks in prop::collection::vec((0_i64..60, 0_u8..200, any::<u8>()), 200..3000),
         types in (any_type(), any_type()),
         nulls in (0_usize..90, 0_i64..20),
-        is_dictionary: bool,
+        codec in prop_oneof![Just(None), Just(Some(CodecId::Dictionary)), Just(Some(CodecId::Rle))],
+        run_rows in 1_usize..40,
     ) {
-        let keys: Vec<i64> = picks.iter().map(|pick| pick.0 * 7 - 50).collect();
-        // Not all of it NULL.
-        let reference = column(types.0, &keys, if nulls.0 == 1 { 0 } else { nulls.0 });
+        let keys = (0..picks.len()).map(|row| picks[row / run_rows].0 * 7 - 50);
+        let keys: Vec<i64> = keys.collect();
+        // Not all of it NULL. Without NULLs, tests of a map look at the runs of its reference.
+        let has_no_nulls = nulls.0 == 1 || nulls.0 % 2 == 0;
+        let reference = column(types.0, &keys, if has_no_nulls { 0 } else { nulls.0 });
         let rows = picks.iter().zip(&reference.rows).map(|((_, breaks, other), key)| {
             // What belongs to a key, to NULL too, and rarely something else or nothing.
             let told = match key {
@@ -283,16 +303,14 @@ proptest! {
             (value % 20 != nulls.1 || nulls.1 == 0).then(|| scalar(types.1, value))
         });
         let own = Column { physical_type: types.1, rows: rows.collect() };
-        let is_dictionary = is_dictionary && CodecId::Dictionary.supports(types.0);
-        let image: Arc<[u8]> = if is_dictionary {
-
+        let image: Arc<[u8]> = match codec.filter(|codec| codec.supports(types.0)) {
+            Some(codec) => {
                 let owned = reference.owned();
-                let image = encode_segment(&owned.input(types.0), CodecId::Dictionary);
+                let image = encode_segment(&owned.input(types.0), codec);
                 image.unwrap().into()
-
-} else {
-reference.encode()
-};
+            }
+            None => reference.encode(),
+        };
         let open = || SegmentReader::open(Arc::clone(&image)).unwrap();
         let owned = own.owned();
         let made = encode_map(&owned.input(types.1), &mut open()).unwrap();
@@ -337,6 +355,23 @@ fn maps() -> [(Vec<u8>, Arc<[u8]>); 2] {
         let map = encode_map(&input.input(PhysicalType::Bytes), &mut reader).unwrap();
         (map.unwrap().image, image)
     })
+}
+
+/// A map of integers with NULLs and exceptions, whose reference stores runs.
+fn map_of_runs() -> (Vec<u8>, Arc<[u8]>) {
+    let numbers: Vec<i64> = (0..3000).map(|row| row / 20).collect();
+    let told = numbers.iter().zip(0..).map(|(number, row)| match row {
+        _ if row % 500 == 77 => 1000 + row,
+        _ => number % 9,
+    });
+    let own = column(PhysicalType::Int32, &told.collect::<Vec<_>>(), 900);
+    let reference = column(PhysicalType::Int64, &numbers, 0);
+    let owned = reference.owned();
+    let image = encode_segment(&owned.input(PhysicalType::Int64), CodecId::Rle);
+    let image: Arc<[u8]> = image.unwrap().into();
+    let mut reader = SegmentReader::open(Arc::clone(&image)).unwrap();
+    let map = encode_map(&own.owned().input(PhysicalType::Int32), &mut reader).unwrap();
+    (map.unwrap().image, image)
 }
 
 #[test]
@@ -406,12 +441,16 @@ fn damaged_maps_never_panic() {
         random ^= random << 17;
         random as usize
     };
-    for (map, reference) in maps() {
+    for (map, reference) in maps().into_iter().chain([map_of_runs()]) {
         let read = |bytes: &[u8]| -> Result<(), quire_codec::Corrupt> {
             let reference = SegmentReader::open(Arc::clone(&reference))?;
             let mut reader = SegmentReader::open_map(&bytes.into(), reference)?;
+            let wanted = reader.codes_where(|value| value > 3);
             for vector in 0..reader.vector_count() {
-                reader.decode_bytes(vector, &mut BytesVector::new())?;
+                match &wanted {
+                    Some(wanted) => reader.select_codes(vector, wanted, &mut [0; 16])?,
+                    None => reader.decode_bytes(vector, &mut BytesVector::new())?,
+                };
                 reader.validity(vector, &mut [0; 16])?;
             }
             reader.value(2999).map(drop)

@@ -134,6 +134,17 @@ impl SegmentEntries {
         (0..self.len() as u32).collect()
     }
 
+    /// The value of a code, an integer of 16 to 64 bits.
+    pub(super) fn integer(&self, code: u32) -> Option<i64> {
+        let at = code as usize;
+        match self {
+            Self::Int16(values) => values.get(at).map(|&value| value.into()),
+            Self::Int32(values) => values.get(at).map(|&value| value.into()),
+            Self::Int64(values) => values.get(at).copied(),
+            _ => None,
+        }
+    }
+
     pub(super) fn values(&self) -> RowGroupValues<'_> {
         match self {
             Self::Bool(values) => RowGroupValues::Bool(values),

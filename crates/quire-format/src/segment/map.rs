@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use quire_codec::{
-    BytesVector, CodecScalar, Corrupt, ImageCursor, PhysicalType, ROWS_MAX, VECTOR_VALUES,
+    BytesVector, CodecScalar, Corrupt, ImageCursor, PhysicalType, ROWS_MAX, RowMask, VECTOR_VALUES,
 };
 
 use super::entries::SegmentEntries;
@@ -107,6 +107,15 @@ impl IntegerKeys {
         highest == NONE
     }
 
+    /// The number of a key, [`NONE`] if it is none.
+    fn number(&self, key: i64) -> u32 {
+        let place = key.wrapping_sub(self.least) as u64;
+        let number = self
+            .numbers
+            .get(usize::try_from(place).unwrap_or(usize::MAX));
+        number.copied().unwrap_or(NONE)
+    }
+
     /// Puts `codes[number]` in the place of each number.
     fn recode(&mut self, codes: &[u32]) {
         for number in &mut self.numbers {
@@ -169,6 +178,16 @@ pub(super) struct Mapped {
     /// Rows of the exceptions, ascending, and the code of each.
     exceptions: Vec<u32>,
     exception_codes: Vec<u32>,
+    /// A vector is asked for its NULLs, for a test and for its values: its codes are found once.
+    last: Option<VectorCodes>,
+}
+
+/// The codes of a vector.
+#[derive(Debug)]
+struct VectorCodes {
+    vector: usize,
+    row_count: usize,
+    codes: Box<[u32; VECTOR_VALUES]>,
 }
 
 /// The parts of a map segment's image.
@@ -308,6 +327,7 @@ impl Mapped {
             null_code,
             exceptions,
             exception_codes: codes.get(expected..).unwrap_or_default().to_vec(),
+            last: None,
         })
     }
 
@@ -317,6 +337,32 @@ impl Mapped {
 
     /// The codes of a vector, each below the number of entries.
     pub(super) fn codes(
+        &mut self,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        let known = self.vector_codes(vector)?;
+        *out = *known.codes;
+        let row_count = known.row_count;
+        self.last = Some(known);
+        Ok(row_count)
+    }
+
+    /// The codes of a vector, to be put back when they have been used.
+    fn vector_codes(&mut self, vector: usize) -> Result<VectorCodes, Corrupt> {
+        let mut known = self.last.take().unwrap_or_else(|| VectorCodes {
+            vector: usize::MAX,
+            row_count: 0,
+            codes: Box::new([0; VECTOR_VALUES]),
+        });
+        if known.vector != vector {
+            known.row_count = self.find_codes(vector, &mut known.codes)?;
+            known.vector = vector;
+        }
+        Ok(known)
+    }
+
+    fn find_codes(
         &mut self,
         vector: usize,
         out: &mut [u32; VECTOR_VALUES],
@@ -349,18 +395,19 @@ impl Mapped {
         out: &mut [T; VECTOR_VALUES],
         of: impl Fn(&SegmentEntries) -> Option<&[T]>,
     ) -> Result<usize, Corrupt> {
-        let mut codes = [0; VECTOR_VALUES];
-        let rows = self.codes(vector, &mut codes)?;
+        let known = self.vector_codes(vector)?;
         let Some(entries) = of(&self.entries) else {
             return Err(Corrupt::new("map holds values of another type", 0));
         };
-        for (out, &code) in out.iter_mut().zip(&codes[..rows]) {
+        for (out, &code) in out.iter_mut().zip(&known.codes[..known.row_count]) {
             match entries.get(code as usize) {
                 Some(&value) => *out = value,
                 None => return Err(Corrupt::new("code is beyond the map", 0)),
             }
         }
-        Ok(rows)
+        let row_count = known.row_count;
+        self.last = Some(known);
+        Ok(row_count)
     }
 
     /// Appends a vector of strings.
@@ -369,13 +416,14 @@ impl Mapped {
         vector: usize,
         out: &mut BytesVector,
     ) -> Result<usize, Corrupt> {
-        let mut codes = [0; VECTOR_VALUES];
-        let rows = self.codes(vector, &mut codes)?;
-        for &code in &codes[..rows] {
+        let known = self.vector_codes(vector)?;
+        for &code in &known.codes[..known.row_count] {
             let value = self.entries.bytes(code);
             out.push(value.ok_or_else(|| Corrupt::new("map holds no strings", 0))?)?;
         }
-        Ok(rows)
+        let row_count = known.row_count;
+        self.last = Some(known);
+        Ok(row_count)
     }
 
     /// Which rows of a vector are not NULL, and how many are NULL.
@@ -384,22 +432,109 @@ impl Mapped {
         vector: usize,
         out: &mut [u64; VECTOR_VALUES / 64],
     ) -> Result<usize, Corrupt> {
-        let mut codes = [0; VECTOR_VALUES];
-        let rows = self.codes(vector, &mut codes)?;
+        let known = self.vector_codes(vector)?;
         out.fill(0);
-        for (row, &code) in codes[..rows].iter().enumerate() {
-            let is_valid = self.is_valid(code);
-            out[row / 64] |= u64::from(is_valid) << (row % 64);
+        let validity = self.validity.as_deref();
+        let words = known.codes[..known.row_count].chunks(64);
+        for (word, codes) in out.iter_mut().zip(words) {
+            for (row, &code) in codes.iter().enumerate() {
+                let is_valid = validity.is_none_or(|validity| validity[code as usize]);
+                *word |= u64::from(is_valid) << row;
+            }
         }
         let valid: u32 = out.iter().map(|word| word.count_ones()).sum();
-        Ok(rows - valid as usize)
+        let row_count = known.row_count;
+        self.last = Some(known);
+        Ok(row_count - valid as usize)
+    }
+
+    /// Marks the rows of a vector whose codes have their bit set in `wanted`; returns the rows of the vector.
+    ///
+    /// Where the reference stores runs, as the number of an order in the lines of orders, a run is judged once.
+    pub(super) fn select_codes(
+        &mut self,
+        vector: usize,
+        wanted: &[u64],
+        mask: &mut RowMask,
+    ) -> Result<usize, Corrupt> {
+        let is_wanted = |code: u32| {
+            let word = wanted.get(code as usize / 64).copied().unwrap_or(0);
+            word >> (code % 64) & 1 == 1
+        };
+        *mask = RowMask::default();
+        if self.mark_runs(vector, is_wanted, mask)? {
+            let start = vector * VECTOR_VALUES;
+            let first = self
+                .exceptions
+                .partition_point(|&row| (row as usize) < start);
+            let exceptions = self.exceptions.iter().zip(&self.exception_codes);
+            for (&row, &code) in exceptions.skip(first) {
+                let row = row as usize - start;
+                if row >= VECTOR_VALUES {
+                    break;
+                }
+                mask[row / 64] &= !(1 << (row % 64));
+                mask[row / 64] |= u64::from(is_wanted(code)) << (row % 64);
+            }
+            return Ok(self.reference.vector_rows(vector));
+        }
+        let known = self.vector_codes(vector)?;
+        let words = known.codes[..known.row_count].chunks(64);
+        for (word, codes) in mask.iter_mut().zip(words) {
+            for (row, &code) in codes.iter().enumerate() {
+                *word |= u64::from(is_wanted(code)) << row;
+            }
+        }
+        let row_count = known.row_count;
+        self.last = Some(known);
+        Ok(row_count)
+    }
+
+    /// Marks the rows of wanted runs, exceptions not regarded. `false` if the reference has no runs, or has NULLs.
+    fn mark_runs(
+        &mut self,
+        vector: usize,
+        is_wanted: impl Fn(u32) -> bool,
+        mask: &mut RowMask,
+    ) -> Result<bool, Corrupt> {
+        let MapKeys::Integers(keys) = &self.keys else {
+            return Ok(false);
+        };
+        if self.reference.null_count() > 0 {
+            return Ok(false);
+        }
+        let (mut row, mut stranger) = (0, None);
+        let has_runs = self.reference.for_each_run(vector, |key, length| {
+            let code = keys.number(key);
+            if code == NONE {
+                stranger = Some(key);
+            } else if is_wanted(code) {
+                mark_range(mask, row, length);
+            }
+            row += length;
+        })?;
+        match stranger {
+            Some(key) => Err(Corrupt::new(format!("{key} is not in the map"), 0)),
+            None => Ok(has_runs),
+        }
+    }
+
+    /// Of integers, which entries pass: bit `c % 64` of word `c / 64` for code `c`, clear for NULL. `None` for other types.
+    pub(super) fn codes_where(&self, passes: impl Fn(i64) -> bool) -> Option<Vec<u64>> {
+        let mut wanted = vec![0_u64; self.entries.len().div_ceil(64)];
+        for code in 0..self.entries.len() as u32 {
+            let value = self.entries.integer(code)?;
+            let is_wanted = self.is_valid(code) && passes(value);
+            wanted[code as usize / 64] |= u64::from(is_wanted) << (code % 64);
+        }
+        Some(wanted)
     }
 
     /// The value of a row, `None` if it is NULL.
     pub(super) fn value(&mut self, row: usize) -> Result<Option<CodecScalar>, Corrupt> {
-        let mut codes = [0; VECTOR_VALUES];
-        self.codes(row / VECTOR_VALUES, &mut codes)?;
-        let code = codes[row % VECTOR_VALUES];
+        let known = self.vector_codes(row / VECTOR_VALUES)?;
+        let code = known.codes[row % VECTOR_VALUES];
+        self.last = Some(known);
         Ok(self.entries.scalar(code).filter(|_| self.is_valid(code)))
     }
 
@@ -407,6 +542,18 @@ impl Mapped {
     pub(super) fn is_valid(&self, code: u32) -> bool {
         let validity = self.validity.as_ref();
         validity.is_none_or(|validity| validity.get(code as usize) == Some(&true))
+    }
+}
+
+/// Sets the bits of `length` rows from `row` on. Rows beyond the mask have none.
+fn mark_range(mask: &mut RowMask, row: usize, length: usize) {
+    let end = (row + length).min(VECTOR_VALUES);
+    let mut at = row;
+    while at < end {
+        let bits = (64 - at % 64).min(end - at);
+        let ones = u64::MAX >> (64 - bits);
+        mask[at / 64] |= ones << (at % 64);
+        at += bits;
     }
 }
 

@@ -320,10 +320,14 @@ impl SegmentReader {
         wanted: &[u64],
         mask: &mut RowMask,
     ) -> Result<usize, Corrupt> {
-        if let SegmentSource::Plain(plain) = &mut self.source
-            && let Some(rows) = plain.select_codes(vector, wanted, mask)
-        {
-            return rows;
+        match &mut self.source {
+            SegmentSource::Plain(plain) => {
+                if let Some(rows) = plain.select_codes(vector, wanted, mask) {
+                    return rows;
+                }
+            }
+            SegmentSource::Mapped(mapped) => return mapped.select_codes(vector, wanted, mask),
+            SegmentSource::Residuals(..) => {}
         }
         let mut codes = [0; 1024];
         let rows = self.decode_codes(vector, &mut codes)?;
@@ -333,6 +337,15 @@ impl SegmentReader {
             mask[row / 64] |= (word >> (code % 64) & 1) << (row % 64);
         }
         Ok(rows)
+    }
+
+    /// Which codes of a column of integers that another one determines have a value that passes, for [`SegmentReader::select_codes`]; the code of NULL has
+    /// none. `None` for other segments.
+    pub fn codes_where(&self, passes: impl Fn(i64) -> bool) -> Option<Vec<u64>> {
+        match &self.source {
+            SegmentSource::Mapped(mapped) => mapped.codes_where(passes),
+            SegmentSource::Plain(_) | SegmentSource::Residuals(..) => None,
+        }
     }
 
     /// As [`SegmentReader::select_codes`], for codes that are neighbours; `None` if the segment holds no strings.

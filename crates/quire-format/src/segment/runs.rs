@@ -1,6 +1,6 @@
 //! The runs of equal integers that a segment stores, for conditions that are evaluated once per run.
 
-use super::plain::ValueDecoder;
+use super::plain::{PlainSegment, ValueDecoder};
 use super::reader::SegmentReader;
 use quire_codec::Corrupt;
 
@@ -20,18 +20,32 @@ impl SegmentReader {
     /// Corrupt bytes, or a vector beyond the segment. What has been appended is unspecified then.
     pub fn append_runs(&mut self, vector: usize, runs: &mut IntegerRuns) -> Result<bool, Corrupt> {
         let IntegerRuns { values, lengths } = runs;
-        let mut append = |value: i64, length: usize| {
+        let append = |value: i64, length: usize| {
             values.push(value);
             lengths.push(length as u16);
         };
-        match self.as_plain().map(|plain| &mut plain.values) {
-            Some(ValueDecoder::Int16(decoder)) => {
-                decoder.for_each_run(vector, |value, length| append(value.into(), length))
+        match self.as_plain() {
+            Some(plain) => plain.for_each_run(vector, append),
+            None => Ok(false),
+        }
+    }
+}
+
+impl PlainSegment {
+    /// Calls `take` with the integer and the length of each run of a vector. `false` if the segment does not store runs of integers of 16 to 64 bits.
+    pub(super) fn for_each_run(
+        &mut self,
+        vector: usize,
+        mut take: impl FnMut(i64, usize),
+    ) -> Result<bool, Corrupt> {
+        match &mut self.values {
+            ValueDecoder::Int16(decoder) => {
+                decoder.for_each_run(vector, |value, length| take(value.into(), length))
             }
-            Some(ValueDecoder::Int32(decoder)) => {
-                decoder.for_each_run(vector, |value, length| append(value.into(), length))
+            ValueDecoder::Int32(decoder) => {
+                decoder.for_each_run(vector, |value, length| take(value.into(), length))
             }
-            Some(ValueDecoder::Int64(decoder)) => decoder.for_each_run(vector, append),
+            ValueDecoder::Int64(decoder) => decoder.for_each_run(vector, take),
             _ => Ok(false),
         }
     }

@@ -1,5 +1,6 @@
 //! One column of a row group, decoded a vector group at a time into Arrow arrays.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::types::{
@@ -12,6 +13,7 @@ use arrow_schema::DataType;
 use arrow_select::take::take;
 use quire_codec::{BytesVector, Corrupt, PhysicalType, RowMask, VECTOR_VALUES};
 use quire_format::segment::{IntegerRuns, SegmentReader};
+use quire_vector::KeySet;
 
 use super::byte_arrays::{bytes_array, dictionary_array, unbuildable};
 use super::integers::{GROUP_VECTORS, GroupIntegers, StoredInteger};
@@ -29,7 +31,33 @@ pub(super) struct ColumnReader {
     decoded: Option<(usize, Selection, ArrayRef)>,
     integers: GroupIntegers,
     bytes: BytesVector,
+    /// A test, and which codes of a column that another one determines pass it.
+    wanted: Option<(CodeTest, Vec<u64>)>,
     pub(super) vectors_decoded: u64,
+}
+
+/// A test on integers that is the same for all vectors.
+#[derive(Clone)]
+pub(super) enum CodeTest {
+    Range(RangeInclusive<i64>),
+    Members(Arc<KeySet>),
+}
+
+impl CodeTest {
+    fn passes(&self, value: i64) -> bool {
+        match self {
+            Self::Range(range) => range.contains(&value),
+            Self::Members(set) => set.contains(value),
+        }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Range(one), Self::Range(other)) => one == other,
+            (Self::Members(one), Self::Members(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
 }
 
 impl ColumnReader {
@@ -61,6 +89,7 @@ impl ColumnReader {
             decoded: None,
             integers: GroupIntegers::default(),
             bytes: BytesVector::new(),
+            wanted: None,
             vectors_decoded: 0,
         })
     }
@@ -83,6 +112,34 @@ impl ColumnReader {
         let (values, is_new) = integers;
         self.vectors_decoded += u64::from(is_new);
         Ok(values)
+    }
+
+    /// The rows of a vector of a group that pass a test, if the column is determined by another one: its distinct values are tested once. `None` for
+    /// other columns. Rows that are NULL do not pass.
+    pub(super) fn mask_of_codes(
+        &mut self,
+        group: usize,
+        vector: usize,
+        test: &CodeTest,
+    ) -> Result<Option<RowMask>, Corrupt> {
+        if !self
+            .wanted
+            .as_ref()
+            .is_some_and(|(known, _)| known.is_same(test))
+        {
+            let Some(codes) = self.segment.codes_where(|value| test.passes(value)) else {
+                return Ok(None);
+            };
+            self.wanted = Some((test.clone(), codes));
+        }
+        let Some((_, codes)) = &self.wanted else {
+            return Ok(None);
+        };
+        let mut mask = RowMask::default();
+        let vector = group * GROUP_VECTORS + vector;
+        self.segment.select_codes(vector, codes, &mut mask)?;
+        self.vectors_decoded += 1;
+        Ok(Some(mask))
     }
 
     /// Appends the runs of a vector of a group; see [`SegmentReader::append_runs`].
@@ -326,13 +383,16 @@ impl ColumnReader {
         let mut mask = RowMask::default();
         select(&mut self.segment, group * GROUP_VECTORS + vector, &mut mask)?;
         self.vectors_decoded += 1;
-        let mask = self.present(group, vector, mask)?;
-        match self.valid(group, vector)? {
-            Some(valid) if null_matches => {
-                Ok(std::array::from_fn(|word| mask[word] | !valid[word]))
+        if let Some(valid) = self.valid(group, vector)? {
+            for (word, valid) in mask.iter_mut().zip(valid) {
+                *word = if null_matches {
+                    *word | !valid
+                } else {
+                    *word & valid
+                };
             }
-            _ => Ok(mask),
         }
+        Ok(mask)
     }
 
     /// The distinct values of a dictionary segment, and a NULL behind them.

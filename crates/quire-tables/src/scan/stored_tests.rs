@@ -1,12 +1,13 @@
 //! Tests on stored integers: a mask for each vector, without Arrow arrays.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use quire_codec::{CodecScalar, Corrupt, PhysicalType, RowMask};
 use quire_vector::{Comparison, KeySet, VectorInteger};
 
 use super::SharedTableScan;
-use super::column::ColumnReader;
+use super::column::{CodeTest, ColumnReader};
 use super::integers::StoredInteger;
 use super::open_row_group::{OpenRowGroup, corrupt};
 use super::selection::Selection;
@@ -47,7 +48,11 @@ impl OpenRowGroup {
                     return Ok(selection.clone());
                 }
                 let reader = self.column(scan, *column)?;
+                let by_codes = CodeTest::Range(range.clone());
                 let kept = selection.refine_by_masks(|vector| {
+                    if let Some(mask) = reader.mask_of_codes(group, vector, &by_codes)? {
+                        return Ok(mask);
+                    }
                     reader.mask(group, vector, false, |segment, vector, mask| {
                         segment.select_range(vector, range.clone(), mask)?;
                         Ok(())
@@ -57,7 +62,11 @@ impl OpenRowGroup {
             }
             StoredTest::Members { column, set } => {
                 let reader = self.column(scan, *column)?;
+                let by_codes = CodeTest::Members(Arc::clone(set));
                 let kept = selection.refine_by_masks(|vector| {
+                    if let Some(mask) = reader.mask_of_codes(group, vector, &by_codes)? {
+                        return Ok(mask);
+                    }
                     let marked = members(reader, group, vector, set)?;
                     reader.present(group, vector, marked)
                 });
