@@ -71,9 +71,13 @@ fn print_imports(root: &Path, options: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The folder above `xtask/`: where this program was compiled from.
+/// The folder above `xtask/`.
+///
+/// Cargo names it when it starts the program. The place of compilation is not asked first: a cached build may come from another clone.
 fn repository_root() -> PathBuf {
-    let manifest_folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let compiled_in = || PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let manifest_folder =
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(compiled_in, PathBuf::from);
     manifest_folder
         .parent()
         .map_or(manifest_folder.clone(), PathBuf::from)

@@ -250,7 +250,7 @@ fn query(story: &mut Story, file: &Path) {
 }
 
 fn compare(story: &str) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/life_of_a_row.txt");
+    let path = "tests/life_of_a_row.txt";
     if std::env::var_os("UPDATE_SNAPSHOT").is_some() {
         std::fs::write(path, story).unwrap();
         return;

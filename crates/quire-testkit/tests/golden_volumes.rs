@@ -9,9 +9,7 @@ use quire_store::{MemDisk, OpenMode, PageKind, Volume, VolumeOpenError};
 use quire_testkit::store::{GOLDEN_NAMES, golden_pages};
 
 fn golden(version: &str, name: &str) -> Vec<u8> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(version);
+    let folder = PathBuf::from("tests/golden").join(version);
     std::fs::read(folder.join(name)).unwrap()
 }
 

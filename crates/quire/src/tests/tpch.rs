@@ -71,7 +71,7 @@ impl Loader {
 }
 
 fn fixture() -> Fixture {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tpch");
+    let tests = Path::new("../../tests/tpch");
     let schema = std::fs::read_to_string(tests.join("schema.sql")).unwrap();
     let mut fixture = Fixture::new();
     for sql in crate::Connection::statements(&schema).unwrap() {
@@ -89,7 +89,7 @@ fn fixture() -> Fixture {
 #[test]
 fn all_queries_are_translated_and_agree() {
     let mut fixture = fixture();
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tpch/queries");
+    let tests = Path::new("../../tests/tpch/queries");
     let mut tally = Tally::default();
     for number in 1..=22 {
         let path = tests.join(format!("q{number:02}.sql"));

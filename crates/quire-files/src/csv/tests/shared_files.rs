@@ -8,7 +8,7 @@ use arrow::datatypes::TimeUnit;
 /// The data directory, from `QUIRE_SHARED` or beside the repository. Without it the tests are
 /// skipped; in CI only where the whole folder around it is missing.
 fn data_directory() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let beside = || PathBuf::from("../../../shared");
     let root = std::env::var_os("QUIRE_SHARED").map_or_else(beside, PathBuf::from);
     let data = root.join("data");
     if data.is_dir() {
