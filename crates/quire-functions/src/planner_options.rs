@@ -17,6 +17,14 @@ extensions_options! {
         pub vector_aggregates: bool, default = true
         /// Find the groups of integers in an array, where these lie close together.
         pub direct_groups: bool, default = true
+        /// Record the keys of a join's build side, for the scans of its probe side.
+        pub recorded_keys: bool, default = true
+        /// Compute subplans once that stand in several places.
+        pub shared_subplans: bool, default = true
+        /// Aggregate over grouping sets from the groups of all keys.
+        pub staged_sets: bool, default = true
+        /// Keep optimized plans for queries that are asked again.
+        pub plan_cache: bool, default = true
         /// Test stored integers within scans, where a filter allows it.
         pub stored_tests: bool, default = true
         /// Run statements on a few rows without a planner.

@@ -9,6 +9,7 @@ pub mod expression;
 pub mod external;
 pub mod optimize;
 pub mod plan;
+pub mod repeatable;
 pub mod scalar;
 pub mod scan;
 pub mod statistics;

@@ -63,7 +63,7 @@ pub use scan::{
     RowChunk, ScanOptions, ScanReader, ScanStatistics, ScanStep, SelectedGroup, SharedTableScan,
 };
 pub use snapshot::Snapshot;
-pub use table::{ColumnStatistics, ColumnTable};
+pub use table::{ColumnStatistics, ColumnTable, ColumnTableVersion};
 pub use transaction::{
     Appender, MergeOptions, MergeReport, RowChanges, Savepoint, Transaction, WriteTransaction,
 };

@@ -1,7 +1,7 @@
 //! A column table as one snapshot sees it.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;
@@ -46,6 +46,17 @@ pub struct ColumnStatistics {
     pub encoded_bytes: u64,
 }
 
+/// Which state of a table one is. It keeps nothing of that alive.
+#[derive(Debug, Clone)]
+pub struct ColumnTableVersion(Weak<TableState>);
+
+impl ColumnTableVersion {
+    /// Whether a table is in this state, and has the rows that it had.
+    pub fn is_of(&self, table: &ColumnTable) -> bool {
+        table.changes.is_none() && std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&table.state))
+    }
+}
+
 impl ColumnTable {
     pub(crate) fn new(
         entry: &Arc<TableEntry>,
@@ -78,6 +89,12 @@ impl ColumnTable {
     /// Id, unique for the life of the database.
     pub fn id(&self) -> u64 {
         self.entry.id
+    }
+
+    /// The state of the table, to be recognised later; `None` if rows have come, changed or gone since the last merge.
+    pub fn version(&self) -> Option<ColumnTableVersion> {
+        let version = ColumnTableVersion(Arc::downgrade(&self.state));
+        self.changes.is_none().then_some(version)
     }
 
     /// What was declared.

@@ -37,6 +37,7 @@ mod opened;
 mod options;
 mod outcome;
 mod pg_catalog;
+mod plan_cache;
 mod planners;
 mod planning;
 mod result_rows;

@@ -17,6 +17,7 @@ use tokio::task::{JoinError, JoinHandle};
 use crate::memory::{Shares, StatementMemory, environment_of};
 use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
+use crate::plan_cache::PlanCache;
 use crate::planners::Planners;
 use crate::sessions::Sessions;
 use crate::tuple_counts::TupleCounts;
@@ -60,6 +61,7 @@ pub(crate) struct Opened {
     pub(crate) environment: Arc<RuntimeEnv>,
     pub(crate) options: DatabaseOptions,
     pub(crate) planners: Planners,
+    pub(crate) plans: PlanCache,
     pub(crate) tuple_counts: TupleCounts,
     pub(crate) sessions: Sessions,
     merging: Merging,
@@ -86,6 +88,7 @@ impl Opened {
             environment: environment(&options)?,
             options,
             planners: Planners::default(),
+            plans: PlanCache::default(),
             tuple_counts: TupleCounts::default(),
             sessions: Sessions::default(),
             merging: Merging::default(),

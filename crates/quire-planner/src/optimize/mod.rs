@@ -1,6 +1,7 @@
 //! Planning steps of our own, beside DataFusion's.
 
 mod aggregate_orders;
+mod aggregate_states;
 mod before_physical_planning;
 mod bounded;
 mod cancellation;
@@ -46,9 +47,12 @@ mod recorded_keys;
 mod recursion;
 mod set_members;
 mod settled_nodes;
+mod shared_planner;
 mod shared_rows;
+mod shared_subplans;
 mod small_integers;
 mod sorted_inputs;
+mod staged_sets;
 mod strict_types;
 mod times;
 mod typing_gaps;
@@ -67,6 +71,7 @@ pub use grouped_rows::read_groups;
 pub use outer_aggregates::hoist_outer_aggregates;
 pub use own_names::without_own_names;
 pub use shared_rows::SharedRows;
+pub use staged_sets::has_staged_sets;
 pub use strict_types::{check_assignment, is_assignable};
 pub use times::TimePlanner;
 pub use ungrouped_columns::check_grouped_columns;
@@ -234,14 +239,21 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     for rule in [
         OwnRule::of_operators("whole_merges", |plan| Ok(whole_merges::whole_merge(plan))),
         OwnRule::of_plans("ordered_results", ordered_results::ordered_results),
-        OwnRule::of_operators("recorded_keys", recorded_keys::with_records),
+        OwnRule::of_operators("recorded_keys", recorded_keys::with_records)
+            .switched(|options| options.recorded_keys),
+        OwnRule::of_operators("staged_sets", move |plan| match holding {
+            Holding::Within(_) => staged_sets::staged(plan),
+            Holding::Nothing => Ok(None),
+        })
+        .switched(|options| options.staged_sets),
         // Behind all that look for aggregations.
         OwnRule::of_operators("vector_aggregates", vector_aggregate),
+        // What is left of them.
+        OwnRule::of_operators("direct_groups", |plan| Ok(direct_groups::direct(plan)))
+            .switched(|options| options.direct_groups),
     ] {
         rules.push(Arc::new(rule));
     }
-    // What is left of them.
-    rules.push(Arc::new(direct_groups::DirectGroups));
     rules
 }
 

@@ -8,6 +8,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
+use quire_functions::QuireOptions;
 
 type Plan = Arc<dyn ExecutionPlan>;
 
@@ -15,6 +16,7 @@ type Plan = Arc<dyn ExecutionPlan>;
 pub(super) struct OwnRule {
     name: &'static str,
     rewrite: Box<dyn Fn(Plan) -> Result<Plan> + Send + Sync>,
+    is_on: fn(&QuireOptions) -> bool,
 }
 
 impl OwnRule {
@@ -23,7 +25,16 @@ impl OwnRule {
         rewrite: impl Fn(Plan) -> Result<Plan> + Send + Sync + 'static,
     ) -> Self {
         let rewrite = Box::new(rewrite);
-        Self { name, rewrite }
+        Self {
+            name,
+            rewrite,
+            is_on: |_| true,
+        }
+    }
+
+    /// The rule with a switch among the options.
+    pub(super) fn switched(self, is_on: fn(&QuireOptions) -> bool) -> Self {
+        Self { is_on, ..self }
     }
 
     /// A rule for each operator by itself, from the leaves up. `replace` gives what takes its place, or nothing if it stays.
@@ -54,8 +65,11 @@ impl PhysicalOptimizerRule for OwnRule {
         self.name
     }
 
-    fn optimize(&self, plan: Plan, _: &ConfigOptions) -> Result<Plan> {
-        (self.rewrite)(plan)
+    fn optimize(&self, plan: Plan, config: &ConfigOptions) -> Result<Plan> {
+        match config.extensions.get::<QuireOptions>() {
+            Some(options) if !(self.is_on)(options) => Ok(plan),
+            _ => (self.rewrite)(plan),
+        }
     }
 
     fn schema_check(&self) -> bool {

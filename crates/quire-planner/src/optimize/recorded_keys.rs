@@ -89,11 +89,12 @@ impl RowPassing for RecordedKeys {
         &self,
         rows: SendableRecordBatchStream,
         _: usize,
-        _: &TaskContext,
+        context: &TaskContext,
     ) -> SendableRecordBatchStream {
-        let recorders = self.keys.iter();
-        let recorders =
-            recorders.map(|(key, record)| (Arc::clone(key), BuildKeyRecorder::new(record)));
+        let recorders = self.keys.iter().filter_map(|(key, record)| {
+            let recorder = BuildKeyRecorder::new(record, context.memory_pool())?;
+            Some((Arc::clone(key), recorder))
+        });
         Box::pin(RecordingStream {
             recorders: recorders.collect(),
             rows,

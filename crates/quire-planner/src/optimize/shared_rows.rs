@@ -4,32 +4,23 @@
 //! called for each. [`SharedPlan`] stands for such a plan, and looks to the rules like a table.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::streaming::StreamingTable;
-use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchemaRef, DataFusionError, Result, internal_err};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DFSchemaRef, DataFusionError, Result};
 use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::logical_expr::{
-    Expr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
-};
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
-use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 use futures::{TryStreamExt, stream};
 use tokio::sync::OnceCell;
 
 use super::materialized_rows::MaterializedRows;
-use super::recursion::{RoundRows, reads_work_table};
 
 /// The rows of a plan, computed when the first place reads them.
 pub struct SharedRows {
@@ -90,34 +81,56 @@ impl PartitionStream for SharedRowsReader {
 
 /// A plan whose rows are computed once for all places that have this node.
 #[derive(Debug, Clone)]
-pub(super) struct SharedPlan(Arc<LogicalPlan>);
+pub(super) struct SharedPlan {
+    pub(super) plan: Arc<LogicalPlan>,
+    /// Whether the logical rules are done with it.
+    pub(super) is_optimized: bool,
+}
 
 impl SharedPlan {
+    /// A subplan of a plan that the logical rules are done with.
+    pub(super) fn optimized(plan: LogicalPlan) -> Self {
+        Self {
+            plan: Arc::new(plan),
+            is_optimized: true,
+        }
+    }
+
+    pub(super) fn node(self) -> LogicalPlan {
+        LogicalPlan::Extension(Extension {
+            node: Arc::new(self),
+        })
+    }
+
     /// The plan, as one that is computed once if it calls a volatile function. One that reads rows further out is another for each of them.
     pub(super) fn if_volatile(plan: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
         if is_volatile(&plan)? && plan.all_out_ref_exprs().is_empty() {
-            Ok(Arc::new(LogicalPlan::Extension(Extension {
-                node: Arc::new(Self(plan)),
-            })))
+            let shared = Self {
+                plan,
+                is_optimized: false,
+            };
+            Ok(Arc::new(shared.node()))
         } else {
             Ok(plan)
         }
     }
 
-    fn address(&self) -> usize {
-        Arc::as_ptr(&self.0).addr()
+    /// The same for all places.
+    pub(super) fn address(&self) -> usize {
+        Arc::as_ptr(&self.plan).addr()
     }
 }
 
-fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
-    plan.exists(|node| {
-        let mut found = false;
+/// Whether the plan calls a function that has another value at each call.
+pub(super) fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expression| {
             found |= expression.is_volatile();
             Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(found)
-    })
+        })
+    })?;
+    Ok(found)
 }
 
 impl PartialEq for SharedPlan {
@@ -151,7 +164,7 @@ impl UserDefinedLogicalNodeCore for SharedPlan {
     }
 
     fn schema(&self) -> &DFSchemaRef {
-        self.0.schema()
+        self.plan.schema()
     }
 
     fn expressions(&self) -> Vec<Expr> {
@@ -164,47 +177,5 @@ impl UserDefinedLogicalNodeCore for SharedPlan {
 
     fn with_exprs_and_inputs(&self, _: Vec<Expr>, _: Vec<LogicalPlan>) -> Result<Self> {
         Ok(self.clone())
-    }
-}
-
-/// Plans the places of [`SharedPlan`] in one statement.
-#[derive(Debug, Default)]
-pub(super) struct SharedRowsPlanner(Mutex<HashMap<usize, Arc<SharedRows>>>);
-
-#[async_trait]
-impl ExtensionPlanner for SharedRowsPlanner {
-    async fn plan_extension(
-        &self,
-        _: &dyn PhysicalPlanner,
-        node: &dyn UserDefinedLogicalNode,
-        _: &[&LogicalPlan],
-        _: &[Arc<dyn ExecutionPlan>],
-        session: &dyn Session,
-        _: &PhysicalPlanningContext,
-    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let Some(shared) = node.as_any().downcast_ref::<SharedPlan>() else {
-            return Ok(None);
-        };
-        let Some(state) = session.as_any().downcast_ref::<SessionState>() else {
-            return internal_err!("shared rows have a state of another kind");
-        };
-        if reads_work_table(&shared.0)? {
-            let plan = state.create_physical_plan(&shared.0).await?;
-            let schema = Arc::clone(shared.0.schema().inner());
-            return Ok(Some(Arc::new(RoundRows::new(
-                plan,
-                schema,
-                shared.address(),
-            ))));
-        }
-        let rows = {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let rows = known.entry(shared.address());
-            let rows =
-                rows.or_insert_with(|| SharedRows::new(state.clone(), shared.0.as_ref().clone()));
-            Arc::clone(rows)
-        };
-        let scan = rows.table()?.scan(session, None, &[], None).await?;
-        Ok(Some(scan))
     }
 }

@@ -18,10 +18,12 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
+use quire_functions::QuireOptions;
 
 use super::before_physical_planning;
 use super::key_columns::with_key_columns;
-use super::shared_rows::SharedRowsPlanner;
+use super::shared_planner::SharedRowsPlanner;
+use super::shared_subplans;
 
 /// DataFusion's planner, given plans with unique names, without tests of truth, and with columns for keys that it would not recognise.
 #[derive(Debug)]
@@ -34,7 +36,12 @@ impl QueryPlanner for UniqueNamesPlanner {
         plan: &LogicalPlan,
         state: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = before_physical_planning::spelled_out(with_unique_names(plan.clone())?)?;
+        let options = state.config_options().extensions.get::<QuireOptions>();
+        let plan = match options {
+            Some(options) if !options.shared_subplans => plan.clone(),
+            _ => shared_subplans::shared(plan.clone())?,
+        };
+        let plan = before_physical_planning::spelled_out(with_unique_names(plan)?)?;
         let plan = with_key_columns(plan)?;
         let shared = Arc::new(SharedRowsPlanner::default());
         DefaultPhysicalPlanner::with_extension_planners(vec![shared])
@@ -120,6 +127,9 @@ fn restored(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
 fn renamed(plan: &LogicalPlan) -> Result<LogicalPlan> {
     match plan {
         LogicalPlan::TableScan(_) => qualified(plan.clone(), plan.schema()),
+        LogicalPlan::Extension(shared) if shared.node.inputs().is_empty() => {
+            qualified(plan.clone(), plan.schema())
+        }
         LogicalPlan::SubqueryAlias(alias) => {
             let input = renamed(&alias.input)?;
             let alias = SubqueryAlias::try_new(Arc::new(input), alias.alias.clone())?;

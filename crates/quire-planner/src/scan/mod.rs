@@ -1,9 +1,11 @@
 //! Tables as DataFusion sees them: what is in them, which filters they take over, and how
 //! their rows arrive in a plan.
 
+mod aggregate_stand_in;
 mod announce;
 mod external;
 mod map_columns;
+mod memory_share;
 mod predicate;
 mod provider;
 mod pruning;
@@ -15,8 +17,10 @@ mod stored_tests;
 mod stream;
 mod vector_aggregate;
 
+pub(crate) use aggregate_stand_in::{AggregateStandIn, StandInExec};
 pub use announce::announce;
 pub use external::ExternalTableProvider;
+pub(crate) use memory_share::reserve_share;
 pub use provider::ColumnTableProvider;
 pub(crate) use pushable::is_total;
 pub(crate) use recorded_keys::{BuildKeyRecord, BuildKeyRecorder};

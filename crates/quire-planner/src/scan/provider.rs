@@ -55,6 +55,10 @@ impl ColumnTableProvider {
         }
     }
 
+    pub(crate) fn table(&self) -> &Arc<ColumnTable> {
+        &self.table
+    }
+
     /// What the optimizer may know of the values.
     pub(crate) fn profile(&self) -> &Arc<TableProfile> {
         &self.profile

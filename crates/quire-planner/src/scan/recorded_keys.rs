@@ -10,14 +10,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::arrow::array::{Array, ArrowPrimitiveType, AsArray};
 use datafusion::arrow::datatypes::{DataType, Date32Type, Int16Type, Int32Type, Int64Type};
 use datafusion::common::{Result, exec_err};
+use datafusion::execution::memory_pool::{MemoryPool, MemoryReservation};
 use quire_vector::KeySet;
+
+use super::memory_share::reserve_share;
 
 /// The keys of one execution, once all of them are known.
 #[derive(Debug)]
 pub(crate) struct BuildKeyRecord {
     /// Others are not recorded: no row of the scan has them.
     bounds: RangeInclusive<i64>,
-    keys: Mutex<Option<Arc<KeySet>>>,
+    keys: Mutex<Option<KnownKeys>>,
+}
+
+#[derive(Debug)]
+struct KnownKeys {
+    keys: Arc<KeySet>,
+    /// The memory of the bits.
+    _reservation: MemoryReservation,
 }
 
 impl BuildKeyRecord {
@@ -30,11 +40,11 @@ impl BuildKeyRecord {
 
     /// The keys, if all are known.
     pub(super) fn keys(&self) -> Option<Arc<KeySet>> {
-        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.clone()
+        let known = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().map(|known| Arc::clone(&known.keys))
     }
 
-    fn set(&self, keys: Option<Arc<KeySet>>) {
+    fn set(&self, keys: Option<KnownKeys>) {
         *self.keys.lock().unwrap_or_else(PoisonError::into_inner) = keys;
     }
 }
@@ -43,7 +53,11 @@ impl BuildKeyRecord {
 pub(crate) struct BuildKeyRecorder {
     record: Arc<BuildKeyRecord>,
     words: Vec<u64>,
+    reservation: MemoryReservation,
 }
+
+/// One record reserves no more than one part of so many of the memory.
+const POOL_SHARES: usize = 16;
 
 impl BuildKeyRecorder {
     /// Whether keys of a type can be recorded.
@@ -54,14 +68,19 @@ impl BuildKeyRecorder {
         )
     }
 
-    /// Begins a record; nothing is known of an execution before.
-    pub(crate) fn new(record: &Arc<BuildKeyRecord>) -> Self {
+    /// Begins a record; nothing is known of an execution before. `None` if there is no memory for it: nothing is recorded then, and the scan
+    /// looks up the hash table.
+    pub(crate) fn new(record: &Arc<BuildKeyRecord>, pool: &Arc<dyn MemoryPool>) -> Option<Self> {
         record.set(None);
-        let places = record.bounds.end().abs_diff(*record.bounds.start()) / 64 + 1;
-        Self {
+        let words = record.bounds.end().abs_diff(*record.bounds.start()) / 64 + 1;
+        let words = usize::try_from(words).ok()?;
+        let bytes = words.checked_mul(size_of::<u64>())?;
+        let reservation = reserve_share(pool, "keys of a join", bytes, POOL_SHARES)?;
+        Some(Self {
             record: Arc::clone(record),
-            words: vec![0; places as usize],
-        }
+            words: vec![0; words],
+            reservation,
+        })
     }
 
     /// Adds the keys of some rows. NULL equals no key.
@@ -92,20 +111,32 @@ impl BuildKeyRecorder {
     /// Makes the record known: there are no more keys.
     pub(crate) fn finish(self) {
         let keys = KeySet::new(*self.record.bounds.start(), self.words);
-        self.record.set(Some(Arc::new(keys)));
+        self.record.set(Some(KnownKeys {
+            keys: Arc::new(keys),
+            _reservation: self.reservation,
+        }));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use datafusion::arrow::array::{Int16Array, Int64Array, StringArray};
+    use datafusion::common::internal_datafusion_err;
+    use datafusion::execution::memory_pool::GreedyMemoryPool;
 
     use super::*;
+
+    /// A recorder that may take so many bytes.
+    fn recorder_of_bytes(record: &Arc<BuildKeyRecord>, bytes: usize) -> Result<BuildKeyRecorder> {
+        let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(bytes * POOL_SHARES));
+        let recorder = BuildKeyRecorder::new(record, &pool);
+        recorder.ok_or_else(|| internal_datafusion_err!("there is no memory"))
+    }
 
     #[test]
     fn keys_between_the_bounds_are_recorded() -> Result<()> {
         let record = Arc::new(BuildKeyRecord::new(-3..=130));
-        let mut recorder = BuildKeyRecorder::new(&record);
+        let mut recorder = recorder_of_bytes(&record, 1 << 10)?;
         recorder.add(&Int64Array::from(vec![
             Some(-3),
             None,
@@ -122,15 +153,16 @@ mod tests {
             .filter(|key| keys.as_ref().is_some_and(|keys| keys.contains(*key)))
             .collect();
         assert_eq!(members, [-3, 64, 130]);
-        let _next = BuildKeyRecorder::new(&record);
+        assert!(recorder_of_bytes(&record, 23).is_err());
         assert_eq!(record.keys(), None);
+        assert!(recorder_of_bytes(&record, 24).is_ok());
         Ok(())
     }
 
     #[test]
     fn bounds_may_be_the_ends_of_the_integers() -> Result<()> {
         let record = Arc::new(BuildKeyRecord::new(i64::MAX - 1..=i64::MAX));
-        let mut recorder = BuildKeyRecorder::new(&record);
+        let mut recorder = recorder_of_bytes(&record, 1 << 10)?;
         recorder.add(&Int64Array::from(vec![i64::MAX, i64::MIN, 0]))?;
         recorder.finish();
         let keys = record.keys();

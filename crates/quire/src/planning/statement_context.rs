@@ -188,7 +188,8 @@ impl StatementContext {
         if let Some(work) = self.state.config().get_extension::<StatementWork>() {
             announce(&physical, &work);
         }
-        let may_not_fit = optimize::has_hash_joins(&physical)?;
+        let may_not_fit =
+            optimize::has_hash_joins(&physical)? || optimize::has_staged_sets(&physical)?;
         let stream = stream_of(physical, &self.state)?;
         if !may_not_fit {
             return Ok(stream);

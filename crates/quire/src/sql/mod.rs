@@ -8,6 +8,7 @@ mod dump;
 mod explain;
 mod factor_columns;
 mod insert;
+mod known_plans;
 pub(crate) mod load;
 mod maintenance;
 mod merged_column;

@@ -17,6 +17,7 @@ use quire_sql::reject;
 use quire_sql::{large_literals, rewrite, scopes, with_queries};
 use quire_tables::Snapshot;
 
+use super::known_plans;
 use super::planned_query::PlannedQuery;
 use super::row_stream::rows_of;
 use super::tuple_engine::{self, Tried};
@@ -173,20 +174,43 @@ pub(super) async fn run(
     token: &CancelToken,
 ) -> Result<Outcome, Error> {
     let snapshot = snapshot_for(session, &query, token).await?;
+    let executor = session.planner_options().executor();
+    // The version of the schema does not tell what a transaction itself has defined.
+    let is_alone = !session.transaction.lock().await.is_explicit();
+    let key = known_plans::key_of(session, &snapshot, &query, executor).filter(|_| is_alone);
+    if let Some(key) = &key
+        && let Some(planned) = known_plans::find(session, &snapshot, key, token)?
+    {
+        token.work().begin(Phase::Reading, None);
+        return start_optimized(session, &planned, &planned.plan, token).await;
+    }
     let tables = snapshot.clone();
     let planned = plan(session, snapshot, query, token).await?;
-    let executor = session.planner_options().executor();
     token.work().begin(Phase::Reading, None);
     let tried = tuple_engine::try_run(session, &tables, &planned, executor, token).await?;
     if !matches!(tried, Tried::Started(_)) {
         // What the tuple engine has expected is not what batches read.
         token.work().begin(Phase::Reading, None);
     }
-    let stream = match tried {
+    let optimized = match tried {
         Tried::Started(outcome) => return Ok(outcome),
-        Tried::Optimized(plan) => planned.context.start_optimized(&plan).await?,
-        Tried::Left => planned.context.start(&planned.plan).await?,
+        Tried::Optimized(plan) => *plan,
+        Tried::Left => planned.context.optimized(&planned.plan)?,
     };
+    if let Some(key) = key {
+        known_plans::keep(session, key, &planned, &optimized)?;
+    }
+    start_optimized(session, &planned, &optimized, token).await
+}
+
+/// Starts a plan of batches.
+async fn start_optimized(
+    session: &Arc<Session>,
+    planned: &PlannedQuery,
+    plan: &LogicalPlan,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let stream = planned.context.start_optimized(plan).await?;
     let schema = planned.shown(&stream.schema());
     Ok(Outcome::Rows(rows_of(session, stream, schema, token)?))
 }

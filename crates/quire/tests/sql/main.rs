@@ -10,6 +10,7 @@ mod filters;
 mod join_orders;
 mod memory;
 mod merging;
+mod plan_cache;
 mod plans;
 mod points;
 mod prepared;

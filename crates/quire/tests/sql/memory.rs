@@ -151,3 +151,50 @@ fn what_cannot_spill_fails_cleanly_and_leaves_the_memory_to_others() {
     let sql = "SELECT count(DISTINCT body) FROM few";
     assert_eq!(rows(&mut connection, sql), [["30000"]]);
 }
+
+#[test]
+fn totals_in_slots_and_recorded_keys_give_way_where_memory_is_little() {
+    let mut connection = tables();
+    // Slots for forty totals of a window of keys would be larger than the memory.
+    let sums: Vec<String> = (0..40).map(|n| format!("sum(id + {n}) AS s{n}")).collect();
+    let sql = format!(
+        "SELECT count(*), sum(s0), sum(s39), max(s7) FROM (SELECT id, {} FROM few GROUP BY id) AS g",
+        sums.join(", ")
+    );
+    // 30,000 × 30,001 / 2, and 39 more for each.
+    let expected = [["30000", "450015000", "451185000", "30007"]];
+    assert_eq!(rows(&mut connection, &sql), expected);
+    // The bits of keys that lie far apart: 2 MiB for 2^24 possible keys.
+    rows(
+        &mut connection,
+        "CREATE TABLE apart AS SELECT id * 500 AS key FROM few",
+    );
+    let sql = "SELECT count(*), max(key) FROM apart WHERE key IN (SELECT id * 500 FROM many WHERE id % 100 = 0)";
+    assert_eq!(rows(&mut connection, sql), [["150", "15000000"]]);
+}
+
+#[test]
+fn groups_of_many_sets_spill() {
+    let mut connection = tables();
+    // Each of the 30,000 rows is a group of its own in four of the eight sets, and one of 7 or of all in the others.
+    let sql = "SELECT count(*), sum(n), max(b) FROM (SELECT id, k, body, count(*) AS n, max(body) AS b FROM few GROUP BY CUBE (id, k, body)) AS c";
+    let found = rows(&mut connection, sql);
+    // Of the sets with id or body, six, each has 30,000 groups; then 7 and 1.
+    assert_eq!(found, [["180008", "240000", text(9_999).as_str()]]);
+    let sql = "SELECT count(*), sum(n), sum(s) FROM (SELECT id, k, body, count(*) AS n, sum(id) AS s FROM few GROUP BY CUBE (id, k, body)) AS c";
+    assert_eq!(
+        rows(&mut connection, sql),
+        [["180008", "240000", "3600120000"]]
+    );
+}
+
+#[test]
+fn joins_within_subplans_that_are_computed_once_spill() {
+    let mut connection = tables();
+    // It is expected that few rows are left of each side.
+    let joined = "SELECT f.k, count(*) AS n, max(f.body) AS b, max(m.body) AS c FROM (SELECT * FROM few WHERE id % 1 = 0 AND k % 1 = 0) AS f JOIN (SELECT * FROM many WHERE id % 1 = 0 AND k % 1 = 0) AS m ON f.id = m.id GROUP BY f.k";
+    let sql = format!(
+        "SELECT sum(n) FROM (SELECT n FROM ({joined}) AS a UNION ALL SELECT n + 1 FROM ({joined}) AS b) AS u"
+    );
+    assert_eq!(rows(&mut connection, &sql), [["30007"]]);
+}

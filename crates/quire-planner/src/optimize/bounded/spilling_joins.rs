@@ -17,6 +17,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use super::holding::Holding;
 use super::row_sizes::RowSizes;
+use crate::optimize::shared_subplans::SharedSubplanExec;
 
 /// What finds a row in a hash table.
 const ENTRY_BYTES: usize = 24;
@@ -47,9 +48,12 @@ fn can_merge(join: &HashJoinExec) -> bool {
     !join.null_aware && !join.on().is_empty()
 }
 
-/// Whether the plan has hash joins that could be merges.
+/// Whether the plan, or a subplan that is computed once, has hash joins that could be merges.
 pub fn has_hash_joins(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    plan.exists(|node| Ok(node.downcast_ref::<HashJoinExec>().is_some_and(can_merge)))
+    plan.exists(|node| match node.downcast_ref::<SharedSubplanExec>() {
+        Some(shared) => has_hash_joins(shared.plan()),
+        None => Ok(node.downcast_ref::<HashJoinExec>().is_some_and(can_merge)),
+    })
 }
 
 /// The join by sorting both sides. What the hash join left out of its rows is left out above.

@@ -1,148 +1,87 @@
 //! The operator that stands for an aggregation.
 //!
-//! It has the schema and the properties of the operator that it stands for. That one runs instead if the memory for all possible groups is not
-//! there: it can spill.
+//! What it stands for runs instead if the memory for all possible groups is not there: it can spill.
 
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
-use datafusion::execution::memory_pool::{
-    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
-};
+use datafusion::execution::memory_pool::{MemoryPool, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, aggregate_expressions};
-use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, InputDistributionRequirements, PlanProperties,
-    replace_children_if_necessary,
-};
+use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::{StreamExt, TryStreamExt};
 
 use super::key_places::KeyPlaces;
 use super::place_range::PlaceRange;
+use crate::scan::{AggregateStandIn, StandInExec, reserve_share};
 
 /// The operator.
+pub(super) type DirectAggregateExec = StandInExec<DirectGroups>;
+
 #[derive(Debug)]
-pub(super) struct DirectAggregateExec {
+pub(super) struct DirectGroups {
     /// What it stands for.
-    aggregate: AggregateExec,
-    range: PlaceRange,
+    pub(super) aggregate: AggregateExec,
+    pub(super) range: PlaceRange,
     /// Of the state of a group.
-    state_bytes: usize,
-    metrics: ExecutionPlanMetricsSet,
+    pub(super) state_bytes: usize,
 }
 
 /// A place, a key, and their vectors while they grow.
 const GROUP_BYTES: usize = 4 + 2 * 8;
-/// One partition reserves no more than one part of so many.
-const POOL_SHARE: usize = 16;
+/// One partition reserves no more than one part of so many of the memory.
+const POOL_SHARES: usize = 16;
 /// About what a key without a place has in a hash table.
 const OTHER_BYTES: usize = 32;
 
-impl DirectAggregateExec {
-    pub(super) fn new(aggregate: AggregateExec, range: PlaceRange, state_bytes: usize) -> Self {
-        Self {
-            aggregate,
-            range,
-            state_bytes,
-            metrics: ExecutionPlanMetricsSet::new(),
-        }
-    }
-
-    pub(super) fn aggregate(&self) -> &AggregateExec {
-        &self.aggregate
-    }
-
-    /// Reserves what all possible groups take; `None` if that is a large share of the memory, which other operators need, too.
+impl DirectGroups {
+    /// Reserves what all possible groups take; `None` if that is a large share of the memory.
     fn reserve(&self, pool: &Arc<dyn MemoryPool>) -> Option<MemoryReservation> {
         let group_bytes = GROUP_BYTES + 2 * self.state_bytes;
         let bytes = self.range.places.saturating_mul(group_bytes);
-        if let MemoryLimit::Finite(limit) = pool.memory_limit()
-            && bytes > limit / POOL_SHARE
-        {
-            return None;
-        }
-        let reservation = MemoryConsumer::new("groups in an array").register(pool);
-        reservation.try_grow(bytes).ok().map(|()| reservation)
+        reserve_share(pool, "groups in an array", bytes, POOL_SHARES)
+    }
+}
+
+impl AggregateStandIn for DirectGroups {
+    const NAME: &'static str = "DirectAggregateExec";
+    const WANTS_PARTITIONS: bool = true;
+
+    fn aggregate(&self) -> &AggregateExec {
+        &self.aggregate
     }
 
-    /// The operator over other inputs: direct if they still have such groups.
-    fn over(&self, aggregate: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-        match aggregate.downcast_ref::<AggregateExec>() {
-            Some(aggregate) => {
-                let aggregate = aggregate.clone();
-                Arc::new(Self::new(aggregate, self.range, self.state_bytes))
-            }
+    fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        self.aggregate.input()
+    }
+
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let aggregate = Arc::new(self.aggregate.clone()).reset_state()?;
+        let aggregate = replace_children_if_necessary(aggregate, vec![input])?;
+        Ok(match aggregate.downcast_ref::<AggregateExec>() {
+            Some(aggregate) => Arc::new(StandInExec::new(Self {
+                aggregate: aggregate.clone(),
+                range: self.range,
+                state_bytes: self.state_bytes,
+            })),
             None => aggregate,
-        }
-    }
-}
-
-impl DisplayAs for DirectAggregateExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter<'_>) -> fmt::Result {
-        let mode = self.aggregate.mode();
-        let keys = self.aggregate.group_expr().expr().iter();
-        let keys: Vec<&str> = keys.map(|(_, name)| name.as_str()).collect();
-        let aggregates = self.aggregate.aggr_expr().iter();
-        let aggregates: Vec<&str> = aggregates.map(|aggregate| aggregate.name()).collect();
-        let (keys, aggregates) = (keys.join(", "), aggregates.join(", "));
-        write!(
-            f,
-            "DirectAggregateExec: mode={mode:?}, key={keys}, places={}, aggregates=[{aggregates}]",
-            self.range.places
-        )
-    }
-}
-
-impl ExecutionPlan for DirectAggregateExec {
-    fn name(&self) -> &str {
-        "DirectAggregateExec"
+        })
     }
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.aggregate.properties()
+    fn describe(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "places={}, ", self.range.places)
     }
 
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        self.aggregate.children()
-    }
-
-    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
-        self.aggregate.input_distribution_requirements()
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn apply_expressions(
+    fn run(
         &self,
-        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        self.aggregate.apply_expressions(f)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let aggregate = Arc::new(self.aggregate.clone());
-        Ok(self.over(replace_children_if_necessary(aggregate, children)?))
-    }
-
-    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self.over(Arc::new(self.aggregate.clone()).reset_state()?))
-    }
-
-    fn execute(
-        &self,
+        metrics: &ExecutionPlanMetricsSet,
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
@@ -152,7 +91,7 @@ impl ExecutionPlan for DirectAggregateExec {
         let batch_rows = context.session_config().batch_size();
         let mut groups = GroupStates::new(&self.aggregate, self.range, reservation)?;
         let mut input = self.aggregate.input().execute(partition, context)?;
-        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let metrics = BaselineMetrics::new(metrics, partition);
         let output = metrics.clone();
         let batches = futures::stream::once(async move {
             while let Some(batch) = input.next().await {
@@ -175,13 +114,9 @@ impl ExecutionPlan for DirectAggregateExec {
         let batches = batches.try_flatten();
         let counted = batches.inspect_ok(move |batch| output.record_output(batch.num_rows()));
         Ok(Box::pin(RecordBatchStreamAdapter::new(
-            self.schema(),
+            self.aggregate.schema(),
             counted,
         )))
-    }
-
-    fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
     }
 }
 

@@ -11,68 +11,31 @@ mod place_range;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
-use quire_functions::QuireOptions;
 
-use exec::DirectAggregateExec;
+use exec::{DirectAggregateExec, DirectGroups};
 use place_range::PlaceRange;
 
-use crate::scan::VectorAggregateExec;
-
-/// The rule.
-#[derive(Debug)]
-pub(super) struct DirectGroups;
-
-impl PhysicalOptimizerRule for DirectGroups {
-    fn name(&self) -> &str {
-        "direct_groups"
-    }
-
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        config: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let options = config.extensions.get::<QuireOptions>();
-        if options.is_some_and(|options| !options.direct_groups) {
-            return Ok(plan);
-        }
-        plan.transform_up(|node| {
-            Ok(match direct(&node) {
-                Some(direct) => Transformed::yes(direct),
-                None => Transformed::no(node),
-            })
-        })
-        .data()
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
-}
+use super::aggregate_states::state_bytes;
+use crate::scan::{AggregateStandIn, VectorAggregateExec};
 
 /// What takes the place of an aggregation; `None` if it stays.
-fn direct(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
+pub(super) fn direct(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
     let aggregate = plan.downcast_ref::<AggregateExec>()?;
     let column = key_column(aggregate)?;
     let aggregates = aggregate.aggr_expr();
     let state_bytes = aggregates.iter().map(|one| state_bytes(one));
     let state_bytes = state_bytes.sum::<Option<usize>>()?;
     let range = key_range_of(aggregate.input(), column).filter(PlaceRange::is_dense)?;
-    Some(Arc::new(DirectAggregateExec::new(
-        aggregate.clone(),
+    Some(Arc::new(DirectAggregateExec::new(DirectGroups {
+        aggregate: aggregate.clone(),
         range,
         state_bytes,
-    )))
+    })))
 }
 
 /// The column of the input that is the only key of an aggregation, if it may be a place in an array.
@@ -118,23 +81,10 @@ fn key_range_of(plan: &Arc<dyn ExecutionPlan>, column: usize) -> Option<PlaceRan
 /// The aggregation that the rows of an operator come from.
 fn aggregate_below(plan: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
     if let Some(vectors) = plan.downcast_ref::<VectorAggregateExec>() {
-        return Some(vectors.aggregate());
+        return Some(vectors.stand_in.aggregate());
     }
     if let Some(direct) = plan.downcast_ref::<DirectAggregateExec>() {
-        return Some(direct.aggregate());
+        return Some(direct.stand_in.aggregate());
     }
     plan.downcast_ref::<AggregateExec>()
-}
-
-/// About how many bytes the state of a group has; `None` if that has no limit, or if groups have an accumulator each.
-fn state_bytes(aggregate: &AggregateFunctionExpr) -> Option<usize> {
-    let is_plain = !aggregate.is_distinct()
-        && aggregate.order_bys().is_empty()
-        && aggregate.groups_accumulator_supported();
-    let fields = aggregate.state_fields().ok().filter(|_| is_plain)?;
-    let bytes = fields.iter().map(|field| match field.data_type() {
-        DataType::Boolean => Some(1),
-        other => other.primitive_width(),
-    });
-    bytes.sum()
 }

@@ -21,7 +21,7 @@ const HAVING: f64 = 0.1;
 
 /// A plan's size.
 #[derive(Debug, Clone)]
-pub(super) struct JoinEstimate {
+pub(in crate::optimize) struct JoinEstimate {
     pub(super) rows: f64,
     /// Rows before filters: the number of rows that a key of the plan can tell apart.
     pub(super) base_rows: f64,
@@ -38,7 +38,7 @@ impl JoinEstimate {
     }
 
     /// Distinct values of an expression, at most the rows.
-    pub(super) fn distinct(&self, expr: &Expr) -> f64 {
+    pub(in crate::optimize) fn distinct(&self, expr: &Expr) -> f64 {
         let mut product = 1.0;
         for column in expr.column_refs() {
             match self.columns.get(column) {
@@ -89,7 +89,7 @@ pub(super) fn semi_share(join: &Join, left: &JoinEstimate) -> f64 {
 }
 
 /// Estimates `plan`.
-pub(super) fn estimate(plan: &LogicalPlan) -> JoinEstimate {
+pub(in crate::optimize) fn estimate(plan: &LogicalPlan) -> JoinEstimate {
     match plan {
         LogicalPlan::TableScan(scan) => of_scan(scan),
         LogicalPlan::Projection(projection) => of_projection(projection),

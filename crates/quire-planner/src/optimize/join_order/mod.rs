@@ -17,6 +17,8 @@ mod graph;
 mod rebuild;
 mod search;
 
+pub(super) use estimate::estimate;
+
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::logical_expr::{JoinType, LogicalPlan};

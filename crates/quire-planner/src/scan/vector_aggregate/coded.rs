@@ -1,9 +1,11 @@
 //! Aggregation by keys of few values: into the slots of a row group, and from these into groups.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::Result;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use quire_tables::{ScanError, SelectedGroup};
 use quire_vector::RowSlots;
 
@@ -23,6 +25,8 @@ pub(super) struct CodedFold {
     open: Option<(usize, Option<OpenSlots>)>,
     slots: RowSlots,
     groups: FoldedGroups,
+    /// The memory of the groups and of the slots.
+    reservation: MemoryReservation,
 }
 
 struct OpenSlots {
@@ -41,7 +45,11 @@ struct FoldedGroups {
 }
 
 impl CodedFold {
-    pub(super) fn new(keys: Vec<GroupKey>, aggregates: &VectorAggregates) -> Self {
+    pub(super) fn new(
+        keys: Vec<GroupKey>,
+        aggregates: &VectorAggregates,
+        pool: &Arc<dyn MemoryPool>,
+    ) -> Self {
         let groups = FoldedGroups {
             places: HashMap::new(),
             keys: vec![Vec::new(); keys.len()],
@@ -52,6 +60,7 @@ impl CodedFold {
             open: None,
             slots: RowSlots::default(),
             groups,
+            reservation: MemoryConsumer::new("groups of vectors").register(pool),
         }
     }
 
@@ -97,10 +106,20 @@ impl CodedFold {
             return Ok(None);
         }
         let keys = RowGroupKeys::of(&self.keys, group)?;
+        let keys = keys.filter(|keys| self.reserve(keys.slot_count, &aggregates.totals));
         Ok(keys.map(|keys| OpenSlots {
             table: SlotTable::new(&aggregates.totals, keys.slot_count),
             keys,
         }))
+    }
+
+    /// Reserves what the groups take if each of the slots becomes one more; says whether so much is there.
+    fn reserve(&self, slot_count: usize, totals: &[VectorTotal]) -> bool {
+        // Each group has its keys once more, in the map.
+        let group_bytes = StateShape::group_bytes(2 * self.keys.len(), totals.len());
+        let groups = (self.groups.places.len() + slot_count) * group_bytes;
+        let slots = slot_count * SlotTable::slot_bytes(totals);
+        self.reservation.try_resize(groups + slots).is_ok()
     }
 
     /// Puts the slots of the last row group to the groups.

@@ -1,7 +1,6 @@
 //! The operator that stands for a partial aggregation of stored integers.
 //!
-//! It has the schema and the properties of the operator that it stands for, which still aggregates what does not come as vectors. Both
-//! leave partial states; the final aggregation puts them together, as it does with those of several partitions.
+//! The operator that it stands for still aggregates what does not come as vectors. Both leave partial states; the final aggregation puts them together, as it does with those of several partitions.
 
 use std::fmt::{self, Formatter};
 use std::pin::Pin;
@@ -10,20 +9,17 @@ use std::task::{Context, Poll};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::streaming::StreamingTableExec;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
-};
+use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::stream::Fuse;
 use futures::{Stream, StreamExt};
 
+use super::super::aggregate_stand_in::{AggregateStandIn, StandInExec};
 use super::super::source::ColumnScan;
 use super::super::stream::SharedScan;
 use super::fold::VectorAggregation;
@@ -32,42 +28,26 @@ use super::rest::{FoldedStates, RestRows};
 use super::states::StateShape;
 
 /// The operator.
+pub(crate) type VectorAggregateExec = StandInExec<VectorStandIn>;
+
 #[derive(Clone)]
-pub(crate) struct VectorAggregateExec {
+pub(crate) struct VectorStandIn {
     /// What it stands for, in mode Partial.
     pub(super) aggregate: Arc<AggregateExec>,
     /// Between the scan and the aggregate, from the scan upwards.
     pub(super) projections: Vec<Arc<dyn ExecutionPlan>>,
     pub(super) leaf: Arc<dyn ExecutionPlan>,
     pub(super) aggregation: VectorAggregation,
-    pub(super) metrics: ExecutionPlanMetricsSet,
     /// The scan of one execution, common to its partitions.
     pub(super) scan: Arc<OnceLock<Arc<SharedScan>>>,
 }
 
-impl VectorAggregateExec {
-    /// What it stands for.
-    pub(crate) fn aggregate(&self) -> &AggregateExec {
-        &self.aggregate
-    }
-
+impl VectorStandIn {
     fn source(&self) -> Result<&ColumnScan> {
         let source = self.leaf.downcast_ref::<DataSourceExec>();
         match source.and_then(|source| source.data_source().downcast_ref::<ColumnScan>()) {
             Some(scan) => Ok(scan),
             None => internal_err!("a vector aggregation reads another source of rows"),
-        }
-    }
-
-    /// The operator over another leaf. Over anything but the scan that it was made for it is what it stands for.
-    fn over(mut self, leaf: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-        let table = self.source().map(|scan| Arc::clone(&scan.table));
-        self.leaf = leaf;
-        self.scan = Arc::default();
-        self.metrics = ExecutionPlanMetricsSet::new();
-        match (table, self.source()) {
-            (Ok(old), Ok(new)) if Arc::ptr_eq(&old, &new.table) => Ok(Arc::new(self)),
-            _ => self.aggregate_over(Arc::clone(&self.leaf)),
         }
     }
 
@@ -79,87 +59,63 @@ impl VectorAggregateExec {
     }
 }
 
-impl fmt::Debug for VectorAggregateExec {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VectorAggregateExec")
+impl fmt::Debug for VectorStandIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VectorStandIn")
             .field("aggregate", &self.aggregate)
             .finish_non_exhaustive()
     }
 }
 
-impl DisplayAs for VectorAggregateExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter<'_>) -> fmt::Result {
-        let groups = self.aggregate.group_expr().expr().iter();
-        let groups: Vec<&str> = groups.map(|(_, name)| name.as_str()).collect();
-        let aggregates = self.aggregate.aggr_expr().iter();
-        let aggregates: Vec<&str> = aggregates.map(|aggregate| aggregate.name()).collect();
-        let (groups, aggregates) = (groups.join(", "), aggregates.join(", "));
-        write!(
-            f,
-            "VectorAggregateExec: groups=[{groups}], aggregates=[{aggregates}]"
-        )
-    }
-}
+impl AggregateStandIn for VectorStandIn {
+    const NAME: &'static str = "VectorAggregateExec";
+    const WANTS_PARTITIONS: bool = false;
 
-impl ExecutionPlan for VectorAggregateExec {
-    fn name(&self) -> &str {
-        "VectorAggregateExec"
+    fn aggregate(&self) -> &AggregateExec {
+        &self.aggregate
     }
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.aggregate.properties()
+    fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.leaf
     }
 
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.leaf]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn apply_expressions(
-        &self,
-        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        self.aggregate.apply_expressions(f)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let Ok([leaf]) = <[_; 1]>::try_from(children) else {
-            return internal_err!("a vector aggregation has one input");
+    /// Over anything but the scan that it was made for it is what it stands for.
+    fn over(&self, leaf: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let table = self.source().map(|scan| Arc::clone(&scan.table));
+        let over = Self {
+            leaf,
+            scan: Arc::default(),
+            ..self.clone()
         };
-        Arc::unwrap_or_clone(self).over(leaf)
+        match (table, over.source()) {
+            (Ok(old), Ok(new)) if Arc::ptr_eq(&old, &new.table) => {
+                Ok(Arc::new(StandInExec::new(over)))
+            }
+            _ => over.aggregate_over(Arc::clone(&over.leaf)),
+        }
     }
 
-    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
-        let leaf = Arc::clone(&self.leaf).reset_state()?;
-        Arc::unwrap_or_clone(self).over(leaf)
+    fn describe(&self, _: &mut Formatter<'_>) -> fmt::Result {
+        Ok(())
     }
 
-    fn execute(
+    fn run(
         &self,
+        metrics: &ExecutionPlanMetricsSet,
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         let source = self.source()?;
         let batch_rows = context.session_config().batch_size();
         let scan = self.scan.get_or_init(|| source.shared(batch_rows));
-        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let metrics = BaselineMetrics::new(metrics, partition);
         let folded = FoldedStates::default();
         let rest = RestRows {
             scan: Arc::clone(scan),
             aggregation: self.aggregation.clone(),
             schema: self.leaf.schema(),
             states: StateShape {
-                schema: self.schema(),
+                schema: self.aggregate.schema(),
                 batch_rows,
             },
             folded: Arc::clone(&folded),
@@ -173,13 +129,9 @@ impl ExecutionPlan for VectorAggregateExec {
         Ok(Box::pin(PartialStates {
             rest: rest.fuse(),
             folded,
-            schema: self.schema(),
+            schema: self.aggregate.schema(),
             metrics,
         }))
-    }
-
-    fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
     }
 }
 

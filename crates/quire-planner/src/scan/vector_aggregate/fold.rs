@@ -1,7 +1,10 @@
 //! Aggregation of one partition.
 
+use std::sync::Arc;
+
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::Result;
+use datafusion::execution::memory_pool::MemoryPool;
 use quire_tables::{ScanError, SelectedGroup};
 
 use super::aggregates::VectorAggregates;
@@ -26,23 +29,27 @@ pub(super) struct VectorFold {
 }
 
 enum VectorGroups {
+    /// There is no memory for them: nothing is taken in.
+    None,
     Coded(Box<CodedFold>),
     Window(Box<WindowFold>),
 }
 
 impl VectorFold {
-    pub(super) fn new(aggregation: VectorAggregation) -> Self {
+    pub(super) fn new(aggregation: VectorAggregation, pool: &Arc<dyn MemoryPool>) -> Self {
         let VectorAggregation { keys, aggregates } = aggregation;
+        let groups = match keys {
+            VectorKeys::Coded(keys) => {
+                VectorGroups::Coded(Box::new(CodedFold::new(keys, &aggregates, pool)))
+            }
+            VectorKeys::Window(key) => match WindowFold::new(key, &aggregates, pool) {
+                Some(fold) => VectorGroups::Window(Box::new(fold)),
+                None => VectorGroups::None,
+            },
+        };
         Self {
             registers: aggregates.program.registers(),
-            groups: match keys {
-                VectorKeys::Coded(keys) => {
-                    VectorGroups::Coded(Box::new(CodedFold::new(keys, &aggregates)))
-                }
-                VectorKeys::Window(key) => {
-                    VectorGroups::Window(Box::new(WindowFold::new(key, &aggregates)))
-                }
-            },
+            groups,
             aggregates,
         }
     }
@@ -54,6 +61,7 @@ impl VectorFold {
     ) -> std::result::Result<bool, ScanError> {
         let (aggregates, registers) = (&self.aggregates, &mut self.registers);
         match &mut self.groups {
+            VectorGroups::None => Ok(false),
             VectorGroups::Coded(fold) => fold.take(group, aggregates, registers),
             VectorGroups::Window(fold) => fold.take(group, aggregates, registers),
         }
@@ -62,7 +70,7 @@ impl VectorFold {
     /// The partial states that are known before the end.
     pub(super) fn take_states(&mut self, shape: &StateShape) -> Result<Vec<RecordBatch>> {
         match &mut self.groups {
-            VectorGroups::Coded(_) => Ok(Vec::new()),
+            VectorGroups::None | VectorGroups::Coded(_) => Ok(Vec::new()),
             VectorGroups::Window(fold) => fold.take_states(&self.aggregates, shape),
         }
     }
@@ -70,6 +78,7 @@ impl VectorFold {
     /// All other partial states.
     pub(super) fn finish(self, shape: &StateShape) -> Result<Vec<RecordBatch>> {
         match self.groups {
+            VectorGroups::None => Ok(Vec::new()),
             VectorGroups::Coded(fold) => fold.finish(&self.aggregates, shape),
             VectorGroups::Window(fold) => fold.finish(&self.aggregates, shape),
         }

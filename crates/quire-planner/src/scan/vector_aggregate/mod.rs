@@ -19,11 +19,11 @@ use std::sync::{Arc, OnceLock};
 
 use datafusion::common::Result;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
-use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
 use aggregates::VectorAggregates;
 pub(crate) use exec::VectorAggregateExec;
+use exec::VectorStandIn;
 use fold::VectorAggregation;
 use input::AggregateInput;
 use keys::{GroupKey, vector_keys};
@@ -81,14 +81,13 @@ fn of_partial(
         .map(|one| Arc::clone(*one))
         .collect();
     let leaf = Arc::clone(input.leaf);
-    Some(Arc::new(VectorAggregateExec {
+    Some(Arc::new(VectorAggregateExec::new(VectorStandIn {
         aggregate: Arc::new(aggregate),
         projections,
         leaf,
         aggregation,
-        metrics: ExecutionPlanMetricsSet::new(),
         scan: Arc::new(OnceLock::new()),
-    }))
+    })))
 }
 
 /// An aggregation in one step becomes one in two.

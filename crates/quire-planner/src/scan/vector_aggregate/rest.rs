@@ -46,12 +46,15 @@ impl PartitionStream for RestRows {
         &self.schema
     }
 
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let schema = Arc::clone(&self.schema);
         match self.scan.reader() {
             Ok(reader) => Box::pin(RestStream {
                 reader,
-                fold: Some(VectorFold::new(self.aggregation.clone())),
+                fold: Some(VectorFold::new(
+                    self.aggregation.clone(),
+                    context.memory_pool(),
+                )),
                 scan: Arc::clone(&self.scan),
                 schema,
                 states: self.states.clone(),

@@ -39,6 +39,13 @@ impl SlotTable {
         }
     }
 
+    /// The bytes of a slot.
+    pub(super) fn slot_bytes(totals: &[VectorTotal]) -> usize {
+        let integers = |total: &VectorTotal| 1 + usize::from(!total.nullable.is_empty());
+        let integers = 1 + totals.iter().map(integers).sum::<usize>();
+        integers * size_of::<i64>()
+    }
+
     /// Rows that were added since the totals were last taken out.
     pub(super) fn row_count(&self) -> usize {
         self.row_count

@@ -16,6 +16,12 @@ pub(super) struct StateShape {
 }
 
 impl StateShape {
+    /// About what a group takes: its keys and totals, and then their arrays.
+    pub(super) fn group_bytes(key_count: usize, total_count: usize) -> usize {
+        let keys = key_count * (size_of::<KeyValue>() + size_of::<i64>());
+        keys + total_count * (size_of::<GroupTotal>() + 2 * size_of::<i64>())
+    }
+
     /// The batches of groups. `keys` has each key of all groups, `totals` each total of all groups.
     pub(super) fn batches(
         &self,

@@ -4,11 +4,15 @@
 //! fit into a window. The totals of a window are partial states as soon as a key lies outside of it; a group that two windows have rows of
 //! comes out twice. So a row costs an addition, and no search in a hash table. If all keys of the table fit, the window never moves.
 
+use std::sync::Arc;
+
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::Result;
+use datafusion::execution::memory_pool::{MemoryPool, MemoryReservation};
 use quire_tables::{RowChunk, ScanError, SelectedGroup};
 use quire_vector::RowSlots;
 
+use super::super::memory_share::reserve_share;
 use super::aggregates::{GroupTotal, VectorAggregates};
 use super::keys::{KeyValue, WindowKey, set_null_codes};
 use super::program::VectorRegisters;
@@ -17,6 +21,8 @@ use super::states::StateShape;
 
 /// Slots of a window: those of a sum and a count have 1 MiB.
 const WINDOW_SLOTS: usize = 1 << 16;
+/// The window of a partition takes no more than one part of so many of the memory.
+const POOL_SHARES: usize = 8;
 
 /// The totals of a window.
 pub(super) struct WindowFold {
@@ -29,6 +35,8 @@ pub(super) struct WindowFold {
     slots: RowSlots,
     /// States that are to be handed on.
     states: WindowStates,
+    /// The memory of the slots and of the states of one window.
+    _reservation: MemoryReservation,
 }
 
 /// Groups of windows that have moved on.
@@ -39,18 +47,27 @@ struct WindowStates {
 }
 
 impl WindowFold {
-    pub(super) fn new(key: WindowKey, aggregates: &VectorAggregates) -> Self {
-        Self {
+    /// `None` if there is no memory for a window.
+    pub(super) fn new(
+        key: WindowKey,
+        aggregates: &VectorAggregates,
+        pool: &Arc<dyn MemoryPool>,
+    ) -> Option<Self> {
+        let totals = &aggregates.totals;
+        let slot_bytes = SlotTable::slot_bytes(totals) + StateShape::group_bytes(1, totals.len());
+        let bytes = slot_bytes.saturating_mul(WINDOW_SLOTS);
+        Some(Self {
+            _reservation: reserve_share(pool, "totals of a window", bytes, POOL_SHARES)?,
             first: key.first,
-            table: SlotTable::new(&aggregates.totals, WINDOW_SLOTS),
+            table: SlotTable::new(totals, WINDOW_SLOTS),
             keys: Vec::new(),
             slots: RowSlots::default(),
             states: WindowStates {
                 keys: Vec::new(),
-                totals: vec![Vec::new(); aggregates.totals.len()],
+                totals: vec![Vec::new(); totals.len()],
             },
             key,
-        }
+        })
     }
 
     /// Takes in the selected rows of a vector group; says whether it could.
@@ -166,5 +183,31 @@ impl WindowFold {
     ) -> Result<Vec<RecordBatch>> {
         self.flush(aggregates);
         self.take_states(aggregates, shape)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::execution::memory_pool::GreedyMemoryPool;
+
+    use super::*;
+
+    #[test]
+    fn a_window_needs_a_share_of_the_memory() {
+        let key = WindowKey {
+            column: 0,
+            has_nulls: false,
+            first: 1,
+        };
+        let aggregates = VectorAggregates::default();
+        // Without totals: the rows of a slot, and a key.
+        let bytes = WINDOW_SLOTS * (8 + StateShape::group_bytes(1, 0));
+        let open = |bytes| {
+            let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(bytes));
+            let fold = WindowFold::new(key.clone(), &aggregates, &pool);
+            fold.map(|_fold| pool.reserved())
+        };
+        assert_eq!(open(POOL_SHARES * bytes), Some(bytes));
+        assert_eq!(open(POOL_SHARES * (bytes - 1)), None);
     }
 }

@@ -1,0 +1,136 @@
+//! The operator that stands for a partial aggregation over grouping sets: its input has the groups of all keys.
+
+use std::fmt::{self, Formatter};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
+use datafusion::physical_plan::stream::{EmptyRecordBatchStream, RecordBatchStreamAdapter};
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
+use futures::{StreamExt, TryStreamExt, stream};
+
+use super::merging::{SetExpansion, merging};
+use crate::scan::{AggregateStandIn, StandInExec};
+
+/// The operator.
+pub(super) type StagedSetsExec = StandInExec<StagedSets>;
+
+#[derive(Debug)]
+pub(super) struct StagedSets {
+    /// What it stands for.
+    pub(super) aggregate: AggregateExec,
+    /// The states of the groups of all keys.
+    pub(super) groups: Arc<dyn ExecutionPlan>,
+}
+
+impl AggregateStandIn for StagedSets {
+    const NAME: &'static str = "StagedSetsExec";
+    const WANTS_PARTITIONS: bool = false;
+
+    fn aggregate(&self) -> &AggregateExec {
+        &self.aggregate
+    }
+
+    fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.groups
+    }
+
+    fn over(&self, groups: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(StandInExec::new(Self {
+            aggregate: self.aggregate.clone(),
+            groups,
+        })))
+    }
+
+    fn describe(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "sets={}, ", self.aggregate.group_expr().groups().len())
+    }
+
+    fn run(
+        &self,
+        metrics: &ExecutionPlanMetricsSet,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let output = BaselineMetrics::new(metrics, partition);
+        let aggregate = self.aggregate.clone();
+        let mut groups = self.groups.execute(partition, Arc::clone(&context))?;
+        let states = async move {
+            while let Some(batch) = groups.next().await {
+                let batch = batch?;
+                if batch.num_rows() > 0 {
+                    return merged(&aggregate, batch, groups, context);
+                }
+            }
+            without_rows(aggregate, context)
+        };
+        let states = stream::once(states).try_flatten();
+        let counted = states.inspect_ok(move |batch| output.record_output(batch.num_rows()));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            self.aggregate.schema(),
+            counted,
+        )))
+    }
+}
+
+/// The states of the sets, from those of groups.
+fn merged(
+    aggregate: &AggregateExec,
+    first: RecordBatch,
+    others: SendableRecordBatchStream,
+    context: Arc<TaskContext>,
+) -> Result<SendableRecordBatchStream> {
+    let expansion = SetExpansion::new(aggregate);
+    let schema = Arc::clone(expansion.schema());
+    let groups = stream::iter([Ok(first)]).chain(others);
+    let states = groups.map(move |batch| {
+        let batches = expansion.expand(&batch?)?;
+        Ok::<_, DataFusionError>(stream::iter(batches).map(Ok))
+    });
+    let states = RecordBatchStreamAdapter::new(Arc::clone(&schema), states.try_flatten());
+    let states = Arc::new(StateStream {
+        schema: Arc::clone(&schema),
+        batches: Mutex::new(Some(Box::pin(states))),
+    });
+    let states = StreamingTableExec::try_new(schema, vec![states], None, [], false, None)?;
+    merging(aggregate, Arc::new(states))?.execute(0, context)
+}
+
+/// What comes of no rows: the set without keys has a group nevertheless.
+fn without_rows(
+    aggregate: AggregateExec,
+    context: Arc<TaskContext>,
+) -> Result<SendableRecordBatchStream> {
+    let nothing = Arc::new(EmptyExec::new(aggregate.input().schema()));
+    replace_children_if_necessary(Arc::new(aggregate), vec![nothing])?.execute(0, context)
+}
+
+/// Batches that are read once.
+struct StateStream {
+    schema: SchemaRef,
+    batches: Mutex<Option<SendableRecordBatchStream>>,
+}
+
+impl fmt::Debug for StateStream {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StateStream").finish_non_exhaustive()
+    }
+}
+
+impl PartitionStream for StateStream {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        let nothing = || Box::pin(EmptyRecordBatchStream::new(Arc::clone(&self.schema))) as _;
+        batches.take().unwrap_or_else(nothing)
+    }
+}

@@ -1,0 +1,209 @@
+//! Optimized plans that are kept for statements with the same text.
+//!
+//! A plan is the same again if it calls nothing that depends on the time, the session or chance, and if the tables that it reads are as they were: what the
+//! optimizer knows of their values decides the order of joins, and replaces conditions by constants. A plan that is kept has no tables, which
+//! would keep pages from being freed, but their names; it is bound to the tables of a snapshot when it is used.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
+use datafusion::datasource::{provider_as_source, source_as_provider};
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::{
+    Expr, ExprSchemable, LogicalPlan, Operator, TableScan, TableSource, Volatility,
+};
+use quire_functions::QuireOptions;
+use quire_tables::{ColumnTable, ColumnTableVersion};
+
+use crate::scan::ColumnTableProvider;
+
+/// Words of texts that mean a time when they become one.
+const TIME_WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
+
+/// An optimized plan without its tables.
+pub struct RepeatablePlan {
+    plan: LogicalPlan,
+    tables: KeptTables,
+}
+
+/// Tables by name, and what state of them.
+type KeptTables = Vec<(String, ColumnTableVersion)>;
+
+/// A table that a plan will be bound to.
+#[derive(Debug)]
+struct UnboundTable {
+    name: String,
+    schema: SchemaRef,
+}
+
+impl TableSource for UnboundTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+impl RepeatablePlan {
+    /// What to keep of `optimized`, which was made of `plan`; `None` if it may be another one next time, or reads other tables than column tables
+    /// without changes since their last merge.
+    ///
+    /// # Errors
+    /// As rewriting the plan fails.
+    pub fn of(plan: &LogicalPlan, optimized: &LogicalPlan) -> Result<Option<Self>> {
+        let Some(tables) = tables_of(optimized)? else {
+            return Ok(None);
+        };
+        if !is_repeatable(plan)? {
+            return Ok(None);
+        }
+        let unbound = optimized.clone().transform_down_with_subqueries(|node| {
+            let LogicalPlan::TableScan(scan) = node else {
+                return Ok(Transformed::no(node));
+            };
+            let Some(table) = column_table(&scan) else {
+                return internal_err!("a plan to keep reads another table");
+            };
+            let source = UnboundTable {
+                name: table.definition().name.clone(),
+                schema: scan.source.schema(),
+            };
+            Ok(Transformed::yes(with_source(scan, Arc::new(source))))
+        })?;
+        Ok(Some(Self {
+            plan: unbound.data,
+            tables,
+        }))
+    }
+
+    /// The plan for the tables that `find` gives; `None` if one of them is no longer as it was.
+    ///
+    /// # Errors
+    /// Those of `find`, and as rewriting the plan fails.
+    pub fn bound(
+        &self,
+        find: impl Fn(&str) -> Result<Option<Arc<ColumnTable>>>,
+        options: &QuireOptions,
+    ) -> Result<Option<LogicalPlan>> {
+        let mut sources: Vec<(&str, Arc<dyn TableSource>)> = Vec::new();
+        for (name, version) in &self.tables {
+            let table = find(name)?.filter(|table| version.is_of(table));
+            let Some(table) = table else {
+                return Ok(None);
+            };
+            let provider = ColumnTableProvider::new(table, options.clone());
+            sources.push((name, provider_as_source(Arc::new(provider))));
+        }
+        let bound = self.plan.clone().transform_down_with_subqueries(|node| {
+            let LogicalPlan::TableScan(scan) = node else {
+                return Ok(Transformed::no(node));
+            };
+            let Some(unbound) = scan.source.downcast_ref::<UnboundTable>() else {
+                return internal_err!("a kept plan has a table");
+            };
+            let source = sources.iter().find(|(name, _)| *name == unbound.name);
+            let Some((_, source)) = source else {
+                return internal_err!("a kept plan reads an unknown table");
+            };
+            Ok(Transformed::yes(with_source(scan, Arc::clone(source))))
+        })?;
+        Ok(Some(bound.data))
+    }
+}
+
+/// The column tables of a plan; `None` if it has other leaves, or tables with changes.
+fn tables_of(plan: &LogicalPlan) -> Result<Option<KeptTables>> {
+    let mut tables: Option<KeptTables> = Some(Vec::new());
+    plan.apply_with_subqueries(|node| {
+        match node {
+            LogicalPlan::Extension(_) => tables = None,
+            LogicalPlan::TableScan(scan) => {
+                let table = column_table(scan);
+                let known =
+                    table.and_then(|it| Some((it.definition().name.clone(), it.version()?)));
+                match (known, &mut tables) {
+                    (Some(known), Some(tables)) => {
+                        if !tables.iter().any(|(name, _)| *name == known.0) {
+                            tables.push(known);
+                        }
+                    }
+                    _ => tables = None,
+                }
+            }
+            _ => {}
+        }
+        Ok(match tables {
+            Some(_) => TreeNodeRecursion::Continue,
+            None => TreeNodeRecursion::Stop,
+        })
+    })?;
+    Ok(tables)
+}
+
+fn column_table(scan: &TableScan) -> Option<Arc<ColumnTable>> {
+    let provider = source_as_provider(&scan.source).ok()?;
+    let provider = provider.downcast_ref::<ColumnTableProvider>()?;
+    Some(Arc::clone(provider.table()))
+}
+
+fn with_source(scan: TableScan, source: Arc<dyn TableSource>) -> LogicalPlan {
+    LogicalPlan::TableScan(TableScan { source, ..scan })
+}
+
+/// Whether the plan, before it is optimized, means the same whenever it is asked, and reads column tables only. Views are looked into.
+fn is_repeatable(plan: &LogicalPlan) -> Result<bool> {
+    let mut is_repeatable = true;
+    plan.apply_with_subqueries(|node| {
+        is_repeatable &= match node {
+            LogicalPlan::TableScan(scan) => match scan.source.get_logical_plan() {
+                Some(view) => self::is_repeatable(&view)?,
+                // The optimizer may take a table out that has to be opened, and may be denied.
+                None => column_table(scan).is_some(),
+            },
+            LogicalPlan::Extension(_) | LogicalPlan::RecursiveQuery(_) => false,
+            _ => true,
+        };
+        node.apply_expressions(|expression| {
+            expression.apply(|part| {
+                is_repeatable &= is_constant(part);
+                Ok(TreeNodeRecursion::Continue)
+            })?;
+            Ok::<_, DataFusionError>(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok(is_repeatable)
+}
+
+/// Whether an expression has the same value for the same values below it, and cannot be a text that means a time when it becomes one.
+fn is_constant(expression: &Expr) -> bool {
+    match expression {
+        Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _) => {
+            let text = text.to_lowercase();
+            !TIME_WORDS.iter().any(|word| text.contains(word))
+        }
+        Expr::Literal(..) | Expr::Column(_) | Expr::Alias(_) => true,
+        Expr::Placeholder(_) | Expr::ScalarVariable(..) => false,
+        Expr::ScalarFunction(call) if call.func.signature().volatility != Volatility::Immutable => {
+            false
+        }
+        _ => !is_computed_text(expression),
+    }
+}
+
+/// Whether an expression is a text that is put together from constants: any word can come of it.
+fn is_computed_text(expression: &Expr) -> bool {
+    let may_be = match expression {
+        Expr::BinaryExpr(binary) => binary.op == Operator::StringConcat,
+        Expr::ScalarFunction(_) | Expr::Case(_) | Expr::Cast(_) | Expr::TryCast(_) => true,
+        Expr::AggregateFunction(_) => true,
+        _ => false,
+    };
+    if !may_be || expression.any_column_refs() {
+        return false;
+    }
+    match expression.get_type(&DFSchema::empty()) {
+        Ok(data_type) => data_type.is_string(),
+        // Aggregates of all rows, and what has no type by itself.
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,139 @@
+//! Operators that stand for an aggregation: they have its schema, its properties and its statistics, and compute the same in another way.
+
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
+
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, InputDistributionRequirements, PlanProperties,
+};
+
+/// How such an operator computes.
+pub(crate) trait AggregateStandIn: Debug + Send + Sync + Sized + 'static {
+    const NAME: &'static str;
+    /// Whether more partitions of the input are worth while.
+    const WANTS_PARTITIONS: bool;
+
+    /// What it stands for.
+    fn aggregate(&self) -> &AggregateExec;
+
+    /// What it reads.
+    fn input(&self) -> &Arc<dyn ExecutionPlan>;
+
+    /// The same for another input, in a state of its own.
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>>;
+
+    /// What `EXPLAIN` shows between the mode and the aggregates.
+    fn describe(&self, f: &mut Formatter<'_>) -> fmt::Result;
+
+    /// The rows of a partition.
+    fn run(
+        &self,
+        metrics: &ExecutionPlanMetricsSet,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream>;
+}
+
+/// The operator.
+#[derive(Debug)]
+pub(crate) struct StandInExec<S> {
+    pub(crate) stand_in: S,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl<S: AggregateStandIn> StandInExec<S> {
+    pub(crate) fn new(stand_in: S) -> Self {
+        Self {
+            stand_in,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+}
+
+impl<S: AggregateStandIn> DisplayAs for StandInExec<S> {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter<'_>) -> fmt::Result {
+        let aggregate = self.stand_in.aggregate();
+        write!(f, "{}: mode={:?}, ", S::NAME, aggregate.mode())?;
+        let keys = aggregate.group_expr().expr().iter();
+        let keys: Vec<&str> = keys.map(|(_, name)| name.as_str()).collect();
+        write!(f, "groups=[{}], ", keys.join(", "))?;
+        self.stand_in.describe(f)?;
+        let aggregates = aggregate.aggr_expr().iter();
+        let aggregates: Vec<&str> = aggregates.map(|aggregate| aggregate.name()).collect();
+        write!(f, "aggregates=[{}]", aggregates.join(", "))
+    }
+}
+
+impl<S: AggregateStandIn> ExecutionPlan for StandInExec<S> {
+    fn name(&self) -> &str {
+        S::NAME
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.stand_in.aggregate().properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![self.stand_in.input()]
+    }
+
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        self.stand_in.aggregate().input_distribution_requirements()
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![S::WANTS_PARTITIONS]
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.stand_in.aggregate().apply_expressions(f)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([input]) => self.stand_in.over(input),
+            Err(_) => internal_err!("{} has one input", S::NAME),
+        }
+    }
+
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.stand_in.over(Arc::clone(self.stand_in.input()))
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        self.stand_in.run(&self.metrics, partition, context)
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        _: &[Arc<Statistics>],
+        args: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        StatisticsContext::new().compute(self.stand_in.aggregate(), args)
+    }
+}
