@@ -7,6 +7,7 @@ import argparse
 import csv
 import io
 import math
+import os
 import pathlib
 import statistics
 import subprocess
@@ -30,6 +31,7 @@ import duckdb, duckdb_extension_tpcds
 scale, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 extension = glob.glob(str(pathlib.Path(duckdb_extension_tpcds.__file__).parent / "extensions/*/*.duckdb_extension"))[0]
 connection = duckdb.connect()
+connection.execute("SET enable_progress_bar = false")
 connection.execute(f"INSTALL '{extension}'; LOAD tpcds; CALL dsdgen(sf={scale})")
 schema = []
 for (table,) in connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall():
@@ -52,7 +54,7 @@ def data_folder(scale):
         names = [f"duckdb=={GENERATOR}", f"duckdb-extension-tpcds=={GENERATOR}"]
         if not packages.is_dir():
             subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", packages, *names], check=True)
-        subprocess.run([sys.executable, "-c", GENERATE, scale, folder], check=True, env={"PYTHONPATH": str(packages)})
+        subprocess.run([sys.executable, "-c", GENERATE, scale, folder], check=True, env=os.environ | {"PYTHONPATH": str(packages)})
     return folder
 
 
@@ -100,7 +102,7 @@ def is_same(ours, theirs):
             return ""
         try:
             return f"{float(value):.6g}"
-        except ValueError:
+        except (TypeError, ValueError):
             return str(value).strip()
 
     def close(one, other):
