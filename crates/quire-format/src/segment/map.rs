@@ -371,13 +371,9 @@ impl Mapped {
             .keys
             .numbers(&mut self.reference, vector, self.null_code, out)?;
         out[rows..].fill(0);
-        let start = (vector * VECTOR_VALUES) as u32;
-        let first = self.exceptions.partition_point(|&row| row < start);
-        let exceptions = self.exceptions.iter().zip(&self.exception_codes);
-        for (&row, &exception) in exceptions.skip(first) {
-            match out[..rows].get_mut((row - start) as usize) {
-                Some(code) => *code = exception,
-                None => break,
+        for (row, exception) in self.exceptions_of(vector) {
+            if let Some(code) = out[..rows].get_mut(row) {
+                *code = exception;
             }
         }
         let highest = out.iter().fold(0, |highest, &code| highest.max(code));
@@ -448,46 +444,42 @@ impl Mapped {
         Ok(row_count - valid as usize)
     }
 
-    /// Marks the rows of a vector whose codes have their bit set in `wanted`; returns the rows of the vector.
-    ///
-    /// Where the reference stores runs, as the number of an order in the lines of orders, a run is judged once.
-    pub(super) fn select_codes(
+    /// The exceptions in a vector: their rows there, and their codes.
+    fn exceptions_of(&self, vector: usize) -> impl Iterator<Item = (usize, u32)> {
+        let start = vector * VECTOR_VALUES;
+        let first = self
+            .exceptions
+            .partition_point(|&row| (row as usize) < start);
+        let exceptions = self
+            .exceptions
+            .iter()
+            .zip(&self.exception_codes)
+            .skip(first);
+        let exceptions = exceptions.map(move |(&row, &code)| (row as usize - start, code));
+        exceptions.take_while(|(row, _)| *row < VECTOR_VALUES)
+    }
+
+    /// Marks the rows of a vector whose codes have their bit set in `wanted`, one run of the reference at a time, as a run of the lines of an order
+    /// has one number. Returns the rows of the vector; `None` if the reference does not store runs.
+    pub(super) fn select_codes_by_runs(
         &mut self,
         vector: usize,
         wanted: &[u64],
         mask: &mut RowMask,
-    ) -> Result<usize, Corrupt> {
+    ) -> Result<Option<usize>, Corrupt> {
         let is_wanted = |code: u32| {
             let word = wanted.get(code as usize / 64).copied().unwrap_or(0);
             word >> (code % 64) & 1 == 1
         };
         *mask = RowMask::default();
-        if self.mark_runs(vector, is_wanted, mask)? {
-            let start = vector * VECTOR_VALUES;
-            let first = self
-                .exceptions
-                .partition_point(|&row| (row as usize) < start);
-            let exceptions = self.exceptions.iter().zip(&self.exception_codes);
-            for (&row, &code) in exceptions.skip(first) {
-                let row = row as usize - start;
-                if row >= VECTOR_VALUES {
-                    break;
-                }
-                mask[row / 64] &= !(1 << (row % 64));
-                mask[row / 64] |= u64::from(is_wanted(code)) << (row % 64);
-            }
-            return Ok(self.reference.vector_rows(vector));
+        if !self.mark_runs(vector, is_wanted, mask)? {
+            return Ok(None);
         }
-        let known = self.vector_codes(vector)?;
-        let words = known.codes[..known.row_count].chunks(64);
-        for (word, codes) in mask.iter_mut().zip(words) {
-            for (row, &code) in codes.iter().enumerate() {
-                *word |= u64::from(is_wanted(code)) << row;
-            }
+        for (row, code) in self.exceptions_of(vector) {
+            mask[row / 64] &= !(1 << (row % 64));
+            mask[row / 64] |= u64::from(is_wanted(code)) << (row % 64);
         }
-        let row_count = known.row_count;
-        self.last = Some(known);
-        Ok(row_count)
+        Ok(Some(self.reference.vector_rows(vector)))
     }
 
     /// Marks the rows of wanted runs, exceptions not regarded. `false` if the reference has no runs, or has NULLs.

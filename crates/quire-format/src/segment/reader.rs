@@ -326,7 +326,11 @@ impl SegmentReader {
                     return rows;
                 }
             }
-            SegmentSource::Mapped(mapped) => return mapped.select_codes(vector, wanted, mask),
+            SegmentSource::Mapped(mapped) => {
+                if let Some(rows) = mapped.select_codes_by_runs(vector, wanted, mask)? {
+                    return Ok(rows);
+                }
+            }
             SegmentSource::Residuals(..) => {}
         }
         let mut codes = [0; 1024];
