@@ -78,6 +78,17 @@ pub const GROUP_VALUES: usize = 128;
 /// A bit for each row of a vector: row `i` is bit `i % 64` of word `i / 64`.
 pub type RowMask = [u64; VECTOR_VALUES / 64];
 
+/// Sets the bits of `count` rows from `first` on. Rows beyond the vector have none.
+pub fn mark_rows(mask: &mut RowMask, first: usize, count: usize) {
+    let end = (first + count).min(VECTOR_VALUES);
+    let mut row = first;
+    while row < end {
+        let bits = (64 - row % 64).min(end - row);
+        mask[row / 64] |= u64::MAX >> (64 - bits) << (row % 64);
+        row += bits;
+    }
+}
+
 /// Rows a payload can hold: 128 vectors. Encoders refuse more, decoders call more corrupt, so this bounds
 /// what a decoder allocates for a payload of few bytes.
 pub const ROWS_MAX: usize = 128 * VECTOR_VALUES;
@@ -94,5 +105,29 @@ pub const fn vector_rows(row_count: usize, vector: usize) -> usize {
         rest
     } else {
         VECTOR_VALUES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_marked_across_words() {
+        for (first, count) in [
+            (0, 1),
+            (63, 1),
+            (63, 2),
+            (0, 64),
+            (5, 130),
+            (960, 64),
+            (0, 1024),
+        ] {
+            let mut mask = RowMask::default();
+            mark_rows(&mut mask, first, count);
+            let marked = |row: &usize| mask[row / 64] >> (row % 64) & 1 == 1;
+            let rows: Vec<usize> = (0..1024).filter(marked).collect();
+            assert_eq!(rows, (first..first + count).collect::<Vec<_>>());
+        }
     }
 }

@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use quire_codec::{
     BytesVector, CodecScalar, Corrupt, ImageCursor, PhysicalType, ROWS_MAX, RowMask, VECTOR_VALUES,
+    mark_rows,
 };
 
 use super::entries::SegmentEntries;
@@ -501,7 +502,7 @@ impl Mapped {
             if code == NONE {
                 stranger = Some(key);
             } else if is_wanted(code) {
-                mark_range(mask, row, length);
+                mark_rows(mask, row, length);
             }
             row += length;
         })?;
@@ -534,18 +535,6 @@ impl Mapped {
     pub(super) fn is_valid(&self, code: u32) -> bool {
         let validity = self.validity.as_ref();
         validity.is_none_or(|validity| validity.get(code as usize) == Some(&true))
-    }
-}
-
-/// Sets the bits of `length` rows from `row` on. Rows beyond the mask have none.
-fn mark_range(mask: &mut RowMask, row: usize, length: usize) {
-    let end = (row + length).min(VECTOR_VALUES);
-    let mut at = row;
-    while at < end {
-        let bits = (64 - at % 64).min(end - at);
-        let ones = u64::MAX >> (64 - bits);
-        mask[at / 64] |= ones << (at % 64);
-        at += bits;
     }
 }
 

@@ -10,6 +10,11 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::{Stream, StreamExt, stream};
 
+/// Whether an error says that there is no memory: what needs less may be tried.
+pub fn is_out_of_memory(error: &DataFusionError) -> bool {
+    matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
+}
+
 /// Rows, and the memory that is counted for them.
 #[derive(Debug)]
 pub(super) struct MaterializedRows {

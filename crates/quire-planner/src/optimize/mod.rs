@@ -68,6 +68,7 @@ mod wrapped_rule;
 pub use bounded::{Holding, WINDOW_ROWS, has_hash_joins};
 pub use cancellation::yielding_joins;
 pub use grouped_rows::read_groups;
+pub use materialized_rows::is_out_of_memory;
 pub use outer_aggregates::hoist_outer_aggregates;
 pub use own_names::without_own_names;
 pub use shared_rows::SharedRows;

@@ -1,7 +1,7 @@
 //! Predicates that are evaluated once per run of equal integers.
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
-use quire_codec::{Corrupt, RowMask};
+use quire_codec::{Corrupt, RowMask, mark_rows};
 use quire_format::segment::IntegerRuns;
 
 use super::SharedTableScan;
@@ -87,50 +87,11 @@ impl GroupRuns {
             for (&length, is_kept) in runs.by_ref().take(count) {
                 let length = usize::from(length);
                 if is_kept {
-                    mark(&mut masks[vector], row, length);
+                    mark_rows(&mut masks[vector], row, length);
                 }
                 row += length;
             }
         }
         masks
-    }
-}
-
-/// Sets the bits of `count` rows.
-fn mark(mask: &mut RowMask, first: usize, count: usize) {
-    let end = first + count;
-    for (word, bits) in mask
-        .iter_mut()
-        .enumerate()
-        .take(end.div_ceil(64))
-        .skip(first / 64)
-    {
-        let start = first.saturating_sub(word * 64);
-        let rows = (end - word * 64).min(64) - start;
-        *bits |= u64::MAX >> (64 - rows) << start;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_marked_across_words() {
-        for (first, count) in [
-            (0, 1),
-            (63, 1),
-            (63, 2),
-            (0, 64),
-            (5, 130),
-            (960, 64),
-            (0, 1024),
-        ] {
-            let mut mask = RowMask::default();
-            mark(&mut mask, first, count);
-            let marked = |row: &usize| mask[row / 64] >> (row % 64) & 1 == 1;
-            let rows: Vec<usize> = (0..1024).filter(marked).collect();
-            assert_eq!(rows, (first..first + count).collect::<Vec<_>>());
-        }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::future::Future;
 
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt, stream};
+use quire_planner::optimize::is_out_of_memory;
 
 /// The rows of `first`. If it finds no memory before it has given a row, they are those of `second`, which then starts.
 pub(super) fn or_else(
@@ -30,8 +31,4 @@ pub(super) fn or_else(
     };
     let rows = stream::once(decided).try_flatten();
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
-}
-
-fn is_out_of_memory(error: &DataFusionError) -> bool {
-    matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
 }

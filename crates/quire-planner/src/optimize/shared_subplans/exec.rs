@@ -23,7 +23,7 @@ use datafusion::physical_plan::{
 use futures::future::{BoxFuture, Shared};
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
-use crate::optimize::materialized_rows::MaterializedRows;
+use crate::optimize::materialized_rows::{MaterializedRows, is_out_of_memory};
 
 /// The rows, or nothing if there is no memory for them.
 type FoundRows = std::result::Result<Option<Arc<MaterializedRows>>, Arc<DataFusionError>>;
@@ -79,10 +79,6 @@ impl SubplanRows {
         };
         found.get_or_insert_with(start).clone()
     }
-}
-
-fn is_out_of_memory(error: &DataFusionError) -> bool {
-    matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
 }
 
 /// A place that reads the rows.
