@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use datafusion::common::config::ExtensionOptions;
+use datafusion::common::config::{ExtensionOptions, SpillCompression};
 use datafusion::prelude::SessionConfig;
 use quire_error::Error;
 use quire_exec::costs::CostModel;
@@ -337,6 +337,8 @@ fn default_config(options: &DatabaseOptions) -> SessionConfig {
     // `array_agg` and LIMIT take rows in the order of the subquery that gives them.
     planner.sql_parser.enable_subquery_sort_elimination = false;
     planner.execution.time_zone = Some("+00:00".to_owned());
+    // Columns of spilled rows compress to a part of what they would write and read.
+    planner.execution.spill_compression = SpillCompression::Lz4Frame;
     planner.optimizer.hash_join_single_partition_threshold = SHARED_BUILD_BYTES;
     planner.optimizer.hash_join_single_partition_threshold_rows = SHARED_BUILD_ROWS;
     config
