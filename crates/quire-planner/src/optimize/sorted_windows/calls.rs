@@ -29,11 +29,11 @@ enum FrameEnd {
 #[derive(Debug, Clone)]
 pub(super) enum WindowCall {
     Rank(RankKind),
-    Aggregate(AggregateCall),
+    Aggregate(FrameAggregate),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct AggregateCall {
+pub(super) struct FrameAggregate {
     function: Arc<AggregateUDF>,
     argument: Arc<dyn PhysicalExpr>,
     argument_field: FieldRef,
@@ -50,7 +50,7 @@ impl WindowCall {
             return Ok(kind.filter(|_| is_signed).map(Self::Rank));
         }
         match function.as_any().downcast_ref::<PlainAggregateWindowExpr>() {
-            Some(plain) => AggregateCall::of(plain, schema),
+            Some(plain) => FrameAggregate::of(plain, schema),
             None => Ok(None),
         }
     }
@@ -66,8 +66,8 @@ impl WindowCall {
     /// The function before the first row.
     pub(super) fn start(&self) -> Result<CallState> {
         let progress = match self {
-            Self::Rank(kind) => Progress::Rank(RankCounts::new(*kind)),
-            Self::Aggregate(call) => Progress::Aggregate(call.clone(), call.state()?),
+            Self::Rank(kind) => CallProgress::Rank(RankCounts::new(*kind)),
+            Self::Aggregate(call) => CallProgress::Aggregate(call.clone(), call.state()?),
         };
         Ok(CallState {
             progress,
@@ -76,7 +76,7 @@ impl WindowCall {
     }
 }
 
-impl AggregateCall {
+impl FrameAggregate {
     fn of(plain: &PlainAggregateWindowExpr, schema: &Schema) -> Result<Option<WindowCall>> {
         let aggregate = plain.get_aggregate_expr();
         let arguments = aggregate.expressions();
@@ -153,22 +153,22 @@ fn frame_end(frame: &WindowFrame, has_order: bool) -> Option<FrameEnd> {
 
 /// A function, along the rows so far.
 pub(super) struct CallState {
-    progress: Progress,
+    progress: CallProgress,
     /// Of rows that have not been given out.
     pub(super) results: ResultQueue,
 }
 
-enum Progress {
+enum CallProgress {
     Rank(RankCounts),
-    Aggregate(AggregateCall, Box<dyn PrefixAggregate>),
+    Aggregate(FrameAggregate, Box<dyn PrefixAggregate>),
 }
 
 impl CallState {
     /// Takes in the rows of a batch. Without rows, what is open ends.
     pub(super) fn advance(&mut self, batch: &RecordBatch, spans: &BatchSpans) -> Result<()> {
         let part = match &mut self.progress {
-            Progress::Rank(counts) => ResultPart::OfRows(counts.advance(spans)),
-            Progress::Aggregate(call, state) => {
+            CallProgress::Rank(counts) => ResultPart::OfRows(counts.advance(spans)),
+            CallProgress::Aggregate(call, state) => {
                 let values = call.argument.evaluate(batch)?;
                 let values = values.into_array(batch.num_rows())?;
                 call.advance(state.as_mut(), &values, spans)?
