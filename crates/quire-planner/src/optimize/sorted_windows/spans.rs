@@ -100,11 +100,12 @@ impl Keys {
         let columns = evaluated.collect::<Result<Vec<_>>>()?;
         let last = columns.iter().map(|column| column.slice(row_count - 1, 1));
         let before = self.last.replace(last.collect());
-        let mut changes = Vec::new();
-        if match before {
+        let first_differs = match before {
             Some(before) => first_row_differs(&before, &columns)?,
             None => true,
-        } {
+        };
+        let mut changes = Vec::new();
+        if first_differs {
             changes.push(0);
         }
         if !columns.is_empty() {

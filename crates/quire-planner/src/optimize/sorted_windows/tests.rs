@@ -9,7 +9,7 @@ use datafusion::arrow::compute::{SortOptions, cast, concat_batches};
 use datafusion::arrow::datatypes::{DataType, Float64Type, SchemaRef};
 use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
 use datafusion::common::ScalarValue;
-use datafusion::execution::context::{SessionContext, SessionState};
+use datafusion::execution::context::{SessionConfig, SessionContext, SessionState};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::{
     WindowFrame, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition,
@@ -309,7 +309,7 @@ async fn within_memory(bytes: usize, whole: bool) -> Result<Vec<RecordBatch>> {
     let replaced = sorted_windows(&window).unwrap().unwrap();
     let runtime = RuntimeEnvBuilder::new().with_memory_limit(bytes, 1.0);
     let context =
-        SessionContext::new_with_config_rt(Default::default(), runtime.build_arc().unwrap());
+        SessionContext::new_with_config_rt(SessionConfig::new(), runtime.build_arc().unwrap());
     collect(replaced, context.task_ctx()).await
 }
 
