@@ -24,7 +24,7 @@ use super::calls::WindowCall;
 use super::rows::WindowedRows;
 
 /// The operator.
-pub(super) struct SortedWindowsExec {
+pub(in crate::optimize) struct SortedWindowsExec {
     /// What it stands for.
     window: Arc<dyn ExecutionPlan>,
     /// One of the functions: all have its keys.
@@ -52,6 +52,10 @@ impl SortedWindowsExec {
             calls,
             metrics: ExecutionPlanMetricsSet::new(),
         })
+    }
+
+    pub(in crate::optimize) fn window(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.window
     }
 
     fn input(&self) -> Result<&Arc<dyn ExecutionPlan>> {

@@ -25,8 +25,9 @@ use datafusion::physical_expr::window::WindowExpr;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
+pub(super) use exec::SortedWindowsExec;
+
 use calls::WindowCall;
-use exec::SortedWindowsExec;
 
 /// What takes the place of a window; `None` if it stays.
 pub(super) fn sorted_windows(
