@@ -19,6 +19,7 @@ const SETTINGS: [(&str, &[&str]); 12] = [
             "SET quire.recorded_keys = off",
             "SET quire.shared_subplans = off",
             "SET quire.staged_sets = off",
+            "SET quire.sorted_windows = off",
         ],
     ),
     (

@@ -23,6 +23,8 @@ extensions_options! {
         pub shared_subplans: bool, default = true
         /// Aggregate over grouping sets from the groups of all keys.
         pub staged_sets: bool, default = true
+        /// Compute window functions along sorted rows, by whole batches.
+        pub sorted_windows: bool, default = true
         /// Keep optimized plans for queries that are asked again.
         pub plan_cache: bool, default = true
         /// Test stored integers within scans, where a filter allows it.

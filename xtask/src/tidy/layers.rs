@@ -160,6 +160,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
         &[
             "array_results",
             "group_states",
+            "prefixes",
             "replaced_function",
             "float_totals",
             "frames",
@@ -201,6 +202,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "whole_decimals",
             "array_slices",
             "array_of_rows",
+            "prefix_aggregates",
         ],
     ),
     (

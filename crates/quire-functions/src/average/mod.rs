@@ -7,6 +7,7 @@
 mod accumulate;
 mod groups;
 mod mean;
+mod prefixes;
 
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ use datafusion::logical_expr::{
 use self::mean::Mean;
 use super::float_totals::FloatResult;
 use super::frames::float_frame;
+
+pub(super) use self::prefixes::mean_prefixes;
 
 /// The function.
 #[derive(Debug, PartialEq, Eq, Hash)]

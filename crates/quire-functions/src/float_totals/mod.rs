@@ -4,6 +4,7 @@
 //! is not finite is an error, 22003.
 
 mod groups;
+mod prefixes;
 mod running;
 mod total;
 
@@ -14,7 +15,10 @@ use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{Accumulator, GroupsAccumulator};
 
 use self::groups::GroupedTotals;
+use self::prefixes::TotalPrefixes;
 use self::running::{DistinctTotal, RunningTotal};
+use super::prefixes::PrefixAggregate;
+
 pub(super) use self::total::{FloatResult, SummableFloat, added, overflow};
 
 impl FloatResult {
@@ -41,6 +45,15 @@ impl FloatResult {
         Some(match argument {
             DataType::Float32 => Box::new(GroupedTotals::<Float32Type>::new(self)),
             DataType::Float64 => Box::new(GroupedTotals::<Float64Type>::new(self)),
+            _ => return None,
+        })
+    }
+
+    /// The totals along partitions; `None` of what are no floats.
+    pub(super) fn prefixes(self, argument: &DataType) -> Option<Box<dyn PrefixAggregate>> {
+        Some(match argument {
+            DataType::Float32 => Box::new(TotalPrefixes::<Float32Type>::new(self)),
+            DataType::Float64 => Box::new(TotalPrefixes::<Float64Type>::new(self)),
             _ => return None,
         })
     }

@@ -9,6 +9,7 @@
 mod accumulate;
 mod distinct;
 mod groups;
+mod prefixes;
 
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ use quire_error::Error;
 
 use super::float_totals::FloatResult;
 use super::frames::float_frame;
+
+pub(super) use self::prefixes::{advance_exact, sum_prefixes};
 
 /// Digits that every 128-bit total is checked to have at most.
 const MAX_DIGITS: u8 = 38;

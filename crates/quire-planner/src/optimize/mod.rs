@@ -52,6 +52,7 @@ mod shared_rows;
 mod shared_subplans;
 mod small_integers;
 mod sorted_inputs;
+mod sorted_windows;
 mod staged_sets;
 mod strict_types;
 mod times;
@@ -219,6 +220,10 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
             _ => continue,
         };
     }
+    // Behind all rules that look into windows, and before the one that has other windows count what they keep.
+    let windows = OwnRule::of_operators("sorted_windows", sorted_windows::sorted_windows)
+        .switched(|options| options.sorted_windows);
+    bounded::insert_before(&mut rules, "windows", windows);
     // Before all others: the terms of a recursion are planned like other plans, and everything relies on promises.
     let first = [
         OwnRule::of_operators("recursions", |plan| Ok(recursion::own_recursion(plan))),

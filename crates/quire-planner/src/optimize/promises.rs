@@ -49,6 +49,7 @@ use super::lost_constants::sorted_by_lost;
 use super::new_inputs::{main_input, with_inputs, with_main_input};
 use super::passed_rows::{PassedRows, RowPassing};
 use super::physical_joins::PhysicalJoin;
+use super::sorted_windows::SortedWindowsExec;
 
 /// The plan with [`Unpromised`] above what promises more than it keeps.
 pub(super) fn kept_promises(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
@@ -203,6 +204,9 @@ fn has_promised_keys(node: &Arc<dyn ExecutionPlan>) -> bool {
 fn window_calls(node: &Arc<dyn ExecutionPlan>) -> &[Arc<dyn WindowExpr>] {
     if let Some(window) = node.downcast_ref::<BoundedWindowAggExec>() {
         return window.window_expr();
+    }
+    if let Some(windows) = node.downcast_ref::<SortedWindowsExec>() {
+        return window_calls(windows.window());
     }
     let window = node.downcast_ref::<WindowAggExec>();
     window.map_or(&[], WindowAggExec::window_expr)

@@ -18,6 +18,7 @@ mod progress;
 mod reuse;
 mod sequences;
 mod signatures;
+mod sorted_windows;
 mod support;
 mod tuple_plans;
 mod vector_aggregates;

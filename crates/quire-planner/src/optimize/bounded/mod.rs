@@ -21,7 +21,7 @@ use sorted_limits::sorted_limit;
 use spilling_joins::spilling_join;
 use windows::counted_window;
 
-pub(super) use own_batches::OwnBatches;
+pub(super) use own_batches::{OwnBatches, own_rows};
 
 /// Rules for physical plans, in the order in which they run.
 pub(super) type PhysicalRules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;

@@ -2,6 +2,7 @@
 //! Windows read and write such rows, which are counted where a window keeps them, and the sorts below a merge join read them.
 
 use std::fmt::{self, Formatter};
+use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchOptions, UInt64Array};
@@ -101,17 +102,30 @@ fn parts_of(batch: Result<RecordBatch>, batch_rows: usize) -> Vec<Result<RecordB
     let starts = (0..batch.num_rows()).step_by(batch_rows.max(1));
     let parts = starts.map(|start| {
         let end = batch.num_rows().min(start + batch_rows);
-        // Not a slice, which would refer to the rows of all parts. `take_record_batch` fails for batches without columns, as of `count(*)`.
-        let rows = UInt64Array::from_iter_values(start as u64..end as u64);
-        let columns = take_arrays(batch.columns(), &rows, None)?;
-        let options = RecordBatchOptions::new().with_row_count(Some(end - start));
-        Ok(RecordBatch::try_new_with_options(
-            batch.schema(),
-            columns,
-            &options,
-        )?)
+        copied_rows(&batch, start..end)
     });
     parts.collect()
+}
+
+/// Some rows, in arrays of their own but for texts. Not a slice, which would refer to all rows of the batch.
+fn copied_rows(batch: &RecordBatch, rows: Range<usize>) -> Result<RecordBatch> {
+    // `take_record_batch` fails for batches without columns, as of `count(*)`.
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    let rows = UInt64Array::from_iter_values(rows.start as u64..rows.end as u64);
+    let columns = take_arrays(batch.columns(), &rows, None)?;
+    Ok(RecordBatch::try_new_with_options(
+        batch.schema(),
+        columns,
+        &options,
+    )?)
+}
+
+/// Some rows, in arrays of their own.
+pub(in crate::optimize) fn own_rows(
+    batch: &RecordBatch,
+    rows: Range<usize>,
+) -> Result<RecordBatch> {
+    in_form(&copied_rows(batch, rows)?, &batch.schema())
 }
 
 /// The rows with the types of `schema`. Texts that stay as they are get buffers of their own.
