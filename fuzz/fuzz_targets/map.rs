@@ -45,7 +45,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(reference) = SegmentReader::open(reference) else {
         unreachable!("the references are sound");
     };
-    let Ok(mut reader) = SegmentReader::open_map(&image.into(), reference) else {
+    let Ok(mut reader) = SegmentReader::open_map(&image.into(), &reference) else {
         return;
     };
     for vector in 0..reader.vector_count() {

@@ -79,6 +79,7 @@ pub const GROUP_VALUES: usize = 128;
 pub type RowMask = [u64; VECTOR_VALUES / 64];
 
 /// Sets the bits of `count` rows from `first` on. Rows beyond the vector have none.
+#[inline]
 pub fn mark_rows(mask: &mut RowMask, first: usize, count: usize) {
     let end = (first + count).min(VECTOR_VALUES);
     let mut row = first;

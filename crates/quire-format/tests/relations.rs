@@ -133,11 +133,11 @@ fn assert_reads(reader: &mut SegmentReader, column: &Column) {
 
 /// The rows of a map whose codes pass are those whose values do; NULL does not.
 fn assert_wanted(reader: &mut SegmentReader, vector: usize, expected: &[Option<CodecScalar>]) {
-    let Some(wanted) = reader.codes_where(|value| value % 3 == 0) else {
+    let Some(wanted) = reader.values_where(|value| value % 3 == 0) else {
         return;
     };
     let mut mask = [u64::MAX; 16];
-    let rows = reader.select_codes(vector, &wanted, &mut mask);
+    let rows = reader.select_values(vector, &wanted, &mut mask);
     assert_eq!(rows, Ok(expected.len()));
     for (row, expected) in expected.iter().enumerate() {
         let integer = expected.as_ref().and_then(CodecScalar::as_integer);
@@ -207,6 +207,18 @@ fn assert_codes(reader: &mut SegmentReader, vector: usize, expected: &[Option<Co
             assert_eq!(reader.dictionary_value(*code).as_ref(), Some(expected));
         }
     }
+    let is_wanted = |code: u32| code % 3 == 1;
+    let length = reader.dictionary_len().unwrap();
+    let mut wanted = vec![0_u64; length.div_ceil(64)];
+    for code in (0..length).filter(|&code| is_wanted(code as u32)) {
+        wanted[code / 64] |= 1 << (code % 64);
+    }
+    let mut mask = [u64::MAX; 16];
+    assert_eq!(reader.select_codes(vector, &wanted, &mut mask), Ok(rows));
+    for (row, &code) in codes[..rows].iter().enumerate() {
+        let is_marked = mask[row / 64] >> (row % 64) & 1 == 1;
+        assert_eq!(is_marked, is_wanted(code), "row {row} of vector {vector}");
+    }
 }
 
 fn integer_type() -> impl Strategy<Value = PhysicalType> {
@@ -273,7 +285,7 @@ proptest! {
         let (_, image) = choose_and_encode(&input, &ChooseOptions::default()).unwrap();
         let open = |image: Arc<[u8]>| SegmentReader::open(image).unwrap();
         let second = (combination.reference_count() == 2).then(|| open(second.encode()));
-        let reader = open(image.into()).combined(combination, open(first.encode()), second);
+        let reader = open(image.into()).combined(combination, &open(first.encode()), second.as_ref());
         let mut reader = reader.unwrap();
         prop_assert_eq!(reader.dictionary_len(), None);
         assert_reads(&mut reader, &own);
@@ -286,6 +298,7 @@ proptest! {
         nulls in (0_usize..90, 0_i64..20),
         codec in prop_oneof![Just(None), Just(Some(CodecId::Dictionary)), Just(Some(CodecId::Rle))],
         run_rows in 1_usize..40,
+        breaks_are_null: bool,
     ) {
         let keys = (0..picks.len()).map(|row| picks[row / run_rows].0 * 7 - 50);
         let keys: Vec<i64> = keys.collect();
@@ -300,7 +313,8 @@ proptest! {
                 Some(key) => format!("{key:?}").bytes().map(i64::from).sum(),
             };
             let value = if *breaks == 0 { i64::from(*other) } else { told };
-            (value % 20 != nulls.1 || nulls.1 == 0).then(|| scalar(types.1, value))
+            let is_null = (value % 20 == nulls.1 && nulls.1 > 0) || (*breaks == 0 && breaks_are_null);
+            (!is_null).then(|| scalar(types.1, value))
         });
         let own = Column { physical_type: types.1, rows: rows.collect() };
         let image: Arc<[u8]> = match codec.filter(|codec| codec.supports(types.0)) {
@@ -317,9 +331,13 @@ proptest! {
         let can_lead = open().dictionary_len().is_some() || correlated::is_supported(types.0);
         prop_assert_eq!(made.is_some(), can_lead);
         if let Some(made) = made {
-            let mut reader = SegmentReader::open_map(&made.image.into(), open()).unwrap();
-            prop_assert_eq!(reader.codec(), made.codec);
-            assert_reads(&mut reader, &own);
+            let (map, leader) = (made.image.into(), open());
+            // Both have what they look up in common, and read on their own.
+            for _ in 0..2 {
+                let mut reader = SegmentReader::open_map(&map, &leader).unwrap();
+                prop_assert_eq!(reader.codec(), made.codec);
+                assert_reads(&mut reader, &own);
+            }
         }
     }
 }
@@ -395,19 +413,55 @@ fn a_map_opens_with_its_own_reference_only() {
     for (map, reference) in maps() {
         let map: Arc<[u8]> = map.into();
         let open = |image: &Arc<[u8]>| SegmentReader::open(Arc::clone(image)).unwrap();
-        let mapped = || SegmentReader::open_map(&map, open(&reference));
+        let mapped = || SegmentReader::open_map(&map, &open(&reference));
         assert!(mapped().is_ok());
-        assert!(SegmentReader::open_map(&map, open(&dictionary(2999))).is_err());
-        assert!(SegmentReader::open_map(&map, mapped().unwrap()).is_err());
+        assert!(SegmentReader::open_map(&map, &open(&dictionary(2999))).is_err());
+        assert!(SegmentReader::open_map(&map, &mapped().unwrap()).is_err());
         let text = column(PhysicalType::Bytes, &(0..3000).collect::<Vec<_>>(), 0).encode();
-        let other = SegmentReader::open_map(&map, open(&text));
+        let other = SegmentReader::open_map(&map, &open(&text));
         // By integers it opens, the values being checked as they are read; strings are none.
         let decoded = other.and_then(|mut other| other.decode_codes(0, &mut [0; 1024]));
         assert!(decoded.is_err());
         let residuals = open(&column(PhysicalType::Int32, &vec![1; 3000], 0).encode());
         let same = Combination::Same;
-        assert!(residuals.combined(same, mapped().unwrap(), None).is_err());
+        assert!(residuals.combined(same, &mapped().unwrap(), None).is_err());
     }
+}
+
+#[test]
+fn maps_of_one_reference_keep_their_own_keys() {
+    let runs = |step: i64| {
+        let numbers: Vec<i64> = (0..3000).map(|row| row / 20 * step).collect();
+        let reference = column(PhysicalType::Int64, &numbers, 0);
+        let image = encode_segment(&reference.owned().input(PhysicalType::Int64), CodecId::Rle);
+        SegmentReader::open(image.unwrap().into()).unwrap()
+    };
+    let map_of = |of: fn(i64) -> i64, reference: &mut SegmentReader| {
+        let told: Vec<i64> = (0..3000).map(|row| of(row / 20)).collect();
+        let own = column(PhysicalType::Int32, &told, 0);
+        let map = encode_map(&own.owned().input(PhysicalType::Int32), reference);
+        let image: Arc<[u8]> = map.unwrap().unwrap().image.into();
+        (image, own)
+    };
+    let (mut leader, mut other) = (runs(1), runs(2));
+    let (first, second) = (
+        map_of(|key| key % 7, &mut leader),
+        map_of(|key| -key, &mut leader),
+    );
+    let (stranger, _) = map_of(|key| key, &mut other);
+    let mut readers =
+        [&first, &second].map(|(map, _)| SegmentReader::open_map(map, &leader).unwrap());
+    assert!(SegmentReader::open_map(&stranger, &leader).is_err());
+    for (reader, (_, own)) in readers.iter_mut().zip([&first, &second]) {
+        assert_reads(reader, own);
+    }
+    // The other way round: what fails leaves nothing behind.
+    let leader = runs(1);
+    assert!(SegmentReader::open_map(&stranger, &leader).is_err());
+    assert_reads(
+        &mut SegmentReader::open_map(&second.0, &leader).unwrap(),
+        &second.1,
+    );
 }
 
 #[test]
@@ -418,7 +472,9 @@ fn references_of_residuals_are_checked() {
     };
     use PhysicalType::{Bytes, Float64, Int32, Int64};
     let own = || open(Int64, 100);
-    let sum = |first, second| own().combined(Combination::Sum, first, second);
+    let sum = |first, second: Option<SegmentReader>| {
+        own().combined(Combination::Sum, &first, second.as_ref())
+    };
     assert!(sum(open(Int32, 100), Some(open(Int64, 100))).is_ok());
     assert!(sum(open(Int32, 100), None).is_err());
     assert!(sum(open(Int32, 99), Some(open(Int64, 100))).is_err());
@@ -427,9 +483,13 @@ fn references_of_residuals_are_checked() {
     let follows = || sum(open(Int32, 100), Some(open(Int32, 100))).unwrap();
     assert!(sum(follows(), Some(open(Int64, 100))).is_err());
     let same = Combination::Same;
-    assert!(own().combined(same, open(Int64, 100), Some(own())).is_err());
-    assert!(follows().combined(same, own(), None).is_err());
-    assert!(open(Float64, 100).combined(same, own(), None).is_err());
+    assert!(
+        own()
+            .combined(same, &open(Int64, 100), Some(&own()))
+            .is_err()
+    );
+    assert!(follows().combined(same, &own(), None).is_err());
+    assert!(open(Float64, 100).combined(same, &own(), None).is_err());
 }
 
 #[test]
@@ -444,11 +504,11 @@ fn damaged_maps_never_panic() {
     for (map, reference) in maps().into_iter().chain([map_of_runs()]) {
         let read = |bytes: &[u8]| -> Result<(), quire_codec::Corrupt> {
             let reference = SegmentReader::open(Arc::clone(&reference))?;
-            let mut reader = SegmentReader::open_map(&bytes.into(), reference)?;
-            let wanted = reader.codes_where(|value| value > 3);
+            let mut reader = SegmentReader::open_map(&bytes.into(), &reference)?;
+            let wanted = reader.values_where(|value| value > 3);
             for vector in 0..reader.vector_count() {
                 match &wanted {
-                    Some(wanted) => reader.select_codes(vector, wanted, &mut [0; 16])?,
+                    Some(wanted) => reader.select_values(vector, wanted, &mut [0; 16])?,
                     None => reader.decode_bytes(vector, &mut BytesVector::new())?,
                 };
                 reader.validity(vector, &mut [0; 16])?;

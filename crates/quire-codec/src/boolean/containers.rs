@@ -203,18 +203,7 @@ fn read_positions(
 ) -> Result<(), &'static str> {
     let fours = out.as_chunks_mut::<4>().0.iter_mut();
     for (index, four) in fours.take(count.div_ceil(4)).enumerate() {
-        let rest = data.get(5 * index..).unwrap_or_default();
-        let word = match rest.first_chunk::<8>() {
-            Some(bytes) => u64::from_le_bytes(*bytes),
-            None => {
-                let mut whole = [0; 8];
-                whole[..rest.len()].copy_from_slice(rest);
-                u64::from_le_bytes(whole)
-            }
-        };
-        for (place, position) in four.iter_mut().enumerate() {
-            *position = (word >> (POSITION_BITS * place)) as u16 % VECTOR_VALUES as u16;
-        }
+        *four = four_positions(data, index).map(|position| position as u16);
     }
     let found = &out[..count];
     let ascend = found
@@ -225,6 +214,20 @@ fn read_positions(
     } else {
         Err(NOT_ASCENDING)
     }
+}
+
+/// Positions `4 · index` to `4 · index + 3`, each below 1,024.
+fn four_positions(data: &[u8], index: usize) -> [usize; 4] {
+    let rest = data.get(5 * index..).unwrap_or_default();
+    let word = match rest.first_chunk::<8>() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => {
+            let mut whole = [0; 8];
+            whole[..rest.len()].copy_from_slice(rest);
+            u64::from_le_bytes(whole)
+        }
+    };
+    std::array::from_fn(|place| (word >> (POSITION_BITS * place)) as usize % VECTOR_VALUES)
 }
 
 const _: () = assert!(4 * POSITION_BITS == 8 * 5 && 1 << POSITION_BITS == VECTOR_VALUES);
@@ -275,23 +278,29 @@ fn positions(bits: &[u64; VECTOR_WORDS]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Sets the bits at `count` positions.
+/// Sets the bits at `count` positions, four from every five bytes.
 fn mark(
     data: &[u8],
     count: usize,
     rows: usize,
     out: &mut [u64; VECTOR_WORDS],
 ) -> Result<(), &'static str> {
-    let mut earliest = 0;
-    for index in 0..count {
-        let position = bitstream::get(data, POSITION_BITS, index) as usize;
-        if position < earliest || position >= rows {
-            return Err(NOT_ASCENDING);
-        }
-        out[position / 64] |= 1 << (position % 64);
+    let (mut earliest, mut ascend) = (0, true);
+    let mut set = |position: usize| {
+        ascend &= position >= earliest;
         earliest = position + 1;
+        out[position / 64 % VECTOR_WORDS] |= 1 << (position % 64);
+    };
+    for index in 0..count / 4 {
+        four_positions(data, index).into_iter().for_each(&mut set);
     }
-    Ok(())
+    let rest = four_positions(data, count / 4).into_iter();
+    rest.take(count % 4).for_each(&mut set);
+    if ascend && earliest <= rows {
+        Ok(())
+    } else {
+        Err(NOT_ASCENDING)
+    }
 }
 
 /// Reads bits, least significant first; words beyond the bytes become 0.

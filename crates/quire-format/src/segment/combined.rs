@@ -136,9 +136,11 @@ fn clear_nulls<E: Default>(
     if reference.null_count() > 0 {
         let mut valid = [0; 16];
         reference.validity(vector, &mut valid)?;
-        for (row, value) in values.iter_mut().enumerate() {
-            if valid[row / 64] >> (row % 64) & 1 == 0 {
-                *value = E::default();
+        for (values, valid) in values.chunks_exact_mut(64).zip(valid) {
+            let mut nulls = !valid;
+            while nulls != 0 {
+                values[nulls.trailing_zeros() as usize] = E::default();
+                nulls &= nulls - 1;
             }
         }
     }

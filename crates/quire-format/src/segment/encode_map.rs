@@ -4,10 +4,8 @@ use quire_codec::correlated::{FunctionalMap, functional_map, is_supported};
 use quire_codec::{CodecId, Corrupt, EncodeError, RowGroupValues, VECTOR_VALUES};
 
 use super::entries::SegmentEntries;
-use super::map::{
-    IntegerKeys, KEY_SPAN_MAX, KEYS_ARE_CODES, KEYS_ARE_INTEGERS, MAP_HEADER_BYTES, MAP_VERSION,
-    MapKeys,
-};
+use super::map_image::{KEYS_ARE_CODES, KEYS_ARE_INTEGERS, MAP_HEADER_BYTES, MAP_VERSION};
+use super::map_keys::{IntegerKeys, KEY_SPAN_MAX, MapKeys};
 use super::plain::PlainSegment;
 use super::validity::is_valid;
 use super::{ChooseOptions, SegmentInput, SegmentReader, choose_and_encode};

@@ -7,12 +7,6 @@ use super::plain::PlainSegment;
 /// Bytes of the strings of a map, in memory. Encoders make none that has more, decoders call more corrupt.
 pub(super) const ENTRY_BYTES_MAX: usize = 16 << 20;
 
-/// An equal value is sought in one of so many places, a power of two.
-const SOUGHT_PLACES: usize = 1 << 10;
-
-/// An odd number whose bits are mixed: 2^64 over the golden ratio.
-const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
-
 /// Values of one type.
 #[derive(Debug)]
 pub(super) enum SegmentEntries {
@@ -76,6 +70,7 @@ impl SegmentEntries {
             decode: fn(&mut PlainSegment, usize, &mut [T; 1024]) -> Result<usize, Corrupt>,
         ) -> Result<(), Corrupt> {
             let mut values = [T::default(); 1024];
+            entries.reserve(segment.row_count() + 1);
             for vector in 0..segment.vector_count() {
                 let rows = decode(segment, vector, &mut values)?;
                 entries.extend_from_slice(values.get(..rows).unwrap_or_default());
@@ -102,45 +97,36 @@ impl SegmentEntries {
         }
     }
 
-    /// Leaves out most values that repeat an earlier one, none of the first `kept`, and returns the code of each value
-    /// among those that stay. Only the last value that was to be found in the same place is compared, so that this costs
-    /// little beside decoding.
-    pub(super) fn leave_out_repeats(&mut self, kept: usize, validity: &mut Vec<bool>) -> Vec<u32> {
-        let values = self.values();
-        let mut staying: Vec<u32> = Vec::new();
-        let mut codes = Vec::with_capacity(values.len());
-        let mut last = vec![u32::MAX; SOUGHT_PLACES];
-        for (value, &is_valid) in validity.iter().enumerate().take(values.len()) {
-            let hash = if is_valid { hash(&values, value) } else { 0 };
-            let place = hash.wrapping_mul(MIXER) >> (u64::BITS - SOUGHT_PLACES.trailing_zeros());
-            let last = &mut last[place as usize];
-            let is_repeated = staying.get(*last as usize).is_some_and(|&other| {
-                let other = other as usize;
-                validity[other] == is_valid && (!is_valid || is_same(&values, value, other))
-            });
-            if !is_repeated || value < kept {
-                *last = staying.len() as u32;
-                staying.push(value as u32);
-            }
-            codes.push(*last);
+    /// Appends a value that stands for NULL.
+    pub(super) fn push_null(&mut self) -> Result<(), Corrupt> {
+        match self {
+            Self::Bool(values) => values.push(false),
+            Self::Int16(values) => values.push(0),
+            Self::Int32(values) => values.push(0),
+            Self::Int64(values) => values.push(0),
+            Self::Int128(values) => values.push(0),
+            Self::Float32(values) => values.push(0.0),
+            Self::Float64(values) => values.push(0.0),
+            Self::Bytes(values) => values.push(&[])?,
         }
-        if staying.len() < values.len()
-            && let Some(left) = Self::gather(&values, &staying)
-        {
-            *self = left;
-            *validity = staying.iter().map(|&one| validity[one as usize]).collect();
-            return codes;
-        }
-        (0..self.len() as u32).collect()
+        Ok(())
     }
 
-    /// The value of a code, an integer of 16 to 64 bits.
-    pub(super) fn integer(&self, code: u32) -> Option<i64> {
-        let at = code as usize;
+    /// Which integers of 16 to 64 bits pass: bit `i % 64` of word `i / 64` for the value `i`. `None` for other types.
+    pub(super) fn integers_where(&self, passes: impl Fn(i64) -> bool) -> Option<Vec<u64>> {
+        fn of<T: Copy + Into<i64>>(values: &[T], passes: impl Fn(i64) -> bool) -> Vec<u64> {
+            let word = |values: &[T]| {
+                let bits = values.iter().enumerate();
+                bits.fold(0, |word, (bit, &value)| {
+                    word | u64::from(passes(value.into())) << bit
+                })
+            };
+            values.chunks(64).map(word).collect()
+        }
         match self {
-            Self::Int16(values) => values.get(at).map(|&value| value.into()),
-            Self::Int32(values) => values.get(at).map(|&value| value.into()),
-            Self::Int64(values) => values.get(at).copied(),
+            Self::Int16(values) => Some(of(values, passes)),
+            Self::Int32(values) => Some(of(values, passes)),
+            Self::Int64(values) => Some(of(values, passes)),
             _ => None,
         }
     }
@@ -187,95 +173,5 @@ impl SegmentEntries {
             }
             _ => None,
         }
-    }
-}
-
-fn hash(values: &RowGroupValues<'_>, row: usize) -> u64 {
-    match values {
-        RowGroupValues::Bool(values) => values[row].into(),
-        RowGroupValues::Int16(values) => values[row] as u64,
-        RowGroupValues::Int32(values) => values[row] as u64,
-        RowGroupValues::Int64(values) => values[row] as u64,
-        RowGroupValues::Int128(values) => (values[row] >> 64) as u64 ^ values[row] as u64,
-        RowGroupValues::Float32(values) => values[row].to_bits().into(),
-        RowGroupValues::Float64(values) => values[row].to_bits(),
-        RowGroupValues::Bytes(values) => {
-            let value = values.get(row);
-            let words = value.chunks(8).map(|chunk| {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                u64::from_le_bytes(word)
-            });
-            words.fold(value.len() as u64, |hash, word| {
-                (hash.rotate_left(5) ^ word).wrapping_mul(MIXER)
-            })
-        }
-    }
-}
-
-/// Whether two values are equal, bit by bit.
-fn is_same(values: &RowGroupValues<'_>, row: usize, other: usize) -> bool {
-    match values {
-        RowGroupValues::Bool(values) => values[row] == values[other],
-        RowGroupValues::Int16(values) => values[row] == values[other],
-        RowGroupValues::Int32(values) => values[row] == values[other],
-        RowGroupValues::Int64(values) => values[row] == values[other],
-        RowGroupValues::Int128(values) => values[row] == values[other],
-        RowGroupValues::Float32(values) => values[row].to_bits() == values[other].to_bits(),
-        RowGroupValues::Float64(values) => values[row].to_bits() == values[other].to_bits(),
-        RowGroupValues::Bytes(values) => values.get(row) == values.get(other),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-            #[test]
-            fn every_value_has_an_equal_one_that_stays(
-                rows in prop::collection::vec((0_i64..9, any::<bool>()), 0..3000),
-                kept in 0_usize..40,
-                is_text: bool,
-            ) {
-                let kept = kept.min(rows.len());
-                let mut entries = if is_text {
-
-                        let mut strings = BytesVector::new();
-                        for row in &rows {
-                            strings.push("string ".repeat(row.0 as usize).as_bytes()).unwrap();
-                        }
-                        SegmentEntries::Bytes(strings)
-
-    } else {
-    SegmentEntries::Int64(rows.iter().map(|row| row.0 << 40).collect())
-    };
-                let is_valid: Vec<bool> = rows.iter().map(|row| row.1).collect();
-                let expected: Vec<CodecScalar> =
-                    (0..rows.len()).map(|row| entries.scalar(row as u32).unwrap()).collect();
-                let mut validity = is_valid.clone();
-                let codes = entries.leave_out_repeats(kept, &mut validity);
-                prop_assert_eq!(codes.len(), rows.len());
-                prop_assert_eq!(validity.len(), entries.len());
-                for (row, &code) in codes.iter().enumerate() {
-                    prop_assert_eq!(validity[code as usize], is_valid[row]);
-                    if is_valid[row] {
-                        prop_assert_eq!(entries.scalar(code).unwrap(), expected[row].clone());
-                    }
-                    prop_assert!(row >= kept || code as usize == row);
-                }
-            }
-        }
-
-    #[test]
-    fn what_repeats_is_left_out_behind_what_is_kept() {
-        let mut entries = SegmentEntries::Int32(vec![7, 8, 7, 7, 8, 9, 7]);
-        let mut validity = vec![true, true, true, true, true, true, false];
-        let codes = entries.leave_out_repeats(3, &mut validity);
-        assert_eq!(codes, [0, 1, 2, 2, 1, 3, 4]);
-        assert_eq!(validity, [true, true, true, true, false]);
     }
 }

@@ -1,7 +1,7 @@
 //! A segment whose values stand by themselves: the header, then vectors or single values on demand.
 
+use super::SEGMENT_VERSION;
 use super::validity::StoredValidity;
-use super::{SEGMENT_HEADER_BYTES, SEGMENT_VERSION};
 use quire_codec::boolean::BooleanDecoder;
 use quire_codec::fixed::FixedDecoder;
 use quire_codec::float::FloatDecoder;
@@ -13,14 +13,6 @@ use quire_codec::{RowMask, vector_count, vector_rows};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where the bytes of a segment went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SegmentSizes {
-    pub header_bytes: usize,
-    pub validity_bytes: usize,
-    pub payload_bytes: usize,
-}
-
 /// What a segment says of itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentHeader {
@@ -28,13 +20,15 @@ pub(super) struct SegmentHeader {
     pub(super) codec: CodecId,
     pub(super) row_count: usize,
     pub(super) null_count: usize,
-    pub(super) sizes: SegmentSizes,
 }
 
 /// A segment that needs no other column to be read. Its methods are those of [`super::SegmentReader`].
 #[derive(Debug)]
 pub(super) struct PlainSegment {
     header: SegmentHeader,
+    image: Arc<[u8]>,
+    /// Where it is in the image.
+    range: Range<usize>,
     validity: StoredValidity,
     pub(super) values: ValueDecoder,
 }
@@ -70,7 +64,13 @@ macro_rules! decode {
 impl PlainSegment {
     /// Opens the segment that `image` holds, all of it.
     pub(super) fn open(image: Arc<[u8]>) -> Result<Self, Corrupt> {
-        let mut cursor = ImageCursor::new(&image, 0..image.len())?;
+        let range = 0..image.len();
+        Self::open_part(image, range)
+    }
+
+    /// Opens the segment that part of an image holds.
+    pub(super) fn open_part(image: Arc<[u8]>, range: Range<usize>) -> Result<Self, Corrupt> {
+        let mut cursor = ImageCursor::new(&image, range.clone())?;
         let version = cursor.u8("segment version")?;
         if version != SEGMENT_VERSION {
             let what = format!("segment version {version}, this program reads {SEGMENT_VERSION}");
@@ -92,23 +92,25 @@ impl PlainSegment {
         let payload = cursor.take(payload_bytes, "payload")?;
         cursor.finish("segment")?;
         let validity = StoredValidity::open(form, &image, section, row_count, null_count)?;
-        let values = ValueDecoder::open(physical_type, codec, image, payload, row_count)?;
-        let sizes = SegmentSizes {
-            header_bytes: SEGMENT_HEADER_BYTES,
-            validity_bytes,
-            payload_bytes,
-        };
+        let shared = Arc::clone(&image);
+        let values = ValueDecoder::open(physical_type, codec, shared, payload, row_count)?;
         Ok(Self {
             header: SegmentHeader {
                 physical_type,
                 codec,
                 row_count,
                 null_count,
-                sizes,
             },
+            image,
+            range,
             validity,
             values,
         })
+    }
+
+    /// The same segment, for a reader that decodes other vectors meanwhile.
+    pub(super) fn reopen(&self) -> Result<Self, Corrupt> {
+        Self::open_part(Arc::clone(&self.image), self.range.clone())
     }
 
     pub(super) fn header(&self) -> &SegmentHeader {

@@ -2,11 +2,14 @@
 
 use super::combined::Combined;
 use super::entries::SegmentEntries;
-use super::map::{MapImage, Mapped};
-use super::plain::{PlainSegment, SegmentHeader, SegmentSizes};
+use super::map::Mapped;
+use super::map_image::MapImage;
+use super::map_lead::LeadRuns;
+use super::plain::{PlainSegment, SegmentHeader};
 use quire_codec::correlated::{self, Combination, Residual};
 use quire_codec::{BytesVector, CodecId, CodecScalar, Corrupt, PhysicalType};
 use quire_codec::{RowMask, vector_count, vector_rows};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// A segment, open for reading. Opening checks the header and every length, but decodes no values.
@@ -14,6 +17,8 @@ use std::sync::Arc;
 pub struct SegmentReader {
     header: SegmentHeader,
     source: SegmentSource,
+    /// Its runs, once a map follows this segment.
+    lead: OnceCell<Arc<LeadRuns>>,
 }
 
 /// Where the values come from.
@@ -78,16 +83,21 @@ macro_rules! decode_integers {
 }
 
 impl SegmentReader {
+    fn new(header: SegmentHeader, source: SegmentSource) -> Self {
+        Self {
+            header,
+            source,
+            lead: OnceCell::new(),
+        }
+    }
+
     /// Opens the segment that `image` holds, all of it.
     ///
     /// # Errors
     /// Bytes that [`super::encode_segment`] did not write, as far as that shows without decoding.
     pub fn open(image: Arc<[u8]>) -> Result<Self, Corrupt> {
         let plain = PlainSegment::open(image)?;
-        Ok(Self {
-            header: *plain.header(),
-            source: SegmentSource::Plain(plain),
-        })
+        Ok(Self::new(*plain.header(), SegmentSource::Plain(plain)))
     }
 
     /// The column of which this segment holds what `first`, or both references, leave of it.
@@ -98,49 +108,43 @@ impl SegmentReader {
     pub fn combined(
         self,
         combination: Combination,
-        first: SegmentReader,
-        second: Option<SegmentReader>,
+        first: &SegmentReader,
+        second: Option<&SegmentReader>,
     ) -> Result<Self, Corrupt> {
         let header = self.header;
         let is_supported = correlated::is_supported(header.physical_type);
-        let Some(own) = self.into_plain().filter(|_| is_supported) else {
-            return Err(Corrupt::new("segment of residuals is of another type", 1));
+        let SegmentSource::Plain(own) = self.source else {
+            return Err(Corrupt::new("segment of residuals follows others", 1));
         };
-        let wrong = || Corrupt::new(Combined::WRONG_REFERENCES, 0);
-        let first = first.into_plain().ok_or_else(wrong)?;
-        let second = second.map(|second| second.into_plain().ok_or_else(wrong));
-        let combined = Combined::new(combination, first, second.transpose()?, header.row_count)?;
-        Ok(Self {
-            header,
-            source: SegmentSource::Residuals(own, Box::new(combined)),
-        })
+        if !is_supported {
+            return Err(Corrupt::new("segment of residuals is of another type", 1));
+        }
+        let reopened = |reference: &SegmentReader| match &reference.source {
+            SegmentSource::Plain(plain) => plain.reopen(),
+            _ => Err(Corrupt::new(Combined::WRONG_REFERENCES, 0)),
+        };
+        let second = second.map(reopened).transpose()?;
+        let combined = Combined::new(combination, reopened(first)?, second, header.row_count)?;
+        let source = SegmentSource::Residuals(own, Box::new(combined));
+        Ok(Self::new(header, source))
     }
 
     /// Opens the map segment that `image` holds, all of it, as the column that `reference` determines. Decodes the
-    /// map: at most 16 MiB of strings and a table of 4 MiB.
+    /// map: at most 16 MiB of strings and a table of 4 MiB. Maps of one reference share what they look up in its runs.
     ///
     /// # Errors
     /// Bytes that [`super::encode_map()`] did not write, or not for that reference.
-    pub fn open_map(image: &Arc<[u8]>, reference: SegmentReader) -> Result<Self, Corrupt> {
+    pub fn open_map(image: &Arc<[u8]>, reference: &SegmentReader) -> Result<Self, Corrupt> {
         let image = MapImage::open(image)?;
         let header = image.header();
-        let reference = reference.into_plain();
-        let reference = reference.ok_or_else(|| Corrupt::new(Mapped::WRONG_REFERENCE, 0))?;
-        Ok(Self {
-            header,
-            source: SegmentSource::Mapped(Box::new(Mapped::new(image, reference)?)),
-        })
+        let SegmentSource::Plain(plain) = &reference.source else {
+            return Err(Corrupt::new(Mapped::WRONG_REFERENCE, 0));
+        };
+        let mapped = Mapped::new(image, plain, &reference.lead)?;
+        Ok(Self::new(header, SegmentSource::Mapped(Box::new(mapped))))
     }
 
     /// The segment, if its values do not follow from another column, so that others can follow them.
-    fn into_plain(self) -> Option<PlainSegment> {
-        match self.source {
-            SegmentSource::Plain(plain) => Some(plain),
-            SegmentSource::Residuals(..) | SegmentSource::Mapped(_) => None,
-        }
-    }
-
-    /// The same, borrowed.
     pub(super) fn as_plain(&mut self) -> Option<&mut PlainSegment> {
         match &mut self.source {
             SegmentSource::Plain(plain) => Some(plain),
@@ -172,11 +176,6 @@ impl SegmentReader {
     /// Rows of vector `vector`; 0 beyond the segment.
     pub fn vector_rows(&self, vector: usize) -> usize {
         vector_rows(self.header.row_count, vector)
-    }
-
-    /// Sizes of the header, the validity section and the payload.
-    pub fn payload_breakdown(&self) -> SegmentSizes {
-        self.header.sizes
     }
 
     /// Which rows of a vector are not NULL: bit `i % 64` of word `i / 64` for row `i`, bits beyond the rows
@@ -263,7 +262,7 @@ impl SegmentReader {
         match &self.source {
             SegmentSource::Plain(plain) => plain.dictionary_len(),
             SegmentSource::Residuals(..) => None,
-            SegmentSource::Mapped(mapped) => Some(mapped.entries().len()),
+            SegmentSource::Mapped(mapped) => Some(mapped.dictionary().len()),
         }
     }
 
@@ -273,7 +272,7 @@ impl SegmentReader {
             SegmentSource::Plain(plain) | SegmentSource::Residuals(plain, _) => {
                 plain.dictionary_bytes(code)
             }
-            SegmentSource::Mapped(mapped) => mapped.entries().bytes(code),
+            SegmentSource::Mapped(mapped) => mapped.dictionary().bytes(code),
         }
     }
 
@@ -282,14 +281,14 @@ impl SegmentReader {
         match &self.source {
             SegmentSource::Plain(plain) => plain.dictionary_value(code),
             SegmentSource::Residuals(..) => None,
-            SegmentSource::Mapped(mapped) => mapped.entries().scalar(code),
+            SegmentSource::Mapped(mapped) => mapped.dictionary().scalar(code),
         }
     }
 
     /// Whether a code stands for a value: those of a map may stand for NULL.
     pub fn dictionary_is_valid(&self, code: u32) -> bool {
         match &self.source {
-            SegmentSource::Mapped(mapped) => mapped.is_valid(code),
+            SegmentSource::Mapped(mapped) => mapped.is_valid_code(code),
             _ => true,
         }
     }
@@ -326,11 +325,7 @@ impl SegmentReader {
                     return rows;
                 }
             }
-            SegmentSource::Mapped(mapped) => {
-                if let Some(rows) = mapped.select_codes_by_runs(vector, wanted, mask)? {
-                    return Ok(rows);
-                }
-            }
+            SegmentSource::Mapped(mapped) => return mapped.select_codes(vector, wanted, mask),
             SegmentSource::Residuals(..) => {}
         }
         let mut codes = [0; 1024];
@@ -343,12 +338,31 @@ impl SegmentReader {
         Ok(rows)
     }
 
-    /// Which codes of a column of integers that another one determines have a value that passes, for [`SegmentReader::select_codes`]; the code of NULL has
-    /// none. `None` for other segments.
-    pub fn codes_where(&self, passes: impl Fn(i64) -> bool) -> Option<Vec<u64>> {
+    /// Which values of a column of integers that another one determines pass, for [`SegmentReader::select_values`]; NULL does not. `None` for other
+    /// segments.
+    pub fn values_where(&self, passes: impl Fn(i64) -> bool) -> Option<Vec<u64>> {
         match &self.source {
-            SegmentSource::Mapped(mapped) => mapped.codes_where(passes),
+            SegmentSource::Mapped(mapped) => mapped.numbers_where(passes),
             SegmentSource::Plain(_) | SegmentSource::Residuals(..) => None,
+        }
+    }
+
+    /// Marks the rows of a vector whose values are among those of [`SegmentReader::values_where`], and returns the rows of the vector; bits beyond
+    /// them are 0.
+    ///
+    /// # Errors
+    /// Corrupt bytes, a vector beyond the segment, or a segment that has no such values.
+    pub fn select_values(
+        &mut self,
+        vector: usize,
+        wanted: &[u64],
+        mask: &mut RowMask,
+    ) -> Result<usize, Corrupt> {
+        match &mut self.source {
+            SegmentSource::Mapped(mapped) => mapped.select_numbers(vector, wanted, mask),
+            SegmentSource::Plain(_) | SegmentSource::Residuals(..) => {
+                Err(Corrupt::new("no other column determines the segment", 2))
+            }
         }
     }
 

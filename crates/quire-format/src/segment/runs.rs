@@ -2,7 +2,8 @@
 
 use super::plain::{PlainSegment, ValueDecoder};
 use super::reader::SegmentReader;
-use quire_codec::Corrupt;
+use quire_codec::correlated::is_supported;
+use quire_codec::{CodecId, Corrupt};
 
 /// Runs of equal integers, of one vector after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,11 @@ impl SegmentReader {
 }
 
 impl PlainSegment {
+    /// Whether it stores runs of integers of 16 to 64 bits.
+    pub(super) fn stores_runs(&self) -> bool {
+        self.header().codec == CodecId::Rle && is_supported(self.physical_type())
+    }
+
     /// Calls `take` with the integer and the length of each run of a vector. `false` if the segment does not store runs of integers of 16 to 64 bits.
     pub(super) fn for_each_run(
         &mut self,

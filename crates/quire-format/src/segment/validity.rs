@@ -2,7 +2,7 @@
 
 use quire_codec::boolean::{self, BooleanDecoder};
 use quire_codec::{
-    CodecId, Corrupt, EncodeError, ImageCursor, ROWS_MAX, vector_count, vector_rows,
+    CodecId, Corrupt, EncodeError, ImageCursor, ROWS_MAX, RowMask, vector_count, vector_rows,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -90,6 +90,19 @@ pub(super) fn is_valid(words: &[u64], row: usize) -> bool {
         .is_some_and(|word| word >> (row % 64) & 1 != 0)
 }
 
+/// A bit for each of so many rows of a vector.
+pub(super) fn all_rows(row_count: usize) -> RowMask {
+    let mut mask = RowMask::default();
+    for (index, word) in mask.iter_mut().enumerate() {
+        *word = match row_count.saturating_sub(index * 64) {
+            0 => 0,
+            set @ 1..64 => (1 << set) - 1,
+            _ => u64::MAX,
+        };
+    }
+    mask
+}
+
 fn count_valid(words: &[u64], row_count: usize) -> usize {
     let whole: u32 = words
         .iter()
@@ -156,13 +169,7 @@ impl StoredValidity {
     ) -> Result<usize, Corrupt> {
         match self {
             Self::AllValid => {
-                for (index, word) in out.iter_mut().enumerate() {
-                    *word = match rows.saturating_sub(index * 64) {
-                        0 => 0,
-                        set @ 1..64 => (1 << set) - 1,
-                        _ => u64::MAX,
-                    };
-                }
+                *out = all_rows(rows);
                 Ok(0)
             }
             Self::AllNull => {

@@ -8,7 +8,7 @@ use arrow_array::types::{
     Int64Type, TimestampMicrosecondType,
 };
 use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, UInt32Array};
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use quire_codec::{BytesVector, Corrupt, PhysicalType, RowMask, VECTOR_VALUES};
@@ -31,26 +31,19 @@ pub(super) struct ColumnReader {
     decoded: Option<(usize, Selection, ArrayRef)>,
     integers: GroupIntegers,
     bytes: BytesVector,
-    /// A test, and which codes of a column that another one determines pass it.
-    wanted: Option<(CodeTest, Vec<u64>)>,
+    /// A test, and which values of a column that another one determines pass it.
+    wanted: Option<(ValueTest, Vec<u64>)>,
     pub(super) vectors_decoded: u64,
 }
 
 /// A test on integers that is the same for all vectors.
 #[derive(Clone)]
-pub(super) enum CodeTest {
+pub(super) enum ValueTest {
     Range(RangeInclusive<i64>),
     Members(Arc<KeySet>),
 }
 
-impl CodeTest {
-    fn passes(&self, value: i64) -> bool {
-        match self {
-            Self::Range(range) => range.contains(&value),
-            Self::Members(set) => set.contains(value),
-        }
-    }
-
+impl ValueTest {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Range(one), Self::Range(other)) => one == other,
@@ -114,30 +107,36 @@ impl ColumnReader {
         Ok(values)
     }
 
-    /// The rows of a vector of a group that pass a test, if the column is determined by another one: its distinct values are tested once. `None` for
+    /// The rows of a vector of a group that pass a test, if the column is determined by another one: the values of that one's keys are tested once. `None` for
     /// other columns. Rows that are NULL do not pass.
-    pub(super) fn mask_of_codes(
+    pub(super) fn mask_of_values(
         &mut self,
         group: usize,
         vector: usize,
-        test: &CodeTest,
+        test: &ValueTest,
     ) -> Result<Option<RowMask>, Corrupt> {
         if !self
             .wanted
             .as_ref()
             .is_some_and(|(known, _)| known.is_same(test))
         {
-            let Some(codes) = self.segment.codes_where(|value| test.passes(value)) else {
+            let wanted = match test {
+                ValueTest::Range(range) => {
+                    self.segment.values_where(|value| range.contains(&value))
+                }
+                ValueTest::Members(set) => self.segment.values_where(|value| set.contains(value)),
+            };
+            let Some(wanted) = wanted else {
                 return Ok(None);
             };
-            self.wanted = Some((test.clone(), codes));
+            self.wanted = Some((test.clone(), wanted));
         }
-        let Some((_, codes)) = &self.wanted else {
+        let Some((_, wanted)) = &self.wanted else {
             return Ok(None);
         };
         let mut mask = RowMask::default();
         let vector = group * GROUP_VECTORS + vector;
-        self.segment.select_codes(vector, codes, &mut mask)?;
+        self.segment.select_values(vector, wanted, &mut mask)?;
         self.vectors_decoded += 1;
         Ok(Some(mask))
     }
@@ -345,24 +344,13 @@ impl ColumnReader {
         if self.segment.null_count() == 0 {
             return Ok(None);
         }
-        let mut words = [0_u64; VECTOR_VALUES / 64];
-        let mut valid = BooleanBufferBuilder::new(selection.len());
-        for (vector, rows) in selection.vectors() {
+        let mut valid = [RowMask::default(); GROUP_VECTORS];
+        for vector in selection.vector_numbers() {
+            let words = &mut valid[vector];
             self.segment
-                .validity(group * GROUP_VECTORS + vector, &mut words)?;
-            match rows {
-                VectorRows::First(count) => {
-                    let bytes = words.map(u64::to_le_bytes);
-                    valid.append_packed_range(0..count, bytes.as_flattened());
-                }
-                VectorRows::Rows(rows) => {
-                    for row in rows.iter().map(|&row| row as usize % VECTOR_VALUES) {
-                        valid.append(words[row / 64] >> (row % 64) & 1 == 1);
-                    }
-                }
-            }
+                .validity(group * GROUP_VECTORS + vector, words)?;
         }
-        let nulls = NullBuffer::new(valid.finish());
+        let nulls = NullBuffer::new(selection.gather_bits(&valid));
         Ok((nulls.null_count() > 0).then_some(nulls))
     }
 

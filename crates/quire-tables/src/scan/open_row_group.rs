@@ -26,6 +26,8 @@ pub(super) struct OpenRowGroup {
     pub(super) row_group: Arc<RowGroup>,
     deleted: Option<Arc<DeletedRows>>,
     pub(super) columns: Vec<Option<Box<ColumnReader>>>,
+    /// Columns that others follow and that are not read themselves.
+    references: Vec<Option<SegmentReader>>,
     /// One per predicate, for those that are evaluated on a dictionary.
     masks: Vec<Option<CodeMask>>,
     /// One per predicate: whether its tests drop few rows of this row group.
@@ -43,6 +45,7 @@ impl OpenRowGroup {
             index,
             deleted,
             columns: row_group.columns.iter().map(|_| None).collect(),
+            references: row_group.columns.iter().map(|_| None).collect(),
             masks: scan.options.predicates.iter().map(|_| None).collect(),
             has_idle_tests: vec![false; scan.options.predicates.len()],
             row_group,
@@ -231,32 +234,63 @@ impl OpenRowGroup {
     }
 
     fn open_column(
-        &self,
+        &mut self,
         scan: &SharedTableScan,
         column: usize,
     ) -> Result<ColumnReader, ScanError> {
-        let corrupt = |source| corrupt(scan, self.index, column, source);
         let segment = match self.row_group.columns[column].relation {
-            None => self.open_segment(scan, column, SegmentReader::open)?,
-            Some(relation) => {
-                let (first, second) = relation.references();
-                let open = |column| self.open_segment(scan, column, SegmentReader::open);
-                let (first, second) = (open(first)?, second.map(open).transpose()?);
-                match relation.combination() {
-                    Some(combination) => {
-                        let residuals = open(column)?;
-                        let combined = residuals.combined(combination, first, second);
-                        combined.map_err(corrupt)?
-                    }
-                    None => {
-                        let open_map = |image| SegmentReader::open_map(&image, first);
-                        self.open_segment(scan, column, open_map)?
-                    }
-                }
-            }
+            Some(relation) => self.open_related(scan, column, relation)?,
+            None => match self.references[column].take() {
+                Some(known) => known,
+                None => self.open_segment(scan, column, SegmentReader::open)?,
+            },
         };
         let sql_type = scan.table.definition().columns[column].sql_type;
-        ColumnReader::open(sql_type, self.row_group.row_count, segment).map_err(corrupt)
+        ColumnReader::open(sql_type, self.row_group.row_count, segment)
+            .map_err(|source| corrupt(scan, self.index, column, source))
+    }
+
+    /// Opens a column that follows others. These are opened once for all that follow them.
+    fn open_related(
+        &mut self,
+        scan: &SharedTableScan,
+        column: usize,
+        relation: ColumnRelation,
+    ) -> Result<SegmentReader, ScanError> {
+        let (first, second) = relation.references();
+        self.open_reference(scan, first)?;
+        if let Some(second) = second {
+            self.open_reference(scan, second)?;
+        }
+        let missing = || Corrupt::new("column that others follow is not open", 0);
+        let first = self.reference(first).ok_or_else(missing);
+        let second = second.map(|second| self.reference(second).ok_or_else(missing));
+        let related = match relation.combination() {
+            Some(combination) => {
+                let residuals = self.open_segment(scan, column, SegmentReader::open)?;
+                first.and_then(|first| residuals.combined(combination, first, second.transpose()?))
+            }
+            None => {
+                let open = |image| SegmentReader::open_map(&image, first?);
+                return self.open_segment(scan, column, open);
+            }
+        };
+        related.map_err(|source| corrupt(scan, self.index, column, source))
+    }
+
+    /// Opens a column that others follow, unless it is open.
+    fn open_reference(&mut self, scan: &SharedTableScan, column: usize) -> Result<(), ScanError> {
+        if self.reference(column).is_none() {
+            let opened = self.open_segment(scan, column, SegmentReader::open)?;
+            self.references[column] = Some(opened);
+        }
+        Ok(())
+    }
+
+    fn reference(&self, column: usize) -> Option<&SegmentReader> {
+        let read = self.columns[column].as_ref();
+        let read = read.map(|reader| reader.segment());
+        read.or(self.references[column].as_ref())
     }
 
     fn open_segment(

@@ -132,6 +132,28 @@ impl Selection {
         (0..GROUP_VECTORS).filter(move |&vector| masks[vector] != RowMask::default())
     }
 
+    /// The bits of the selected rows, one after the other.
+    pub(super) fn gather_bits(&self, bits: &[RowMask; GROUP_VECTORS]) -> BooleanBuffer {
+        match self {
+            Selection::All(rows) => {
+                let bytes: Vec<u8> = bits
+                    .as_flattened()
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .collect();
+                BooleanBuffer::new(bytes.into(), 0, *rows)
+            }
+            Selection::Some(some) => {
+                let rows = some.rows();
+                let bits = bits.as_flattened();
+                BooleanBuffer::collect_bool(rows.len(), |index| {
+                    let row = rows[index] as usize;
+                    bits[row / 64] >> (row % 64) & 1 == 1
+                })
+            }
+        }
+    }
+
     /// Keeps the selected rows whose value is true; `kept` has one value per selected row.
     pub(super) fn refine(&self, kept: &BooleanArray) -> Selection {
         let bits = true_rows(kept);
@@ -271,6 +293,22 @@ mod tests {
         let none = Selection::none();
         assert_eq!((none.len(), none.vectors().len()), (0, 0));
         assert_eq!(none.positions_in(&some).len(), 0);
+    }
+
+    #[test]
+    fn bits_of_selected_rows_stand_one_after_the_other() {
+        let mut bits = [RowMask::default(); GROUP_VECTORS];
+        (bits[0][0], bits[2][3]) = (0b1_0010, 1 << 9);
+        let gathered = |selection: Selection| {
+            let bits = selection.gather_bits(&bits);
+            assert_eq!(bits.len(), selection.len());
+            bits.set_indices().collect::<Vec<_>>()
+        };
+        assert_eq!(gathered(Selection::All(5)), [1, 4]);
+        assert_eq!(gathered(Selection::All(8192)), [1, 4, 2249]);
+        let some = Selection::rows(vec![0, 4, 5, 2248, 2249]);
+        assert_eq!(gathered(some), [1, 4]);
+        assert_eq!(gathered(Selection::none()), []);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use quire_codec::{CodecScalar, Corrupt, PhysicalType, RowMask};
 use quire_vector::{Comparison, KeySet, VectorInteger};
 
 use super::SharedTableScan;
-use super::column::{CodeTest, ColumnReader};
+use super::column::{ColumnReader, ValueTest};
 use super::integers::StoredInteger;
 use super::open_row_group::{OpenRowGroup, corrupt};
 use super::selection::Selection;
@@ -48,9 +48,9 @@ impl OpenRowGroup {
                     return Ok(selection.clone());
                 }
                 let reader = self.column(scan, *column)?;
-                let by_codes = CodeTest::Range(range.clone());
+                let by_value = ValueTest::Range(range.clone());
                 let kept = selection.refine_by_masks(|vector| {
-                    if let Some(mask) = reader.mask_of_codes(group, vector, &by_codes)? {
+                    if let Some(mask) = reader.mask_of_values(group, vector, &by_value)? {
                         return Ok(mask);
                     }
                     reader.mask(group, vector, false, |segment, vector, mask| {
@@ -62,9 +62,9 @@ impl OpenRowGroup {
             }
             StoredTest::Members { column, set } => {
                 let reader = self.column(scan, *column)?;
-                let by_codes = CodeTest::Members(Arc::clone(set));
+                let by_value = ValueTest::Members(Arc::clone(set));
                 let kept = selection.refine_by_masks(|vector| {
-                    if let Some(mask) = reader.mask_of_codes(group, vector, &by_codes)? {
+                    if let Some(mask) = reader.mask_of_values(group, vector, &by_value)? {
                         return Ok(mask);
                     }
                     let marked = members(reader, group, vector, set)?;
