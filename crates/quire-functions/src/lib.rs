@@ -33,6 +33,7 @@ mod ordered_doubles;
 mod ordered_texts;
 mod outer_aggregate;
 mod own_name;
+mod percentiles;
 mod planner_options;
 mod prefix_aggregates;
 mod prefixes;
@@ -122,6 +123,7 @@ pub fn register_pure(state: &mut SessionState) -> Result<()> {
     state.register_udaf(AggregateUDF::from(ExactAverage::new()).into())?;
     state.register_udaf(AggregateUDF::from(ordered_texts::OrderedTexts::new()).into())?;
     float_aggregates::register(state)?;
+    percentiles::register(state)?;
     ranks::register(state)?;
     outer_aggregate::register(state)?;
     Ok(())

@@ -88,6 +88,8 @@ pub struct ScanStatistics {
     pub bytes_read: u64,
     /// Vectors of up to 1,024 values decoded.
     pub vectors_decoded: u64,
+    /// Vectors whose stored form answered a test: on packed bits, codes, runs or the values of another column.
+    pub vectors_tested: u64,
     /// Vector groups (8,192 rows) looked into.
     pub groups_scanned: u64,
     /// Vector groups skipped because of their zones.
@@ -100,6 +102,7 @@ pub struct ScanStatistics {
 struct ScanCounters {
     bytes_read: AtomicU64,
     vectors_decoded: AtomicU64,
+    vectors_tested: AtomicU64,
     groups_scanned: AtomicU64,
     groups_pruned: AtomicU64,
     rows: AtomicU64,
@@ -170,6 +173,7 @@ impl SharedTableScan {
         ScanStatistics {
             bytes_read: counters.bytes_read.load(Ordering::Relaxed),
             vectors_decoded: counters.vectors_decoded.load(Ordering::Relaxed),
+            vectors_tested: counters.vectors_tested.load(Ordering::Relaxed),
             groups_scanned: counters.groups_scanned.load(Ordering::Relaxed),
             groups_pruned: counters.groups_pruned.load(Ordering::Relaxed),
             rows: counters.rows.load(Ordering::Relaxed),

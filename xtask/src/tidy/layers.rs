@@ -106,7 +106,15 @@ const LAYERS: [(&str, &[&str]); 21] = [
     ),
     (
         "quire-exec",
-        &["plan", "avm", "key_hash", "costs", "access", "tuple"],
+        &[
+            "plan",
+            "avm",
+            "key_hash",
+            "costs",
+            "access",
+            "explained",
+            "tuple",
+        ],
     ),
     (
         "quire-native",
@@ -193,6 +201,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "ordered_doubles",
             "ordered_texts",
             "outer_aggregate",
+            "percentiles",
             "ranks",
             "round_floats",
             "rounding",
@@ -261,6 +270,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "scan",
             "repeatable",
             "optimize",
+            "explained",
             "plan",
         ],
     ),

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::lower::Spilling;
 use super::{Explanation, RegisterIterator};
 use crate::avm::{RegisterSet, Tally, Trap};
+use crate::explained::{MeasuredOperator, OperatorEstimate};
 
 /// An iterator whose rows are counted, and the time and the fields that it, and not its inputs, needs for them.
 pub(super) struct Counted {
@@ -54,17 +55,17 @@ impl RegisterIterator for Counted {
     }
 
     fn explain(&self, explanation: &mut Explanation) {
-        let (rows, cost_ms) = (self.row_estimate, self.cost_ns / 1e6);
-        let mut note = format!("about {rows:.0} rows, {cost_ms:.3} ms");
-        if self.call_count > 0 {
-            let (rows, fields) = (self.row_count, self.own.decoded_fields);
-            let time_ms = self.own.time.as_secs_f64() * 1e3;
-            note += &format!("; {rows} rows, {fields} fields decoded, {time_ms:.3} ms");
-        }
-        if let Some(spilling) = &self.spilling {
-            note += &spilling.shown();
-        }
-        explanation.note(note);
+        let estimate = OperatorEstimate {
+            row_count: self.row_estimate,
+            cost_ns: Some(self.cost_ns),
+        };
+        let measured = (self.call_count > 0).then(|| MeasuredOperator {
+            row_count: self.row_count,
+            own_time: self.own.time,
+            counters: vec![("fields decoded".to_owned(), self.own.decoded_fields)],
+        });
+        let spilling = self.spilling.as_ref().map(Spilling::shown);
+        explanation.counts(estimate, measured, spilling.unwrap_or_default());
         self.inner.explain(explanation);
     }
 }

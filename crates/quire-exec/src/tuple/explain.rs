@@ -1,65 +1,67 @@
-//! What a query is made of, as text: iterators, inputs below and further in, with the programs that they run.
+//! What the iterators of a query say of themselves.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Display;
 
 use super::{ProgramStep, RegisterIterator};
+use crate::explained::{ExplainedOperator, MeasuredOperator, OperatorEstimate};
 
-/// Text that grows line by line.
+/// One iterator's account of itself.
 #[derive(Debug, Default)]
 pub struct Explanation {
-    text: String,
-    depth: usize,
+    operator: ExplainedOperator,
     with_programs: bool,
-    /// What goes behind the next line.
-    note: Option<String>,
 }
 
 impl Explanation {
-    /// The iterators under one, and what they run.
-    pub(crate) fn of(iterator: &dyn RegisterIterator, with_programs: bool) -> Self {
+    /// An iterator and those under it, and perhaps what they run.
+    pub(crate) fn of(
+        iterator: &(impl RegisterIterator + ?Sized),
+        with_programs: bool,
+    ) -> ExplainedOperator {
         let mut explanation = Self {
             with_programs,
             ..Self::default()
         };
         iterator.explain(&mut explanation);
-        explanation
+        explanation.operator
     }
 
-    /// A line about the present iterator.
+    /// What the iterator is; further lines say more of it.
     pub fn line(&mut self, line: impl Display) {
-        let note = self.note.take().map(|note| format!(" ({note})"));
-        let (indent, note) = (2 * self.depth, note.unwrap_or_default());
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.text, "{:indent$}{line}{note}", "");
+        let line = line.to_string();
+        if self.operator.heading.is_empty() {
+            self.operator.heading = line;
+        } else {
+            self.operator.details.push(line);
+        }
     }
 
-    /// Something to be shown behind the next line.
-    pub(super) fn note(&mut self, note: String) {
-        self.note = Some(note);
+    /// What was expected of the iterator, and what it did.
+    pub(super) fn counts(
+        &mut self,
+        estimate: OperatorEstimate,
+        measured: Option<MeasuredOperator>,
+        remarks: Vec<String>,
+    ) {
+        self.operator.estimate = Some(estimate);
+        self.operator.measured = measured;
+        self.operator.remarks = remarks;
     }
 
-    /// A program that the present iterator runs.
+    /// A program that the iterator runs.
     pub(super) fn program(&mut self, name: &str, step: &ProgramStep) {
-        let text = step.program.to_string();
         if !self.with_programs || step.program.draft().instructions.len() < 2 {
             return;
         }
-        self.line(format_args!("  {name}:"));
-        for line in text.lines() {
+        self.line(format_args!("{name}:"));
+        for line in step.program.to_string().lines() {
             self.line(format_args!("  {line}"));
         }
     }
 
-    /// An input of the present iterator.
+    /// An input of the iterator.
     pub fn input(&mut self, input: &(impl RegisterIterator + ?Sized)) {
-        self.depth += 1;
-        input.explain(self);
-        self.depth -= 1;
-    }
-}
-
-impl Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        let input = Self::of(input, self.with_programs);
+        self.operator.inputs.push(input);
     }
 }

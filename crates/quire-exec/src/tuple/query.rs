@@ -1,6 +1,5 @@
 //! Queries by the tuple engine.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use quire_tables::RowTable;
@@ -12,6 +11,7 @@ use super::options::QueryOptions;
 use super::{Explanation, RegisterIterator};
 use crate::avm::{ProgramCompiler, Register, RegisterSet, Trap};
 use crate::costs::Cost;
+use crate::explained::ExplainedOperator;
 use crate::plan::{Plan, PlanQuery, PlanScalar, ValueKind};
 
 /// What a query is expected to cost, in nanoseconds.
@@ -163,15 +163,14 @@ impl TupleQuery {
     /// Its iterators, and perhaps their programs; what was expected of each, and what each has done up to now, if that was
     /// to be counted.
     #[must_use]
-    pub fn explanation(&self, with_programs: bool) -> String {
-        let mut text = String::new();
+    pub fn explanation(&self, with_programs: bool) -> ExplainedOperator {
+        let mut root = Explanation::of(&*self.iterator, with_programs);
         for (number, value) in &self.values {
-            let value = Explanation::of(&**value, with_programs);
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "value ${number}:\n{value}");
+            let mut subquery = ExplainedOperator::new(format!("value ${number}"));
+            subquery.inputs = vec![Explanation::of(&**value, with_programs)];
+            root.inputs.push(subquery);
         }
-        let _ = write!(text, "{}", Explanation::of(&*self.iterator, with_programs));
-        text
+        root
     }
 
     /// Programs that run often become machine code. Before the first row.

@@ -2,6 +2,7 @@
 
 mod aggregate_orders;
 mod aggregate_states;
+mod batches_once;
 mod before_physical_planning;
 mod bounded;
 mod cancellation;
@@ -17,6 +18,7 @@ mod float_keys;
 mod group_dependencies;
 mod grouped_rows;
 mod hidden_operators;
+mod hybrid_joins;
 mod idle_keys;
 mod inferred_filters;
 mod integer_sums;
@@ -73,6 +75,7 @@ pub use materialized_rows::is_out_of_memory;
 pub use outer_aggregates::hoist_outer_aggregates;
 pub use own_names::without_own_names;
 pub use shared_rows::SharedRows;
+pub use shared_subplans::shared_subplan;
 pub use staged_sets::has_staged_sets;
 pub use strict_types::{check_assignment, is_assignable};
 pub use times::TimePlanner;
@@ -249,7 +252,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
             .switched(|options| options.recorded_keys),
         OwnRule::of_operators("staged_sets", move |plan| match holding {
             Holding::Within(_) => staged_sets::staged(plan),
-            Holding::Nothing => Ok(None),
+            Holding::Parts(_) | Holding::Nothing => Ok(None),
         })
         .switched(|options| options.staged_sets),
         // Behind all that look for aggregations.

@@ -6,10 +6,13 @@ use datafusion::physical_plan::joins::{
     CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
 };
 
+use super::hybrid_joins::HybridHashJoinExec;
+
 /// A join, by its operator.
 pub(super) enum PhysicalJoin<'p> {
     Cross,
     Hash(&'p HashJoinExec),
+    Hybrid(&'p HybridHashJoinExec),
     NestedLoop(&'p NestedLoopJoinExec),
     SortMerge(&'p SortMergeJoinExec),
 }
@@ -19,6 +22,9 @@ impl<'p> PhysicalJoin<'p> {
     pub(super) fn of(node: &'p dyn ExecutionPlan) -> Option<Self> {
         if let Some(join) = node.downcast_ref::<HashJoinExec>() {
             return Some(Self::Hash(join));
+        }
+        if let Some(join) = node.downcast_ref::<HybridHashJoinExec>() {
+            return Some(Self::Hybrid(join));
         }
         if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
             return Some(Self::NestedLoop(join));
@@ -34,6 +40,7 @@ impl<'p> PhysicalJoin<'p> {
         match self {
             Self::Cross => JoinType::Inner,
             Self::Hash(join) => *join.join_type(),
+            Self::Hybrid(hybrid) => *hybrid.join().join_type(),
             Self::NestedLoop(join) => *join.join_type(),
             Self::SortMerge(join) => join.join_type(),
         }

@@ -14,6 +14,7 @@ use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::{Stream, StreamExt};
 
+use super::hybrid_joins::HybridHashJoinExec;
 use super::passed_rows::{PassedRows, RowPassing};
 use crate::scan::{BuildKeyRecord, BuildKeyRecorder, record_keys};
 
@@ -30,7 +31,9 @@ pub(super) struct RecordedKeys {
 pub(super) fn with_records(
     plan: &Arc<dyn ExecutionPlan>,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let Some(join) = plan.downcast_ref::<HashJoinExec>() else {
+    let hybrid = plan.downcast_ref::<HybridHashJoinExec>();
+    let hash = plan.downcast_ref::<HashJoinExec>();
+    let Some(join) = hash.or(hybrid.map(HybridHashJoinExec::join)) else {
         return Ok(None);
     };
     let keys = recorded_keys(join)?;

@@ -159,7 +159,13 @@ impl ColumnScan {
 
     /// The engine's scan of one execution.
     pub(super) fn shared(&self, batch_rows: usize) -> Arc<SharedScan> {
-        Arc::new(SharedScan::new(self.start(batch_rows), &self.metrics))
+        let received = self
+            .filters
+            .iter()
+            .filter(|filter| is_dynamic(filter.expr()));
+        let received_count = received.count();
+        let scan = self.start(batch_rows);
+        Arc::new(SharedScan::new(scan, &self.metrics, received_count))
     }
 
     fn start(&self, batch_rows: usize) -> std::result::Result<Arc<SharedTableScan>, ScanError> {

@@ -27,12 +27,12 @@ impl SharedScan {
     pub(super) fn new(
         scan: std::result::Result<Arc<SharedTableScan>, ScanError>,
         metrics: &ExecutionPlanMetricsSet,
+        filters_received: usize,
     ) -> Self {
         let scan = scan.map_err(|error| Arc::new(external(error)));
-        Self {
-            scan,
-            gauges: Gauges::new(metrics),
-        }
+        let gauges = Gauges::new(metrics);
+        gauges.filters_received.set_max(filters_received);
+        Self { scan, gauges }
     }
 
     /// The rows of a further partition.
@@ -78,8 +78,11 @@ pub(super) fn external(error: ScanError) -> DataFusionError {
 struct Gauges {
     bytes_read: Gauge,
     vectors_decoded: Gauge,
+    vectors_tested: Gauge,
     groups_scanned: Gauge,
     groups_pruned: Gauge,
+    /// Filters of operators above: of joins, and of the first rows in an order.
+    filters_received: Gauge,
 }
 
 impl Gauges {
@@ -88,8 +91,10 @@ impl Gauges {
         Self {
             bytes_read: gauge("bytes_read"),
             vectors_decoded: gauge("vectors_decoded"),
+            vectors_tested: gauge("vectors_tested"),
             groups_scanned: gauge("groups_scanned"),
             groups_pruned: gauge("groups_pruned"),
+            filters_received: gauge("filters_received"),
         }
     }
 
@@ -100,6 +105,7 @@ impl Gauges {
         };
         set(&self.bytes_read, statistics.bytes_read);
         set(&self.vectors_decoded, statistics.vectors_decoded);
+        set(&self.vectors_tested, statistics.vectors_tested);
         set(&self.groups_scanned, statistics.groups_scanned);
         set(&self.groups_pruned, statistics.groups_pruned);
     }

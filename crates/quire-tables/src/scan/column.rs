@@ -34,6 +34,7 @@ pub(super) struct ColumnReader {
     /// A test, and which values of a column that another one determines pass it.
     wanted: Option<(ValueTest, Vec<u64>)>,
     pub(super) vectors_decoded: u64,
+    pub(super) vectors_tested: u64,
 }
 
 /// A test on integers that is the same for all vectors.
@@ -84,6 +85,7 @@ impl ColumnReader {
             bytes: BytesVector::new(),
             wanted: None,
             vectors_decoded: 0,
+            vectors_tested: 0,
         })
     }
 
@@ -137,7 +139,7 @@ impl ColumnReader {
         let mut mask = RowMask::default();
         let vector = group * GROUP_VECTORS + vector;
         self.segment.select_values(vector, wanted, &mut mask)?;
-        self.vectors_decoded += 1;
+        self.vectors_tested += 1;
         Ok(Some(mask))
     }
 
@@ -370,7 +372,7 @@ impl ColumnReader {
     ) -> Result<RowMask, Corrupt> {
         let mut mask = RowMask::default();
         select(&mut self.segment, group * GROUP_VECTORS + vector, &mut mask)?;
-        self.vectors_decoded += 1;
+        self.vectors_tested += 1;
         if let Some(valid) = self.valid(group, vector)? {
             for (word, valid) in mask.iter_mut().zip(valid) {
                 *word = if null_matches {

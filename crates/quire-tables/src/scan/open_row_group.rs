@@ -1,7 +1,7 @@
 //! A row group that a reader is in: its opened columns, and what is known of the predicates there.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -322,15 +322,15 @@ impl OpenRowGroup {
         segment.map_err(|source| corrupt(scan, self.index, column, source))
     }
 
-    /// Adds what was decoded to the scan's counters.
+    /// Adds what was decoded and tested to the scan's counters.
     pub(super) fn report(&mut self, scan: &SharedTableScan) {
-        let readers = self.columns.iter_mut().flatten();
-        let decoded = readers
-            .map(|reader| std::mem::take(&mut reader.vectors_decoded))
-            .sum();
-        scan.counters
-            .vectors_decoded
-            .fetch_add(decoded, Ordering::Relaxed);
+        for reader in self.columns.iter_mut().flatten() {
+            let add = |counter: &AtomicU64, count: &mut u64| {
+                counter.fetch_add(std::mem::take(count), Ordering::Relaxed);
+            };
+            add(&scan.counters.vectors_decoded, &mut reader.vectors_decoded);
+            add(&scan.counters.vectors_tested, &mut reader.vectors_tested);
+        }
     }
 }
 

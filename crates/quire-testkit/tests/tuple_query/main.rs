@@ -128,7 +128,7 @@ fn random_plans_have_the_rows_of_the_naive_interpreter() {
             assert_eq!(found, expected, "seed {seed}\n{query}\n{naive:?}");
             row_count += expected.len();
             let explained = TupleQuery::unstarted(&query, &tables, &QueryOptions::default());
-            let explained = explained.unwrap().explanation(true);
+            let explained = explained.unwrap().explanation(true).to_string();
             index_count += usize::from(explained.contains("_index"));
             lookup_count += usize::from(explained.contains("looking up"));
             merge_count += usize::from(explained.contains("join in order"));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{DFSchema, DataFusionError};
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -105,6 +106,9 @@ impl Session {
     }
 }
 
+/// The SQLSTATE of a statement that finds no memory.
+const OUT_OF_MEMORY: &str = "53200";
+
 /// A planner, and the tables it knows.
 pub(crate) struct StatementContext {
     pub(crate) state: SessionState,
@@ -188,14 +192,47 @@ impl StatementContext {
         if let Some(work) = self.state.config().get_extension::<StatementWork>() {
             announce(&physical, &work);
         }
-        let may_not_fit =
-            optimize::has_hash_joins(&physical)? || optimize::has_staged_sets(&physical)?;
+        let may_not_fit = may_not_fit(&physical)?;
         let stream = stream_of(physical, &self.state)?;
         if !may_not_fit {
             return Ok(stream);
         }
-        let (state, plan) = (self.state.clone(), plan.clone());
-        Ok(second_try::or_else(stream, spilling(state, plan)))
+        let by_parts = spilling(self.state.clone(), plan.clone(), Holding::parts_of);
+        let by_merges = spilling(self.state.clone(), plan.clone(), |_| Holding::Nothing);
+        let spilling = async move { Ok(second_try::or_else(by_parts.await?, by_merges)) };
+        Ok(second_try::or_else(stream, spilling))
+    }
+
+    /// Runs the physical plan of an optimized one to its end, and drops its rows. The plan that ran in the end is returned, whose operators have
+    /// counted what they did.
+    pub(crate) async fn run_counted(
+        &self,
+        first: Arc<dyn ExecutionPlan>,
+        plan: &LogicalPlan,
+        token: &CancelToken,
+    ) -> Result<Arc<dyn ExecutionPlan>, Error> {
+        let may_not_fit = may_not_fit(&first)?;
+        let mut ended = run_to_end(first, &self.state, token).await;
+        let tries: [fn(&RuntimeEnv) -> Holding; 2] = [Holding::parts_of, |_| Holding::Nothing];
+        for holding in tries {
+            match ended {
+                Err(error) if may_not_fit && error.sqlstate() == OUT_OF_MEMORY => {
+                    let state = spilling_state(self.state.clone(), holding)?;
+                    let again = physical_plan(&state, plan).await?;
+                    ended = run_to_end(again, &state, token).await;
+                }
+                ended => return ended,
+            }
+        }
+        ended
+    }
+
+    /// The plan of batches for a plan that has been optimized.
+    pub(crate) async fn planned_physical(
+        &self,
+        plan: &LogicalPlan,
+    ) -> Result<Arc<dyn ExecutionPlan>, Error> {
+        Ok(physical_plan(&self.state, plan).await?)
     }
 
     /// Starts running a plan; its rows are drawn from the stream.
@@ -241,16 +278,42 @@ impl StatementContext {
     }
 }
 
+/// Whether a plan holds rows without a way to spill them.
+fn may_not_fit(physical: &Arc<dyn ExecutionPlan>) -> Result<bool, DataFusionError> {
+    Ok(optimize::has_hash_joins(physical)? || optimize::has_staged_sets(physical)?)
+}
+
 /// Starts running an optimized plan that holds no more rows in memory than it has to.
 async fn spilling(
     state: SessionState,
     plan: LogicalPlan,
+    holding: fn(&RuntimeEnv) -> Holding,
 ) -> Result<SendableRecordBatchStream, DataFusionError> {
-    let rules = optimize::physical_rules(Holding::Nothing);
-    let state = with_many_sorts(state)?.with_physical_optimizer_rules(rules);
-    let state = state.build();
+    let state = spilling_state(state, holding)?;
     let physical = physical_plan(&state, &plan).await?;
     stream_of(physical, &state)
+}
+
+/// A planner whose plans hold no more rows in memory than they have to.
+fn spilling_state(
+    state: SessionState,
+    holding: fn(&RuntimeEnv) -> Holding,
+) -> Result<SessionState, DataFusionError> {
+    let rules = optimize::physical_rules(holding(state.runtime_env()));
+    let state = with_many_sorts(state)?.with_physical_optimizer_rules(rules);
+    Ok(state.build())
+}
+
+/// Runs a plan to its end and drops its rows.
+async fn run_to_end(
+    physical: Arc<dyn ExecutionPlan>,
+    state: &SessionState,
+    token: &CancelToken,
+) -> Result<Arc<dyn ExecutionPlan>, Error> {
+    let physical = optimize::yielding_joins(physical, state.config().options())?;
+    let mut stream = execute_stream(Arc::clone(&physical), state.task_ctx())?;
+    while next_of(&mut stream, token).await?.is_some() {}
+    Ok(physical)
 }
 
 /// The rows of a plan, which stops in time when its statement is cancelled.

@@ -28,7 +28,7 @@ const LEFT_TO_BATCHES: [(&str, usize); 46] = [
     // Of floats, where the order changes the sum.
     ("aggregate ordered_avg", 1),
     ("aggregate ordered_sum", 4),
-    ("aggregate percentile_cont", 1),
+    ("aggregate percentile_cont", 2),
     ("aggregate regr_r2", 3),
     ("aggregate regr_sxx", 1),
     ("aggregate stddev", 1),

@@ -198,3 +198,59 @@ fn joins_within_subplans_that_are_computed_once_spill() {
     );
     assert_eq!(rows(&mut connection, &sql), [["30007"]]);
 }
+
+/// Two tables of some 13 MB each. Of `a` a quarter of the rows have one key, of which `b` has three; some keys of both are NULL.
+fn skewed_tables(memory_bytes: usize) -> Connection {
+    let options = DatabaseOptions {
+        memory_bytes,
+        cache_bytes: 32 << 20,
+        threads: 2,
+        ..DatabaseOptions::default()
+    };
+    let mut connection = Database::in_memory_with(options).unwrap().connect();
+    for sql in [
+        "CREATE TABLE a AS SELECT i AS id, CASE WHEN i % 4 = 0 THEN 7 WHEN i % 400 = 1 THEN NULL ELSE i END AS k, \
+         'key ' || i % 30011 AS t, repeat('text ', 60) || i AS body FROM generate_series(1, 40000) AS g(i)",
+        "CREATE TABLE b AS SELECT i AS id, CASE WHEN i % 15000 = 0 THEN 7 WHEN i % 400 = 2 THEN NULL ELSE i - 10000 END AS k, \
+         'key ' || i % 30011 AS t, repeat('text ', 60) || i AS body FROM generate_series(10001, 50000) AS g(i)",
+    ] {
+        rows(&mut connection, sql);
+    }
+    connection
+}
+
+#[test]
+fn joins_by_parts_answer_as_those_in_memory() {
+    let [mut little, mut plenty] = [32 << 20, 1 << 30].map(skewed_tables);
+    let sums = "count(*), count(a.id), count(b.id), sum(a.id), sum(b.id), max(a.body), min(b.body)";
+    let mut queries = Vec::new();
+    for kind in ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"] {
+        for on in [
+            "a.k = b.k",
+            "a.t = b.t",
+            "a.k = b.k AND a.t = b.t",
+            "a.k = b.k AND a.body < b.body",
+            "a.k IS NOT DISTINCT FROM b.k",
+        ] {
+            queries.push(format!("SELECT {sums} FROM a {kind} b ON {on}"));
+        }
+    }
+    for condition in [
+        "EXISTS (SELECT 1 FROM b WHERE a.k = b.k AND a.body <> b.body)",
+        "NOT EXISTS (SELECT 1 FROM b WHERE a.k = b.k AND a.body <> b.body)",
+        "t IN (SELECT t FROM b WHERE body <> '')",
+        "k < 100 OR EXISTS (SELECT 1 FROM b WHERE a.t = b.t AND a.body <> b.body)",
+    ] {
+        queries.push(format!(
+            "SELECT count(*), sum(id), max(body) FROM a WHERE {condition}"
+        ));
+    }
+    for sql in &queries {
+        let expected = rows(&mut plenty, sql);
+        assert_eq!(rows(&mut little, sql), expected, "{sql}");
+    }
+    let explained = rows(&mut little, &format!("EXPLAIN ANALYZE {}", queries[1])).concat();
+    let explained = explained.join(" ");
+    assert!(explained.contains("hybrid hash join"), "{explained}");
+    assert!(explained.contains("spilled bytes"), "{explained}");
+}

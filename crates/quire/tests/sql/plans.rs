@@ -1,8 +1,9 @@
 //! What plans must look like: where statistics answer, filters go, and joins begin.
 
 use quire::Connection;
+use serde_json::Value;
 
-use crate::support::{database, rows, value};
+use crate::support::{database, error, rows, value};
 
 fn plan(connection: &mut Connection, sql: &str) -> String {
     let lines = rows(connection, &format!("EXPLAIN {sql}"));
@@ -31,7 +32,7 @@ fn counts_and_extremes_come_from_metadata() {
         &mut shop(),
         "SELECT count(*), min(sale), max(sale) FROM sale",
     );
-    assert!(!plan.contains("DataSourceExec"), "{plan}");
+    assert!(!plan.contains("scan of"), "{plan}");
     assert!(plan.contains("20000"), "{plan}");
 }
 
@@ -41,7 +42,7 @@ fn filters_are_evaluated_in_the_scan() {
         &mut shop(),
         "SELECT sale FROM sale WHERE item = 3 AND day < 10",
     );
-    assert!(!plan.contains("FilterExec"), "{plan}");
+    assert!(!plan.contains("filter ("), "{plan}");
     assert!(plan.contains("filters=["), "{plan}");
 }
 
@@ -52,15 +53,13 @@ fn joins_begin_with_what_is_small() {
                JOIN town t ON b.town = t.town WHERE t.name = 'town 3'";
     let mut connection = shop();
     let chosen = plan(&mut connection, sql);
-    let logical = &chosen[..chosen.find("physical_plan").unwrap()];
-    let place = |table: &str| logical.find(&format!("TableScan: {table}")).unwrap();
+    let place = |table: &str| chosen.find(&format!("scan of {table}")).unwrap();
     assert!(
         place("town") < place("sale") && place("buyer") < place("sale"),
         "{chosen}"
     );
-    let physical = &chosen[chosen.find("physical_plan").unwrap()..];
     assert!(
-        physical.contains("DynamicFilter"),
+        chosen.contains("DynamicFilter"),
         "the join's filter reaches a scan: {chosen}"
     );
 }
@@ -88,9 +87,100 @@ fn explain_analyze_tells_what_a_scan_did() {
         .map(|line| line.join(" "))
         .collect::<Vec<_>>()
         .join("\n");
-    for name in ["bytes_read", "vectors_decoded", "groups_pruned"] {
+    for name in [
+        "bytes read",
+        "vectors decoded",
+        "vectors tested",
+        "groups pruned",
+    ] {
         assert!(text.contains(name), "{name} in {text}");
     }
+}
+
+/// What the operators counted is what the data has: 1,000 sales of item 3 and its successors have 20 buyers in town 3.
+#[test]
+fn both_executors_are_explained_by_one_tree() {
+    let mut connection = shop();
+    let sql =
+        "SELECT count(*) FROM sale JOIN buyer ON sale.buyer = buyer.buyer WHERE buyer.town = 3";
+    let joined = value(&mut connection, sql);
+    let json = value(
+        &mut connection,
+        &format!("EXPLAIN (ANALYZE, FORMAT JSON) {sql}"),
+    );
+    let plan = serde_json::from_str::<Value>(&json).unwrap();
+    let operators = operators_of(&plan[0]["Plan"]);
+    let of = |kind: &str| -> Vec<&Value> {
+        let found = operators.iter().copied();
+        let found = found.filter(|it| it["Node Type"].as_str().unwrap().contains(kind));
+        found.collect()
+    };
+    let join = of("hash join")[0];
+    assert_eq!(join["Actual Rows"].as_u64().unwrap().to_string(), joined);
+    assert_eq!(of("scan of buyer")[0]["Actual Rows"], 50);
+    let sale = of("scan of sale")[0];
+    assert_eq!(sale["Filters Received"], 1, "{sale}");
+    assert!(sale["Bytes Read"].as_u64().unwrap() > 0, "{sale}");
+    assert!(sale["Plan Rows"].as_f64().unwrap() > 0.0, "{sale}");
+    assert!(plan[0]["Execution Time"].as_f64().unwrap() > 0.0);
+    // Not run, nothing is counted.
+    let json = value(&mut connection, &format!("EXPLAIN (FORMAT JSON) {sql}"));
+    let plan = serde_json::from_str::<Value>(&json).unwrap();
+    for operator in operators_of(&plan[0]["Plan"]) {
+        assert!(operator.get("Actual Rows").is_none(), "{operator}");
+    }
+    for sql in [
+        "CREATE TABLE r (id INTEGER PRIMARY KEY, n INTEGER) USING row",
+        "INSERT INTO r VALUES (1, 5), (2, 6), (3, 7)",
+        "SET engine = 'tuple'",
+    ] {
+        rows(&mut connection, sql);
+    }
+    let json = value(
+        &mut connection,
+        "EXPLAIN (ANALYZE, FORMAT JSON) SELECT id FROM r WHERE n > 5",
+    );
+    let plan = serde_json::from_str::<Value>(&json).unwrap();
+    assert_eq!(plan[0]["Plan"]["Actual Rows"], 2, "{json}");
+    let scan = &plan[0]["Plan"]["Plans"][0];
+    assert_eq!(scan["Actual Rows"], 3, "{json}");
+    let refused = error(&mut connection, "EXPLAIN (FORMAT XML) SELECT 1");
+    assert_eq!(refused.sqlstate(), "0A000");
+}
+
+/// An operator and all below it.
+fn operators_of(operator: &Value) -> Vec<&Value> {
+    let inputs = operator["Plans"].as_array().into_iter().flatten();
+    let below = inputs.flat_map(operators_of);
+    std::iter::once(operator).chain(below).collect()
+}
+
+/// No line is longer than a screen, but for words that are.
+#[test]
+fn plans_fit_a_screen() {
+    let mut connection = shop();
+    let sql = "SELECT s.sale, s.buyer, s.item, s.day, b.town, t.name, row_number() OVER (PARTITION BY s.item ORDER BY s.day, s.sale) \
+               FROM sale s JOIN buyer b ON s.buyer = b.buyer JOIN town t ON b.town = t.town \
+               WHERE s.item IN (1, 2, 3, 5, 8, 13, 21, 34) AND t.name <> 'town 3' AND s.day > 7 ORDER BY s.sale, t.name";
+    let plan = plan(&mut connection, sql);
+    for line in plan.lines() {
+        let has_long_word = line.split_whitespace().any(|word| word.len() > 60);
+        assert!(line.chars().count() <= 100 || has_long_word, "{plan}");
+    }
+}
+
+/// The operators of a subplan that is computed once are shown below its first place, with what they did.
+#[test]
+fn shared_subplans_are_shown_once() {
+    let mut connection = shop();
+    let sql = "WITH g AS (SELECT buyer, sum(sale) AS total FROM sale GROUP BY buyer) \
+               SELECT count(*) FROM g AS one JOIN g AS other ON one.total = other.total AND one.buyer <> other.buyer";
+    let lines = rows(&mut connection, &format!("EXPLAIN ANALYZE {sql}")).concat();
+    let text = lines.join("\n");
+    assert_eq!(text.matches("shared subplan").count(), 2, "{text}");
+    assert_eq!(text.matches("scan of sale").count(), 1, "{text}");
+    let scan = lines.iter().find(|line| line.contains("scan of sale"));
+    assert!(scan.unwrap().contains("20000 rows"), "{text}");
 }
 
 #[test]

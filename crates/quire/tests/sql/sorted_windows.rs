@@ -130,7 +130,7 @@ fn windows_are_computed_along_rows_where_all_functions_can_be() {
     let mut connection = database.connect();
     let mut along_rows = |sql: &str| {
         let plan = rows(&mut connection, &format!("EXPLAIN SELECT {sql} FROM t"));
-        plan.concat().concat().matches("SortedWindowsExec").count()
+        plan.concat().concat().matches("sorted windows").count()
     };
     assert_eq!(
         along_rows("rank() OVER (ORDER BY day), sum(whole) OVER ()"),

@@ -58,8 +58,8 @@ impl ExpectedSpill {
 
 impl Spilling {
     /// What it is expected to do, and what it did.
-    pub(in crate::tuple) fn shown(&self) -> String {
-        let mut shown = String::new();
+    pub(in crate::tuple) fn shown(&self) -> Vec<String> {
+        let mut shown = Vec::new();
         if let Some(expected) = self.expected {
             let mebibytes = expected.record_bytes / KIB / KIB;
             let (plain_ms, packed_ms) = (expected.plain_ns / 1e6, expected.packed_ns / 1e6);
@@ -73,13 +73,13 @@ impl Spilling {
             } else {
                 "no codec"
             };
-            shown = format!(
-                "; spills about {mebibytes:.1} MiB, values {values}, blocks by {chosen} (plain {plain_ms:.1} ms, lz4 {packed_ms:.1} ms)"
-            );
+            shown.push(format!(
+                "spills about {mebibytes:.1} MiB, values {values}, blocks by {chosen} (plain {plain_ms:.1} ms, lz4 {packed_ms:.1} ms)"
+            ));
         }
         let (record_bytes, file_bytes) = self.counts.bytes();
         if record_bytes > 0 {
-            shown += &format!("; has written {record_bytes} bytes as {file_bytes}");
+            shown.push(format!("has written {record_bytes} bytes as {file_bytes}"));
         }
         shown
     }

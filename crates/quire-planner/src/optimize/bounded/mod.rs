@@ -3,6 +3,7 @@
 mod holding;
 mod own_batches;
 mod row_sizes;
+mod single_writers;
 mod sort_inputs;
 mod sorted_limits;
 mod spilling_joins;
@@ -16,6 +17,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 
 use super::own_rule::OwnRule;
+use single_writers::single_writer;
 use sort_inputs::copied_sort_inputs;
 use sorted_limits::sorted_limit;
 use spilling_joins::spilling_join;
@@ -43,6 +45,8 @@ pub(super) fn rules(holding: Holding) -> PhysicalRules {
     // Behind the rules that place sorts and move them down.
     let sort_inputs = OwnRule::of_plans("sort_inputs", copied_sort_inputs);
     rules.push(Arc::new(sort_inputs));
+    let writers = OwnRule::of_operators("single_writers", move |plan| single_writer(plan, holding));
+    rules.push(Arc::new(writers));
     // Behind all rules that look into windows.
     let windows = OwnRule::of_operators("windows", move |plan| counted_window(plan, holding));
     rules.push(Arc::new(windows));

@@ -1,8 +1,9 @@
-//! Joins of more rows than memory has room for: by sorting both sides, which spills, instead of by a hash table, which does not.
+//! Joins of more rows than memory has room for, by operators that spill.
 //!
-//! Which side a hash table is built of has been decided before; if it is expected to be too large, the join becomes a merge of sorted
-//! inputs. Sorting and distribution are added by the rules behind this one. Where nothing is known, or too little was expected, the
-//! statement fails to get memory before its first row, and is planned again without hash tables (`session::second_try`).
+//! Which side a hash table is built of has been decided before; if it is expected to be too large, the join becomes a hybrid one, which splits
+//! both sides if it has to. Where nothing is known, or too little was expected, the statement fails to get memory before its first row, and is
+//! planned again with all joins as hybrid ones. Should that fail, too, as it does where more rows than fit have the same key, joins become merges
+//! of sorted inputs (`planning::second_try`). Sorting and distribution are added by the rules behind this one.
 
 use std::sync::Arc;
 
@@ -17,23 +18,32 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use super::holding::Holding;
 use super::row_sizes::RowSizes;
+use crate::optimize::hybrid_joins::HybridHashJoinExec;
 use crate::optimize::shared_subplans::SharedSubplanExec;
 
 /// What finds a row in a hash table.
 const ENTRY_BYTES: usize = 24;
 
-/// A merge join in place of a hash join that is too large.
+/// A join that spills in place of a hash join that is too large.
 pub(super) fn spilling_join(
     plan: &Arc<dyn ExecutionPlan>,
     holding: Holding,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let join = plan.downcast_ref::<HashJoinExec>();
-    let join = join.filter(|join| can_merge(join) && is_too_large(join, holding));
-    join.map(merged).transpose()
+    let Some(join) = join.filter(|join| can_spill(join) && is_too_large(join, holding)) else {
+        return Ok(None);
+    };
+    match holding.build_side_bytes() {
+        Some(bytes) => {
+            let hybrid = HybridHashJoinExec::of(join, bytes)?;
+            Ok(hybrid.map(|hybrid| Arc::new(hybrid) as _))
+        }
+        None => merged(join).map(Some),
+    }
 }
 
 fn is_too_large(join: &HashJoinExec, holding: Holding) -> bool {
-    if let Holding::Nothing = holding {
+    if matches!(holding, Holding::Parts(_) | Holding::Nothing) {
         return true;
     }
     let build = RowSizes::of(join.left().as_ref());
@@ -43,16 +53,19 @@ fn is_too_large(join: &HashJoinExec, holding: Holding) -> bool {
     bytes.is_some_and(|bytes| bytes > holding.operator_bytes())
 }
 
-/// Whether a merge of sorted inputs means the same. NOT IN over values that may be NULL is more than a join.
-fn can_merge(join: &HashJoinExec) -> bool {
+/// Whether other joins mean the same. NOT IN over values that may be NULL is more than a join.
+fn can_spill(join: &HashJoinExec) -> bool {
     !join.null_aware && !join.on().is_empty()
 }
 
-/// Whether the plan, or a subplan that is computed once, has hash joins that could be merges.
+/// Whether the plan, or a subplan that is computed once, has hash joins that others could stand for.
 pub fn has_hash_joins(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     plan.exists(|node| match node.downcast_ref::<SharedSubplanExec>() {
         Some(shared) => has_hash_joins(shared.plan()),
-        None => Ok(node.downcast_ref::<HashJoinExec>().is_some_and(can_merge)),
+        None => {
+            let is_hash_join = node.downcast_ref::<HashJoinExec>().is_some_and(can_spill);
+            Ok(is_hash_join || node.is::<HybridHashJoinExec>())
+        }
     })
 }
 

@@ -50,15 +50,25 @@ fn asking(
             }
             None => None,
         },
-        PhysicalJoin::Hash(join) => match filter_of(join) {
-            Some(filter) => {
-                let builder = HashJoinExecBuilder::from(join).with_filter(asking(&filter));
-                Some(builder.build_exec()?)
-            }
-            None => None,
-        },
+        PhysicalJoin::Hash(join) => {
+            let asking = asking_hash_join(join, interruption)?;
+            asking.map(|join| Arc::new(join) as _)
+        }
+        PhysicalJoin::Hybrid(hybrid) => {
+            let asking = asking_hash_join(hybrid.join(), interruption)?;
+            asking.map(|join| Arc::new(hybrid.with_join(join)) as _)
+        }
         PhysicalJoin::Cross | PhysicalJoin::SortMerge(_) => None,
     })
+}
+
+fn asking_hash_join(
+    join: &HashJoinExec,
+    interruption: &Interruption,
+) -> Result<Option<HashJoinExec>> {
+    let filter = filter_of(join).map(|filter| asking_filter(&filter, interruption));
+    let builder = |filter| HashJoinExecBuilder::from(join).with_filter(Some(filter));
+    filter.map(|filter| builder(filter).build()).transpose()
 }
 
 /// The filter of a hash join. One whose result has no pairs, but rows of one side, takes all pairs of a batch before it gives a row: so it has

@@ -21,6 +21,9 @@ const PROBE_COST: f64 = 1.0;
 /// Cost of building a result row.
 const OUTPUT_COST: f64 = 1.0;
 
+/// A column with this share of distinct values is a key.
+const KEY_SHARE: f64 = 0.9;
+
 /// A tree is better than another only if it costs less than this share of it, and a side is smaller
 /// only if it has less than this share of the other's rows: what is nearer are errors of estimates.
 const CLEARLY_LESS: f64 = 0.95;
@@ -239,7 +242,7 @@ impl<'g> JoinOrderSearch<'g> {
             (a, b)
         };
         let set = left.set | right.set;
-        let rows = (left.rows * right.rows * self.share(left.set, right.set)).max(1.0);
+        let rows = (left.rows * right.rows * self.share(left, right)).max(1.0);
         let cost = left.cost
             + right.cost
             + BUILD_COST * left.rows
@@ -255,7 +258,8 @@ impl<'g> JoinOrderSearch<'g> {
     }
 
     /// Share of the pairs of rows that the predicates between two sets keep.
-    fn share(&self, left: InputSet, right: InputSet) -> f64 {
+    fn share(&self, left_part: &JoinTreeCandidate, right_part: &JoinTreeCandidate) -> f64 {
+        let (left, right) = (left_part.set, right_part.set);
         let mut keys = 0;
         let (mut left_values, mut right_values) = (1.0, 1.0);
         let (mut left_owners, mut right_owners) = (0, 0);
@@ -264,11 +268,11 @@ impl<'g> JoinOrderSearch<'g> {
                 continue;
             }
             keys += 1;
-            for (side, values, owners) in [
-                (left, &mut left_values, &mut left_owners),
-                (right, &mut right_values, &mut right_owners),
+            for (part, values, owners) in [
+                (left_part, &mut left_values, &mut left_owners),
+                (right_part, &mut right_values, &mut right_owners),
             ] {
-                let (owner, distinct) = self.fewest_values(class, side);
+                let (owner, distinct) = self.fewest_values(class, part);
                 *values *= distinct;
                 *owners |= owner;
             }
@@ -289,18 +293,28 @@ impl<'g> JoinOrderSearch<'g> {
         share / values.max(1.0)
     }
 
-    /// The member of `class` in `side` with the fewest distinct values: after the joins within the
-    /// side no more than these are left.
+    /// The member of `class` in `part` with the fewest distinct values: after the joins within the
+    /// part no more than these are left, and of a key no more than the part has rows.
     fn fewest_values(
         &self,
         class: &super::graph::EqualityClass,
-        side: InputSet,
+        part: &JoinTreeCandidate,
     ) -> (InputSet, f64) {
         let members = class
             .members
             .iter()
-            .filter(|(input, _)| side & (1 << input) != 0);
-        let values = members.map(|(input, expr)| (1 << input, self.inputs[*input].distinct(expr)));
+            .filter(|(input, _)| part.set & (1 << input) != 0);
+        let values = members.map(|(input, expr)| {
+            let owner = &self.inputs[*input];
+            let distinct = owner.distinct(expr);
+            let is_key = distinct >= KEY_SHARE * owner.base_rows;
+            let left = if is_key {
+                distinct.min(part.rows)
+            } else {
+                distinct
+            };
+            (1 << input, left)
+        });
         values
             .min_by(|a, b| a.1.total_cmp(&b.1))
             .unwrap_or((0, 1.0))

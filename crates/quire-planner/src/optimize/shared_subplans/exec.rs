@@ -18,7 +18,7 @@ use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, reset
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, displayable, execute_stream,
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, execute_stream,
 };
 use futures::future::{BoxFuture, Shared};
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -110,6 +110,11 @@ impl SharedSubplanExec {
         }
     }
 
+    /// What `EXPLAIN` shows below the place.
+    pub(super) fn shown_plan(&self) -> Option<&Arc<dyn ExecutionPlan>> {
+        self.is_first.then_some(&self.rows.plan)
+    }
+
     /// What is computed once.
     pub(in crate::optimize) fn plan(&self) -> &Arc<dyn ExecutionPlan> {
         &self.rows.plan
@@ -139,16 +144,7 @@ impl fmt::Debug for SharedSubplanExec {
 impl DisplayAs for SharedSubplanExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.rows.number;
-        write!(f, "SharedSubplanExec: subplan={number}")?;
-        if !self.is_first {
-            return Ok(());
-        }
-        writeln!(f, ", which is")?;
-        let plan = displayable(self.rows.plan.as_ref()).indent(false);
-        for line in plan.to_string().lines() {
-            writeln!(f, "      | {line}")?;
-        }
-        write!(f, "    end of subplan={number}")
+        write!(f, "SharedSubplanExec: subplan={number}")
     }
 }
 

@@ -12,16 +12,23 @@ mod reach;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
+use datafusion::physical_plan::ExecutionPlan;
 
 pub(super) use exec::{SharedSubplanExec, SubplanRows};
 
 use super::shared_rows::{SharedPlan, is_volatile};
 use crate::scan::{ColumnTableProvider, RowTableProvider};
+
+/// What the first place of a shared subplan shows below it.
+pub fn shared_subplan(place: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
+    place.downcast_ref::<SharedSubplanExec>()?.shown_plan()
+}
 
 /// The plan with one node for all places of a subplan.
 pub(super) fn shared(plan: LogicalPlan) -> Result<LogicalPlan> {

@@ -1,21 +1,20 @@
 //! The operator that stands for a partial aggregation over grouping sets: its input has the groups of all keys.
 
 use std::fmt::{self, Formatter};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
-use datafusion::physical_plan::stream::{EmptyRecordBatchStream, RecordBatchStreamAdapter};
-use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::merging::{SetExpansion, merging};
+use crate::optimize::batches_once::batches_once;
 use crate::scan::{AggregateStandIn, StandInExec};
 
 /// The operator.
@@ -93,13 +92,8 @@ fn merged(
         let batches = expansion.expand(&batch?)?;
         Ok::<_, DataFusionError>(stream::iter(batches).map(Ok))
     });
-    let states = RecordBatchStreamAdapter::new(Arc::clone(&schema), states.try_flatten());
-    let states = Arc::new(StateStream {
-        schema: Arc::clone(&schema),
-        batches: Mutex::new(Some(Box::pin(states))),
-    });
-    let states = StreamingTableExec::try_new(schema, vec![states], None, [], false, None)?;
-    merging(aggregate, Arc::new(states))?.execute(0, context)
+    let states = RecordBatchStreamAdapter::new(schema, states.try_flatten());
+    merging(aggregate, batches_once(Box::pin(states))?)?.execute(0, context)
 }
 
 /// What comes of no rows: the set without keys has a group nevertheless.
@@ -109,28 +103,4 @@ fn without_rows(
 ) -> Result<SendableRecordBatchStream> {
     let nothing = Arc::new(EmptyExec::new(aggregate.input().schema()));
     replace_children_if_necessary(Arc::new(aggregate), vec![nothing])?.execute(0, context)
-}
-
-/// Batches that are read once.
-struct StateStream {
-    schema: SchemaRef,
-    batches: Mutex<Option<SendableRecordBatchStream>>,
-}
-
-impl fmt::Debug for StateStream {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StateStream").finish_non_exhaustive()
-    }
-}
-
-impl PartitionStream for StateStream {
-    fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
-        let nothing = || Box::pin(EmptyRecordBatchStream::new(Arc::clone(&self.schema))) as _;
-        batches.take().unwrap_or_else(nothing)
-    }
 }

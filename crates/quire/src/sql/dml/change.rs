@@ -14,6 +14,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::sql::sqlparser::ast::{Delete, Update, With};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_exec::explained::ExplainedOperator;
 use quire_exec::plan::WriteKind;
 use quire_kv::mvcc::TableLockMode;
 use quire_planner::optimize;
@@ -123,14 +124,14 @@ pub(super) async fn explain(
     mut changed: ChangedRows,
     with_programs: bool,
     token: &CancelToken,
-) -> Result<String, Error> {
+) -> Result<ExplainedOperator, Error> {
     let table = super::target::seen(&snapshot, &changed.table)?;
     replace_defaults(&mut changed, table.definition())?;
     let (context, planned) = plan(session, snapshot, &changed, &table, None, token).await?;
     if let ChangeTarget::Rows(rows) = &table {
         let write = tuple_write(session, &changed, rows, (&context, &planned));
-        if let Some(text) = write.explanation(with_programs, token).await? {
-            return Ok(text);
+        if let Some(explained) = write.explanation(with_programs, token).await? {
+            return Ok(explained);
         }
     }
     let title = format!(
@@ -138,7 +139,7 @@ pub(super) async fn explain(
         kind_of(&changed).name(),
         changed.table
     );
-    planned.explained(&context, &title).await
+    planned.explained(&context, title).await
 }
 
 fn kind_of(changed: &ChangedRows) -> WriteKind {

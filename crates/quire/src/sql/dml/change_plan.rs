@@ -11,9 +11,10 @@ use datafusion::arrow::array::{BinaryViewArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
-use datafusion::physical_plan::displayable;
 use datafusion::sql::sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
 use quire_error::Error;
+use quire_exec::explained::ExplainedOperator;
+use quire_planner::explained::explained_plan;
 use quire_planner::optimize::settle_types;
 use quire_planner::scan::ROW_KEY_COLUMN;
 use quire_sql::names;
@@ -45,15 +46,16 @@ pub(super) struct ChangePlan {
 }
 
 impl ChangePlan {
-    /// The plan of batches that find the rows, a line for each step, for `EXPLAIN`.
+    /// The plan of batches that find the rows, below the change, for `EXPLAIN`.
     pub(super) async fn explained(
         &self,
         context: &StatementContext,
-        title: &str,
-    ) -> Result<String, Error> {
+        change: String,
+    ) -> Result<ExplainedOperator, Error> {
         let physical = context.physical(&self.plan).await?;
-        let shown = displayable(physical.as_ref()).indent(false);
-        Ok(format!("{title}\n{shown}"))
+        let mut explained = ExplainedOperator::new(change);
+        explained.inputs = vec![explained_plan(&physical)?];
+        Ok(explained)
     }
 }
 

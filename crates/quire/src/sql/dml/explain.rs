@@ -3,6 +3,7 @@
 use datafusion::sql::sqlparser::ast::Statement;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_exec::explained::ExplainedOperator;
 use quire_sql::reject::not_supported;
 use quire_tables::Snapshot;
 
@@ -10,14 +11,14 @@ use super::changed_rows::ChangedRows;
 use super::{change, insert_rows};
 use crate::session::Session;
 
-/// The plan of `INSERT`, `UPDATE` or `DELETE`, a line for each step.
+/// The plan of `INSERT`, `UPDATE` or `DELETE`.
 pub(in crate::sql) async fn explain(
     session: &Session,
     snapshot: Snapshot,
     statement: Statement,
     with_programs: bool,
     token: &CancelToken,
-) -> Result<String, Error> {
+) -> Result<ExplainedOperator, Error> {
     let changed = match statement {
         Statement::Insert(insert) => {
             return insert_rows::explain(session, snapshot, &insert, with_programs, token).await;

@@ -12,6 +12,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::sqlparser::ast::{
     Insert, OnInsert, Query, SelectItem, SetExpr, TableObject, With,
 };
+use quire_exec::explained::ExplainedOperator;
 use quire_exec::plan::WriteKind;
 use quire_kv::mvcc::TableLockMode;
 use quire_tables::row_table::TupleValue;
@@ -103,7 +104,7 @@ pub(super) async fn explain(
     insert: &Insert,
     with_programs: bool,
     token: &CancelToken,
-) -> Result<String, Error> {
+) -> Result<ExplainedOperator, Error> {
     let TableObject::TableName(name) = &insert.table else {
         return Err(not_supported("INSERT into a function"));
     };
@@ -114,12 +115,12 @@ pub(super) async fn explain(
     let (context, planned) = plan(session, snapshot, insert, definition, &alias, token).await?;
     if let (ChangeTarget::Rows(table), None) = (&target, &insert.on) {
         let write = tuple_write(session, table, (&context, &planned));
-        if let Some(text) = write.explanation(with_programs, token).await? {
-            return Ok(text);
+        if let Some(explained) = write.explanation(with_programs, token).await? {
+            return Ok(explained);
         }
     }
     let title = format!("insert into {name}, rows by batches");
-    planned.explained(&context, &title).await
+    planned.explained(&context, title).await
 }
 
 fn tuple_write<'a>(

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_exec::explained::ExplainedOperator;
 use quire_exec::plan::{Plan, WriteKind, WriteNode};
 use quire_exec::tuple::{NotWritten, RowSink, SharedSink, WrittenRow};
 use quire_tables::row_table::{TupleValue, recycled};
@@ -142,7 +143,7 @@ impl TupleWrite<'_> {
         &self,
         with_programs: bool,
         token: &CancelToken,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Option<ExplainedOperator>, Error> {
         match self.change(token).await? {
             Some(change) => change.explanation(self.session, with_programs, token),
             None => Ok(None),

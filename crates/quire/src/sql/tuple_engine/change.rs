@@ -8,6 +8,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_exec::explained::ExplainedOperator;
 use quire_exec::plan::{Expression, Plan, PlanColumn, PlanQuery, WriteNode};
 use quire_exec::tuple::{NotWritten, QueryOptions, RowSink, SharedSink, TupleQuery, WrittenRow};
 use quire_functions::ExecutorChoice;
@@ -159,7 +160,7 @@ impl TupleChange {
         session: &Session,
         with_programs: bool,
         token: &CancelToken,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Option<ExplainedOperator>, Error> {
         let options = QueryOptions {
             sink: Some(SharedSink(Arc::new(Mutex::new(NoSink)))),
             is_counted: true,

@@ -2,6 +2,7 @@
 
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_exec::explained::ExplainedOperator;
 use quire_exec::tuple::{QueryOptions, TupleQuery};
 use quire_tables::Snapshot;
 
@@ -56,7 +57,7 @@ pub(in crate::sql) async fn explanation(
     planned: &PlannedQuery,
     with_programs: bool,
     token: &CancelToken,
-) -> Result<Result<String, String>, Error> {
+) -> Result<Result<ExplainedOperator, String>, Error> {
     let options = QueryOptions {
         is_counted: true,
         ..options_of(session, token)
@@ -78,7 +79,7 @@ pub(in crate::sql) async fn analysis(
     planned: &PlannedQuery,
     with_programs: bool,
     token: &CancelToken,
-) -> Result<Result<String, String>, Error> {
+) -> Result<Result<ExplainedOperator, String>, Error> {
     let options = QueryOptions {
         is_counted: true,
         ..options_of(session, token)

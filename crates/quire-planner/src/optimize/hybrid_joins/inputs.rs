@@ -1,0 +1,236 @@
+//! What a join reads: its build side in memory, or both sides in parts.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::common::utils::memory::get_record_batch_memory_size;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
+use datafusion::physical_plan::metrics::SpillMetrics;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+
+use super::parts::{SidePart, SideSplit};
+use crate::optimize::batches_once::batches_once;
+
+/// What finds a row in a hash table.
+const ENTRY_BYTES: usize = 24;
+/// The join holds its batches, and all of them as one, until the table is built.
+const COPIES: usize = 2;
+/// Parts are split so often. What is in one part then has the same key, or nearly all of it, and no hash tells it apart.
+const LEVELS_MAX: u64 = 4;
+
+/// A join, and what it may hold in memory.
+#[derive(Clone)]
+pub(super) struct JoinTemplate {
+    pub(super) join: Arc<HashJoinExec>,
+    pub(super) bytes_max: usize,
+    pub(super) metrics: SpillMetrics,
+}
+
+/// The rows of both sides that have one hash of their keys.
+pub(super) struct JoinPart {
+    left: SidePart,
+    right: SidePart,
+}
+
+/// What is known when the build side has been read.
+pub(super) enum JoinInputs {
+    /// It fits: the join, with that side in memory.
+    InMemory(Arc<dyn ExecutionPlan>),
+    /// It does not.
+    Parts(Vec<JoinPart>),
+}
+
+/// The rows of a build side.
+enum BuildSide {
+    InMemory(Vec<RecordBatch>),
+    /// They are more than may be held.
+    TooLarge(SendableRecordBatchStream),
+}
+
+impl JoinTemplate {
+    /// Reads the build side, and the probe side as well if there must be parts.
+    pub(super) async fn inputs(&self, context: Arc<TaskContext>) -> Result<JoinInputs> {
+        let left = self.join.left().execute(0, Arc::clone(&context))?;
+        match self.build_side(left, &context).await? {
+            BuildSide::InMemory(batches) => {
+                let left = self.in_memory(batches)?;
+                let children = vec![left, Arc::clone(self.join.right())];
+                let join = self.join.builder().with_new_children(children)?;
+                Ok(JoinInputs::InMemory(join.build_exec()?))
+            }
+            BuildSide::TooLarge(left) => {
+                let left = self.left_split(0).split(left, &context).await?;
+                let right = self.right_parts(&context).await?;
+                Ok(JoinInputs::Parts(pairs(left, right)))
+            }
+        }
+    }
+
+    /// The rows of a join of parts.
+    pub(super) fn joined(
+        &self,
+        part: &JoinPart,
+        level: u64,
+        context: &Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let (left, right) = (part.left.read()?, part.right.read()?);
+        let (template, context) = (self.clone(), Arc::clone(context));
+        let rows = async move { template.streams_joined(left, right, level, context).await };
+        let rows = stream::once(rows).try_flatten();
+        let schema = self.join.schema();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    /// The rows of a join of streams, which have been split `level` times. Boxed, as parts of parts are joined by it.
+    fn streams_joined(
+        self,
+        left: SendableRecordBatchStream,
+        right: SendableRecordBatchStream,
+        level: u64,
+        context: Arc<TaskContext>,
+    ) -> BoxFuture<'static, Result<SendableRecordBatchStream>> {
+        async move {
+            let left = match self.build_side(left, &context).await? {
+                BuildSide::InMemory(batches) => self.in_memory(batches)?,
+                BuildSide::TooLarge(left) if level >= LEVELS_MAX => batches_once(left)?,
+                BuildSide::TooLarge(left) => {
+                    let left = self.left_split(level).split(left, &context).await?;
+                    let right = self.right_split(level).split(right, &context).await?;
+                    return Ok(self.parts_joined(pairs(left, right), level + 1, context));
+                }
+            };
+            // Its own filter would be on the keys of one part.
+            let join = self.join.builder().reset_state();
+            let join = join
+                .with_partition_mode(PartitionMode::CollectLeft)
+                .recompute_properties()
+                .with_new_children(vec![left, batches_once(right)?])?;
+            execute_stream(join.build_exec()?, context)
+        }
+        .boxed()
+    }
+
+    /// The rows of some parts, one after the other.
+    pub(super) fn parts_joined(
+        self,
+        parts: Vec<JoinPart>,
+        level: u64,
+        context: Arc<TaskContext>,
+    ) -> SendableRecordBatchStream {
+        let schema = self.join.schema();
+        let rows = stream::iter(parts).map(move |part| self.joined(&part, level, &context));
+        let rows = rows.try_flatten();
+        Box::pin(RecordBatchStreamAdapter::new(schema, rows))
+    }
+
+    /// Collects rows as long as there is memory for them and for a hash table.
+    async fn build_side(
+        &self,
+        mut rows: SendableRecordBatchStream,
+        context: &TaskContext,
+    ) -> Result<BuildSide> {
+        let memory = MemoryConsumer::new("build side of a join");
+        let memory = memory.with_can_spill(true).register(context.memory_pool());
+        let mut batches = Vec::new();
+        while let Some(batch) = rows.try_next().await? {
+            let bytes = held_bytes(&batch);
+            batches.push(batch);
+            if memory.size() + bytes > self.bytes_max || memory.try_grow(bytes).is_err() {
+                return Ok(BuildSide::TooLarge(continued(batches, rows, memory)));
+            }
+        }
+        // The join reserves memory itself.
+        Ok(BuildSide::InMemory(batches))
+    }
+
+    fn in_memory(&self, batches: Vec<RecordBatch>) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = self.join.left().schema();
+        let rows = stream::iter(batches).map(Ok);
+        batches_once(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    /// The parts of the probe side, all of whose partitions are read at the same time.
+    async fn right_parts(&self, context: &Arc<TaskContext>) -> Result<Vec<SidePart>> {
+        let right = self.join.right();
+        let partitions = 0..right.properties().partitioning.partition_count();
+        let tasks = partitions.map(|partition| {
+            let rows = right.execute(partition, Arc::clone(context))?;
+            let (split, context) = (self.right_split(0), Arc::clone(context));
+            let task = async move { split.split(rows, &context).await };
+            Ok(SpawnedTask::spawn(task))
+        });
+        let tasks = tasks.collect::<Result<Vec<_>>>()?;
+        let mut parts: Vec<SidePart> = Vec::new();
+        for task in tasks {
+            let of_partition = task.join().await.map_err(|error| {
+                DataFusionError::Internal(format!(
+                    "the probe side of a join was not split: {error}"
+                ))
+            })??;
+            if parts.is_empty() {
+                parts = of_partition;
+            } else {
+                let both = parts.iter_mut().zip(of_partition);
+                both.for_each(|(part, other)| part.merge(other));
+            }
+        }
+        Ok(parts)
+    }
+
+    fn left_split(&self, level: u64) -> SideSplit {
+        let keys = self.join.on().iter().map(|(left, _)| Arc::clone(left));
+        self.split_of(self.join.left(), keys.collect(), level)
+    }
+
+    fn right_split(&self, level: u64) -> SideSplit {
+        let keys = self.join.on().iter().map(|(_, right)| Arc::clone(right));
+        self.split_of(self.join.right(), keys.collect(), level)
+    }
+
+    fn split_of(
+        &self,
+        side: &Arc<dyn ExecutionPlan>,
+        keys: Vec<Arc<dyn PhysicalExpr>>,
+        level: u64,
+    ) -> SideSplit {
+        SideSplit {
+            schema: side.schema(),
+            keys,
+            level,
+            metrics: self.metrics.clone(),
+            bytes_max: self.bytes_max,
+        }
+    }
+}
+
+/// What has been collected and what comes behind it. Batches give their memory back as they are read.
+fn continued(
+    batches: Vec<RecordBatch>,
+    rest: SendableRecordBatchStream,
+    memory: MemoryReservation,
+) -> SendableRecordBatchStream {
+    let schema = rest.schema();
+    let collected = stream::iter(batches).map(move |batch| {
+        memory.shrink(held_bytes(&batch).min(memory.size()));
+        Ok(batch)
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, collected.chain(rest)))
+}
+
+/// What a join holds for the rows of its build side.
+fn held_bytes(batch: &RecordBatch) -> usize {
+    COPIES * get_record_batch_memory_size(batch) + batch.num_rows() * ENTRY_BYTES
+}
+
+fn pairs(left: Vec<SidePart>, right: Vec<SidePart>) -> Vec<JoinPart> {
+    let both = left.into_iter().zip(right);
+    both.map(|(left, right)| JoinPart { left, right }).collect()
+}

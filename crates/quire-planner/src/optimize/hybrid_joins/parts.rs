@@ -1,0 +1,251 @@
+//! The rows of one side of a join, split by their keys into temporary files.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::{BatchCoalescer, take_record_batch};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::common::hash_utils::{RandomState, create_hashes};
+use datafusion::execution::spill_file::SpillFile;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::SpillManager;
+use datafusion::physical_plan::metrics::SpillMetrics;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{StreamExt, TryStreamExt, stream};
+
+/// Parts that a side is split into.
+pub(super) const PART_COUNT: usize = 16;
+/// Rows that are written to a file at a time, at most.
+const WRITTEN_ROWS_MAX: usize = 1024;
+/// And at least, however little memory there is.
+const WRITTEN_ROWS_MIN: usize = 64;
+/// What a value of variable length takes in memory, about.
+const VALUE_BYTES: usize = 32;
+/// Seeds begin here, so that they are not those by which rows are distributed to threads: all rows of a thread would be in few parts.
+const FIRST_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// How a side is split.
+#[derive(Clone)]
+pub(super) struct SideSplit {
+    pub(super) schema: SchemaRef,
+    pub(super) keys: Vec<Arc<dyn PhysicalExpr>>,
+    /// How often its rows have been split before.
+    pub(super) level: u64,
+    pub(super) metrics: SpillMetrics,
+    pub(super) bytes_max: usize,
+}
+
+/// The rows of one side with one hash of their keys, modulo [`PART_COUNT`].
+pub(super) struct SidePart {
+    manager: SpillManager,
+    files: Vec<Arc<dyn SpillFile>>,
+}
+
+impl SidePart {
+    /// The rows, in any order.
+    pub(super) fn read(&self) -> Result<SendableRecordBatchStream> {
+        let files = self.files.iter();
+        let streams = files.map(|file| {
+            let file = Arc::clone(file);
+            self.manager.read_spill_as_stream_unbuffered(file, None)
+        });
+        let streams = streams.collect::<Result<Vec<_>>>()?;
+        let rows = stream::iter(streams).flatten();
+        let schema = Arc::clone(self.manager.schema());
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    /// The same part of the same side, read by another thread.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.files.extend(other.files);
+    }
+}
+
+impl SideSplit {
+    /// Splits all rows of a stream.
+    pub(super) async fn split(
+        &self,
+        mut rows: SendableRecordBatchStream,
+        context: &TaskContext,
+    ) -> Result<Vec<SidePart>> {
+        let manager = SpillManager::new(
+            context.runtime_env(),
+            self.metrics.clone(),
+            Arc::clone(&self.schema),
+        );
+        let manager = manager.with_compression_type(context.session_config().spill_compression());
+        let mut writers: Vec<_> = (0..PART_COUNT)
+            .map(|_| PartWriter::new(&manager, self.written_rows()))
+            .collect();
+        while let Some(batch) = rows.try_next().await? {
+            let places = self.places(&batch)?;
+            for (writer, rows) in writers.iter_mut().zip(places) {
+                if !rows.is_empty() {
+                    writer.write(take_record_batch(&batch, &UInt32Array::from(rows))?)?;
+                }
+            }
+        }
+        writers.into_iter().map(PartWriter::finish).collect()
+    }
+
+    /// The rows of each part.
+    fn places(&self, batch: &RecordBatch) -> Result<Vec<Vec<u32>>> {
+        let keys = self.keys.iter();
+        let keys = keys.map(|key| key.evaluate(batch)?.into_array(batch.num_rows()));
+        let keys = keys.collect::<Result<Vec<ArrayRef>>>()?;
+        let mut hashes = vec![0; batch.num_rows()];
+        let state = RandomState::with_seed(FIRST_SEED.wrapping_add(self.level));
+        create_hashes(&keys, &state, &mut hashes)?;
+        let mut places = vec![Vec::new(); PART_COUNT];
+        for (row, hash) in (0..).zip(&hashes) {
+            places[*hash as usize % PART_COUNT].push(row);
+        }
+        Ok(places)
+    }
+
+    /// As many rows at a time as leave most of the memory to others.
+    fn written_rows(&self) -> usize {
+        let fields = self.schema.fields().iter();
+        let widths = fields.map(|field| field.data_type().primitive_width());
+        let row_bytes: usize = widths.map(|width| width.unwrap_or(VALUE_BYTES)).sum();
+        let rows = self.bytes_max / 4 / PART_COUNT / row_bytes.max(1);
+        rows.clamp(WRITTEN_ROWS_MIN, WRITTEN_ROWS_MAX)
+    }
+}
+
+/// Appends a batch to a file, or ends it. DataFusion does not export the type of its file.
+type FileWriter = Box<dyn FnMut(Option<&RecordBatch>) -> Result<Option<Arc<dyn SpillFile>>> + Send>;
+
+/// Writes the rows of one part.
+struct PartWriter {
+    manager: SpillManager,
+    waiting: BatchCoalescer,
+    /// Nothing as long as no batch is full.
+    file: Option<FileWriter>,
+}
+
+impl PartWriter {
+    fn new(manager: &SpillManager, written_rows: usize) -> Self {
+        Self {
+            manager: manager.clone(),
+            waiting: BatchCoalescer::new(Arc::clone(manager.schema()), written_rows),
+            file: None,
+        }
+    }
+
+    fn write(&mut self, rows: RecordBatch) -> Result<()> {
+        self.waiting.push_batch(rows)?;
+        self.write_completed()
+    }
+
+    fn write_completed(&mut self) -> Result<()> {
+        while let Some(batch) = self.waiting.next_completed_batch() {
+            let file = match &mut self.file {
+                Some(file) => file,
+                None => self.file.insert(new_file(&self.manager)?),
+            };
+            file(Some(&batch))?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<SidePart> {
+        self.waiting.finish_buffered_batch()?;
+        self.write_completed()?;
+        let file = self.file.as_mut().map(|file| file(None)).transpose()?;
+        Ok(SidePart {
+            manager: self.manager,
+            files: file.flatten().into_iter().collect(),
+        })
+    }
+}
+
+fn new_file(manager: &SpillManager) -> Result<FileWriter> {
+    let mut file = manager.create_in_progress_file("part of a join")?;
+    Ok(Box::new(move |batch| match batch {
+        Some(batch) => file.append_batch(batch).map(|_| None),
+        None => file.finish(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::collections::HashMap;
+
+    use datafusion::arrow::array::{AsArray, Int64Array, StringViewArray};
+    use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
+    use datafusion::physical_expr::expressions::Column;
+    use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+    use futures::executor::block_on;
+
+    use super::*;
+
+    fn split(level: u64) -> SideSplit {
+        let fields = vec![
+            Field::new("k", DataType::Int64, true),
+            Field::new("t", DataType::Utf8View, true),
+        ];
+        SideSplit {
+            schema: Arc::new(Schema::new(fields)),
+            keys: vec![Arc::new(Column::new("k", 0))],
+            level,
+            metrics: SpillMetrics::new(&ExecutionPlanMetricsSet::new(), 0),
+            bytes_max: 1 << 20,
+        }
+    }
+
+    /// Rows `first..first + count`, each key three times in a row and every fifth NULL.
+    fn batch(split: &SideSplit, first: i64, count: i64) -> RecordBatch {
+        let rows = || first..first + count;
+        let keys: Int64Array = rows().map(|row| (row % 5 > 0).then_some(row / 3)).collect();
+        let texts = rows().map(|row| format!("a text that is not short {row}"));
+        let texts = StringViewArray::from_iter_values(texts);
+        let columns: Vec<ArrayRef> = vec![Arc::new(keys), Arc::new(texts)];
+        RecordBatch::try_new(Arc::clone(&split.schema), columns).unwrap()
+    }
+
+    /// The part of each key, and the rows of all parts.
+    fn parts_of_keys(level: u64, batch_rows: i64) -> (HashMap<Option<i64>, usize>, Vec<String>) {
+        let split = split(level);
+        let batches: Vec<_> = (0..6000 / batch_rows)
+            .map(|number| Ok(batch(&split, number * batch_rows, batch_rows)))
+            .collect();
+        let schema = Arc::clone(&split.schema);
+        let rows = RecordBatchStreamAdapter::new(schema, stream::iter(batches));
+        let context = TaskContext::default();
+        let parts = block_on(split.split(Box::pin(rows), &context)).unwrap();
+        assert_eq!(parts.len(), PART_COUNT);
+        let (mut places, mut texts) = (HashMap::new(), Vec::new());
+        for (number, part) in parts.iter().enumerate() {
+            let read: Vec<RecordBatch> = block_on(part.read().unwrap().try_collect()).unwrap();
+            for batch in read {
+                let keys = batch.column(0).as_primitive::<Int64Type>();
+                for key in keys {
+                    assert_eq!(*places.entry(key).or_insert(number), number, "{key:?}");
+                }
+                let values = batch.column(1).as_string_view();
+                texts.extend(values.iter().flatten().map(str::to_owned));
+            }
+        }
+        texts.sort();
+        (places, texts)
+    }
+
+    #[test]
+    fn rows_with_the_same_key_are_in_the_same_part() {
+        let (places, texts) = parts_of_keys(0, 1000);
+        let mut expected: Vec<_> = (0..6000)
+            .map(|row| format!("a text that is not short {row}"))
+            .collect();
+        expected.sort();
+        assert_eq!(texts, expected);
+        // However the rows come, and by another hash at another level.
+        assert_eq!(parts_of_keys(0, 300).0, places);
+        let again = parts_of_keys(1, 1000).0;
+        let moved = places.iter().filter(|(key, part)| again[*key] != **part);
+        assert!(moved.count() > places.len() / 2);
+    }
+}
