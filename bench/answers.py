@@ -4,7 +4,8 @@ import datetime
 import decimal
 import math
 
-RELATIVE, ABSOLUTE = 1e-5, 1e-2
+# Averages and quotients of decimals have six digits behind the point in Hyper, the last one cut off.
+RELATIVE, ABSOLUTE = 1e-6, 2e-6
 
 
 def plain(value):

@@ -96,6 +96,8 @@ def answer_in_duckdb(pipe, path, memory, threads):
         connection.execute(f"SET temp_directory = '{folder}'")
         if memory:
             connection.execute(f"SET memory_limit = '{memory}'")
+        # The first table loads pyarrow.
+        connection.sql("SELECT 1").to_arrow_table()
         pipe.send(None)
         while (asked := pipe.recv()) is not None:
             sql, with_rows = asked

@@ -58,7 +58,7 @@ def measure(files, limit_mib, texts, rounds):
 def report(found, limit_mib, unlimited):
     print(f"\n{'all memory' if limit_mib is None else f'{limit_mib} MiB'}; bar {BAR} each", end="")
     turns.print_times(found, "Quire", [("Quire", "DuckDB")])
-    turns.print_sum(found, "Quire", "DuckDB", BAR)
+    turns.print_ahead(found, "Quire", "DuckDB", len(found.statements))
     turns.print_failures(found)
     turns.print_differing(found, "Quire", ["DuckDB"])
     if unlimited is not None:

@@ -156,8 +156,8 @@ def print_queries(found, given):
     pairs = [("Quire", peer) for peer in peers] + ([(BESIDE_DATAFUSION, "DataFusion")] if given.datafusion else [])
     turns.print_times(found, "Quire", pairs)
     for peer in peers:
-        ahead = turns.print_sum(found, "Quire", peer, SHUFFLED_BAR if given.shuffled else BAR)
-        print(f"  of the {len(found.statements)} it has to be ahead on {AHEAD_BAR}: {'kept' if ahead >= AHEAD_BAR else 'missed'}")
+        turns.print_sum(found, "Quire", peer, SHUFFLED_BAR if given.shuffled else BAR)
+        turns.print_ahead(found, "Quire", peer, AHEAD_BAR)
     if given.datafusion:
         turns.print_sum(found, BESIDE_DATAFUSION, "DataFusion", None)
     turns.print_failures(found)

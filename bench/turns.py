@@ -85,14 +85,20 @@ def print_times(found, label, pairs):
 
 
 def print_sum(found, label, peer, bar):
-    """The ratio of the sums, and on how many statements ours is the faster one."""
+    """The ratio of the sums, beside the bar if there is one."""
     ours, theirs = found.sums(label, peer)
+    if not theirs:
+        print(f"{label} / {peer}: they answer nothing together")
+        return
+    beside = f" ({kept(ours / theirs, bar)})" if bar else ""
+    print(f"{label} / {peer}, sum: {ours * 1e3:,.1f} ms / {theirs * 1e3:,.1f} ms = {ours / theirs:.2f}{beside}")
+
+
+def print_ahead(found, label, peer, bar):
+    """On how many statements ours takes less, beside how many it has to be."""
     ratios = [found.ratio(label, peer, name) for name in found.statements]
     ahead = sum(ratio is not None and ratio < 1 for ratio in ratios)
-    share = f"{ours * 1e3:,.1f} ms / {theirs * 1e3:,.1f} ms = {ours / theirs:.2f}" if theirs else "nothing answered"
-    print(f"{label} / {peer}, sum: {share}{f' ({kept(ours / theirs, bar)})' if theirs and bar else ''}; "
-          f"ahead on {ahead} of {len(ratios)}")
-    return ahead
+    print(f"{label} is ahead of {peer} on {ahead} of {len(ratios)} (bar {bar}, {'kept' if ahead >= bar else 'missed'})")
 
 
 def print_failures(found):
