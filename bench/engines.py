@@ -91,7 +91,7 @@ def answer_in_duckdb(pipe, path, memory, threads):
     import duckdb
 
     connection = duckdb.connect(str(path), read_only=True)
-    connection.execute(f"SET threads = {threads}")
+    connection.execute(f"SET threads = {threads}; SET enable_progress_bar = false")
     with tempfile.TemporaryDirectory(prefix="duckdb-bench-") as folder:
         connection.execute(f"SET temp_directory = '{folder}'")
         if memory:
