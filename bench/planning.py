@@ -4,8 +4,8 @@
 
 Each process is a new one and is asked EXPLAIN of every query once, in their order. A time is that of the statement alone: start and opening of the file are
 not in it, but what the first query reads of the catalog is. EXPLAIN parses, binds, optimizes and makes the physical plan, all that comes before
-running (`crates/quire/src/sql/explain.rs`); it also binds a query twice, to see which engine it belongs to, and writes the plan as text. So it is a little more than
-planning. DuckDB's EXPLAIN does the same once. A figure is the median of the processes; the bar is for the sum of the 22.
+running (`crates/quire/src/sql/explain.rs`); it also binds a query twice, to see which engine it belongs to, and writes the plan as text.
+So it is more than planning. DuckDB's EXPLAIN does the same once. A figure is the median of the processes; the bar is for the sum of the 22.
 
 A second figure, without a bar, has no text in it: what the cache of plans saves, which is the time of a query without that cache less its time with it, over
 the small tables of scale 0.01.

@@ -28,6 +28,7 @@ import turns  # noqa: E402
 BAR, SHUFFLED_BAR, AHEAD_BAR = 0.60, 0.75, 20
 CACHE_MIB = 512
 BESIDE_DATAFUSION = "Quire beside DataFusion"
+BESIDE_PROGRAM = quire_shell.TARGET / "release" / "quire-bench"
 # pyarrow's own choice.
 GROUP_ROWS = 1 << 20
 ARROW_TYPES = {"INTEGER": pyarrow.int32(), "BIGINT": pyarrow.int64(), "TEXT": pyarrow.string(),
@@ -106,8 +107,7 @@ def ask_datafusion(quire_file, statements, runs, work, found):
     queries.mkdir(exist_ok=True)
     for name, sql in statements.items():
         (queries / f"{name}.sql").write_text(sql)
-    program = quire_shell.TARGET / "release" / "quire-bench"
-    done = subprocess.run([program, quire_file, queries, str(runs)], capture_output=True, text=True)
+    done = subprocess.run([BESIDE_PROGRAM, quire_file, queries, str(runs)], capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(done.stderr)
     for line in done.stdout.splitlines():
@@ -233,6 +233,9 @@ def main():
     work = tpch_files.work_folder(folder_name(given.scale, given.shuffled))
     print(f"TPC-H scale {given.scale}{', shuffled' if given.shuffled else ''}, {engines.THREADS} threads, DuckDB {duckdb.__version__}, "
           f"pyarrow {pyarrow.__version__}")
+    if given.datafusion and not BESIDE_PROGRAM.is_file():
+        print(f"DataFusion is left out: {BESIDE_PROGRAM} is not there")
+        given.datafusion = False
     files, results = load_all(folder, given, work)
     found, peak_bytes = query_rounds(files, given, work)
     print_queries(found, given)
