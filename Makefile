@@ -15,7 +15,7 @@ ORACLE_QUERIES ?= 20000
 ORACLE ?=
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build python tidy format lint docs unit corpus acceptance test demo bench bench-codecs bench-server bench-latency bench-files bench-bits bench-memory testers oracle regress nightly clean-data
+.PHONY: help setup build python tidy format lint docs unit corpus acceptance test demo bench bench-queries bench-codecs bench-server bench-latency bench-files bench-bits bench-memory testers oracle regress nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -26,7 +26,8 @@ help:
 	@echo "make docs        documentation of all crates; a link that leads nowhere is an error"
 	@echo "make oracle      ORACLE_QUERIES=20000 random statements on Quire and PostgreSQL 15"
 	@echo "make regress     PostgreSQL's own tests of queries: the share that agrees"
-	@echo "make bench       size, load and query times beside DuckDB, Parquet and DataFusion"
+	@echo "make bench       size, load and query times beside DuckDB, Hyper, Parquet and DataFusion; small statements; the server; codecs"
+	@echo "make bench-queries of these the queries alone: TPC-H, also shuffled and with little memory, TPC-DS, large statements, planning"
 	@echo "make bench-codecs the codecs' kernels beside their peers: cycles, GB/s, and the bar of each"
 	@echo "make bench-server sysbench through the wire beside MariaDB and PostgreSQL; SERVER='--quick' to see that it runs"
 	@echo "make bench-latency small statements by psycopg beside PostgreSQL, and the bar of each"
@@ -101,12 +102,23 @@ demo:
 		$(if $(DATA),--data "$(DATA)") $(if $(COLUMNS),--columns)
 
 bench: setup build python
-	$(CARGO) build --release --locked -p quire-acceptance --bin quire-bench
-	$(PYTHON) bench/run.py --scale $(SCALE)
+	@$(MAKE) --no-print-directory bench-queries
 	$(PYTHON) bench/python_package.py
 	@$(MAKE) --no-print-directory bench-server
 	@$(MAKE) --no-print-directory bench-latency
 	@$(MAKE) --no-print-directory bench-codecs
+
+# Hyper is large and needed for nothing else: where it cannot be had its columns are left out.
+HYPER := tableauhyperapi==0.0.26963
+bench-queries: setup build
+	$(CARGO) build --release --locked -p quire-acceptance --bin quire-bench
+	@$(PYTHON) -c "import tableauhyperapi" 2>/dev/null || $(PYTHON) -m pip install --quiet --disable-pip-version-check $(HYPER) || true
+	$(PYTHON) bench/run.py --scale $(SCALE)
+	$(PYTHON) bench/run.py --scale $(SCALE) --shuffled --loads 1
+	$(PYTHON) bench/tpcds.py
+	$(PYTHON) bench/large_statements.py --scale $(SCALE)
+	$(PYTHON) bench/limited_memory.py --scale $(SCALE)
+	$(PYTHON) bench/planning.py --scale $(SCALE)
 
 # Its own build: no DataFusion, no Python.
 bench-codecs:

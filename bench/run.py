@@ -1,4 +1,4 @@
-"""Sizes, load times and query times of Quire beside DuckDB, Parquet and DataFusion, all in the same run."""
+"""Sizes, load times and query times of Quire beside DuckDB, Hyper, Parquet and DataFusion, all in the same run."""
 
 import argparse
 import json
@@ -17,17 +17,22 @@ import pyarrow.parquet
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "acceptance"))
 
+import engines  # noqa: E402
 import quire_shell  # noqa: E402
+import shuffled_csv  # noqa: E402
 import tpch_data  # noqa: E402
+import tpch_files  # noqa: E402
+import turns  # noqa: E402
 
-THREADS = 2
+# Of the other's time in sum; and on how many of the 22 to be ahead.
+BAR, SHUFFLED_BAR, AHEAD_BAR = 0.60, 0.75, 20
+CACHE_MIB = 512
+BESIDE_DATAFUSION = "Quire beside DataFusion"
+BESIDE_PROGRAM = quire_shell.TARGET / "release" / "quire-bench"
+# pyarrow's own choice.
+GROUP_ROWS = 1 << 20
 ARROW_TYPES = {"INTEGER": pyarrow.int32(), "BIGINT": pyarrow.int64(), "TEXT": pyarrow.string(),
                "DATE": pyarrow.date32(), "DECIMAL(15,2)": pyarrow.decimal128(15, 2)}
-
-
-def remove(path):
-    for name in (path, path.with_name(path.name + ".wal")):
-        name.unlink(missing_ok=True)
 
 
 def run_measured(command):
@@ -42,7 +47,7 @@ def run_measured(command):
 
 
 def load_quire(folder, path):
-    remove(path)
+    tpch_files.remove(path)
     command = [str(quire_shell.QUIRE), str(path)]
     for statement in tpch_data.schema():
         command += ["-c", statement]
@@ -52,7 +57,7 @@ def load_quire(folder, path):
 
 
 def load_duckdb(folder, path):
-    remove(path)
+    tpch_files.remove(path)
     seconds, memory = run_measured([sys.executable, __file__, "--load-duckdb", str(folder), str(path)])
     start_seconds, _ = run_measured([sys.executable, __file__, "--load-nothing"])
     return seconds - start_seconds, memory
@@ -66,6 +71,21 @@ def table_sizes_of_quire(path):
     return sizes
 
 
+def write_groups(source, types, path):
+    """A CSV file as Parquet, a row group at a time: all rows of a large scale do not fit memory."""
+    reader = pyarrow.csv.open_csv(
+        source, read_options=pyarrow.csv.ReadOptions(block_size=16 << 20), convert_options=pyarrow.csv.ConvertOptions(column_types=types))
+    with pyarrow.parquet.ParquetWriter(path, reader.schema, compression="zstd", compression_level=3) as writer:
+        waiting = reader.schema.empty_table()
+        for batch in reader:
+            waiting = pyarrow.concat_tables([waiting, pyarrow.Table.from_batches([batch])])
+            while waiting.num_rows >= GROUP_ROWS:
+                writer.write_table(waiting.slice(0, GROUP_ROWS), row_group_size=GROUP_ROWS)
+                waiting = waiting.slice(GROUP_ROWS)
+        if waiting.num_rows:
+            writer.write_table(waiting, row_group_size=GROUP_ROWS)
+
+
 def write_parquet(folder, output):
     """The same tables as Parquet with zstd(3) and the types of the schema; returns bytes per table."""
     output.mkdir(parents=True, exist_ok=True)
@@ -75,41 +95,41 @@ def write_parquet(folder, output):
         lines = [line.strip().rstrip(",") for line in statement.split("(", 1)[1].rsplit(")", 1)[0].splitlines()]
         columns = [line.split() for line in lines if line]
         types = {words[0]: ARROW_TYPES[words[1]] for words in columns}
-        data = pyarrow.csv.read_csv(
-            folder / f"{table}.csv", convert_options=pyarrow.csv.ConvertOptions(column_types=types)
-        )
         path = output / f"{table}.parquet"
-        pyarrow.parquet.write_table(data, path, compression="zstd", compression_level=3)
+        write_groups(folder / f"{table}.csv", types, path)
         sizes[table] = path.stat().st_size
     return sizes
 
 
-def query_rounds(quire_file, duckdb_file, scale, rounds, runs, work):
-    """Times of each query on each engine over several rounds, engines in turn."""
+def ask_datafusion(quire_file, statements, runs, work, found):
+    """A round of DataFusion over Arrow arrays, and of Quire beside it in the same process."""
     queries = work / "queries"
     queries.mkdir(exist_ok=True)
-    for number in range(1, 23):
-        (queries / f"q{number:02}.sql").write_text(tpch_data.query_text(number, scale))
-    times = {engine: {number: [] for number in range(1, 23)} for engine in ("quire", "datafusion", "duckdb")}
-    program = quire_shell.TARGET / "release" / "quire-bench"
-    for _ in range(rounds):
-        connection = duckdb.connect(str(duckdb_file), read_only=True)
-        connection.execute(f"SET threads = {THREADS}")
-        for number in range(1, 23):
-            sql = tpch_data.query_text(number, scale)
-            connection.sql(sql).to_arrow_table()
-            for _ in range(runs):
-                started = time.perf_counter()
-                connection.sql(sql).to_arrow_table()
-                times["duckdb"][number].append(time.perf_counter() - started)
-        connection.close()
-        done = subprocess.run([program, quire_file, queries, str(runs)], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise SystemExit(done.stderr)
-        for line in done.stdout.splitlines():
-            name, engine, *seconds = line.split()
-            times[engine][int(name.removeprefix("q"))] += [float(second) for second in seconds]
-    return times
+    for name, sql in statements.items():
+        (queries / f"{name}.sql").write_text(sql)
+    done = subprocess.run([BESIDE_PROGRAM, quire_file, queries, str(runs)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(done.stderr)
+    for line in done.stdout.splitlines():
+        name, engine, *seconds = line.split()
+        label = {"quire": BESIDE_DATAFUSION, "datafusion": "DataFusion"}[engine]
+        found.times[label][name] += [float(second) for second in seconds]
+
+
+def query_rounds(files, given, work):
+    """The 22 queries on each engine in turn, over several rounds; and the most memory that our process had."""
+    ours = engines.Quire(files["Quire"], cache=f"{CACHE_MIB}MiB")
+    sides = {"Quire": ours, "DuckDB": engines.DuckDb(files["DuckDB"])}
+    if "Hyper" in files:
+        sides["Hyper"] = engines.Hyper(files["Hyper"])
+    found = turns.Comparison(sides, tpch_files.queries(given.scale))
+    for _ in range(given.rounds):
+        found.go_round(given.runs)
+        if given.datafusion:
+            ask_datafusion(files["Quire"], found.statements, given.runs, work, found)
+    peak_bytes = ours.peak_bytes()
+    found.close()
+    return found, peak_bytes
 
 
 def print_sizes(csv_sizes, quire_sizes, parquet_sizes, quire_bytes, duckdb_bytes):
@@ -131,13 +151,74 @@ def print_loads(loads):
     print(f"load Quire/DuckDB {medians['quire'] / medians['duckdb']:.2f}")
 
 
-def print_queries(times):
-    medians = {engine: {number: statistics.median(runs) for number, runs in of.items()} for engine, of in times.items()}
-    print(f"\n{'query':<6} {'Quire ms':>9} {'DataFusion ms':>14} {'ratio':>6} {'DuckDB ms':>10} {'ratio':>6}")
-    rows = [(f"Q{number}", *(medians[engine][number] for engine in ("quire", "datafusion", "duckdb"))) for number in range(1, 23)]
-    rows.append(("all", *(sum(row[at] for row in rows) for at in (1, 2, 3))))
-    for name, ours, datafusion, duck in rows:
-        print(f"{name:<6} {ours * 1e3:>9.1f} {datafusion * 1e3:>14.1f} {ours / datafusion:>6.2f} {duck * 1e3:>10.1f} {ours / duck:>6.2f}")
+def print_queries(found, given):
+    peers = [peer for peer in ("DuckDB", "Hyper") if peer in found.engines]
+    pairs = [("Quire", peer) for peer in peers] + ([(BESIDE_DATAFUSION, "DataFusion")] if given.datafusion else [])
+    turns.print_times(found, "Quire", pairs)
+    for peer in peers:
+        turns.print_sum(found, "Quire", peer, SHUFFLED_BAR if given.shuffled else BAR)
+        turns.print_ahead(found, "Quire", peer, AHEAD_BAR)
+    if given.datafusion:
+        turns.print_sum(found, BESIDE_DATAFUSION, "DataFusion", None)
+    turns.print_failures(found)
+    turns.print_differing(found, "Quire", peers)
+    if "Hyper" in peers:
+        turns.print_differing(found, "Hyper", ["DuckDB"])
+
+
+def print_memory(peak_bytes):
+    bar = 1e9 + CACHE_MIB * (1 << 20)
+    print(f"peak memory of Quire's process over the queries {peak_bytes / 1e6:,.0f} MB; bar: 1 GB and the cache of {CACHE_MIB} MiB, "
+          f"{bar / 1e6:,.0f} MB, {'kept' if peak_bytes <= bar else 'missed'}")
+
+
+def print_growth(found, given):
+    """How much longer a hot run of the 22 takes than at scale 1, where that has been measured."""
+    small = tpch_files.work_folder(folder_name("1", given.shuffled)) / "results.json"
+    if float(given.scale) == 1 or not small.is_file():
+        return
+    before = json.loads(small.read_text())["queries"]
+    for label in found.engines:
+        if label in before:
+            sums = [sum(statistics.median(runs) for runs in times.values() if runs) for times in (found.times[label], before[label])]
+            print(f"a hot run of the 22 on {label} takes {sums[0] / sums[1]:.2f} times as long as at scale 1 ({sums[0]:.2f} s, {sums[1]:.2f} s)")
+
+
+def folder_name(scale, is_shuffled):
+    return f"sf{scale}" + ("-shuffled" if is_shuffled else "")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", default="1")
+    parser.add_argument("--shuffled", action="store_true", help="the rows of all tables in an order of chance, the same for all engines")
+    parser.add_argument("--loads", type=int, default=3, help="times each engine loads")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of queries")
+    parser.add_argument("--runs", type=int, default=3, help="runs of a query in a round")
+    parser.add_argument("--no-datafusion", dest="datafusion", action="store_false", help="without DataFusion, which has all tables in memory")
+    return parser.parse_args()
+
+
+def load_all(folder, given, work):
+    """Loads and weighs the files; returns them by engine, and what goes into results.json."""
+    files = {"Quire": work / "tpch.quire", "DuckDB": work / "tpch.duckdb"}
+    loads = {"quire": [], "duckdb": []}
+    for _ in range(given.loads):
+        loads["quire"].append(load_quire(folder, files["Quire"]))
+        loads["duckdb"].append(load_duckdb(folder, files["DuckDB"]))
+    if engines.Hyper.is_installed():
+        files["Hyper"] = work / "tpch.hyper"
+        engines.Hyper.load(folder, files["Hyper"])
+    else:
+        print("Hyper is left out: tableauhyperapi is not installed")
+    csv_sizes = {table: (folder / f"{table}.csv").stat().st_size for table in tpch_data.TABLES}
+    quire_sizes = table_sizes_of_quire(files["Quire"])
+    parquet_sizes = write_parquet(folder, work / "parquet")
+    quire_bytes, duckdb_bytes = files["Quire"].stat().st_size, files["DuckDB"].stat().st_size
+    print_loads(loads)
+    print_sizes(csv_sizes, quire_sizes, parquet_sizes, quire_bytes, duckdb_bytes)
+    return files, {"loads": loads, "csv": csv_sizes, "quire": quire_sizes, "parquet": parquet_sizes,
+                   "quire_file": quire_bytes, "duckdb_file": duckdb_bytes}
 
 
 def main():
@@ -145,35 +226,22 @@ def main():
         duckdb.connect().close()
         return
     if sys.argv[1:2] == ["--load-duckdb"]:
-        tpch_data.load_duckdb(pathlib.Path(sys.argv[2]), sys.argv[3], THREADS).close()
+        tpch_data.load_duckdb(pathlib.Path(sys.argv[2]), sys.argv[3], engines.THREADS).close()
         return
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--scale", default="1")
-    options.add_argument("--loads", type=int, default=3, help="times each engine loads")
-    options.add_argument("--rounds", type=int, default=3, help="rounds of queries")
-    options.add_argument("--runs", type=int, default=3, help="runs of a query in a round")
-    options = options.parse_args()
-
-    folder = tpch_data.csv_files(options.scale)
-    work = quire_shell.TARGET / "bench" / f"sf{options.scale}"
-    work.mkdir(parents=True, exist_ok=True)
-    quire_file, duckdb_file = work / "tpch.quire", work / "tpch.duckdb"
-    print(f"TPC-H scale {options.scale}, {THREADS} threads, DuckDB {duckdb.__version__}, pyarrow {pyarrow.__version__}")
-
-    loads = {"quire": [], "duckdb": []}
-    for _ in range(options.loads):
-        loads["quire"].append(load_quire(folder, quire_file))
-        loads["duckdb"].append(load_duckdb(folder, duckdb_file))
-    csv_sizes = {table: (folder / f"{table}.csv").stat().st_size for table in tpch_data.TABLES}
-    quire_sizes = table_sizes_of_quire(quire_file)
-    parquet_sizes = write_parquet(folder, work / "parquet")
-    quire_bytes, duckdb_bytes = quire_file.stat().st_size, duckdb_file.stat().st_size
-    print_loads(loads)
-    print_sizes(csv_sizes, quire_sizes, parquet_sizes, quire_bytes, duckdb_bytes)
-    times = query_rounds(quire_file, duckdb_file, options.scale, options.rounds, options.runs, work)
-    print_queries(times)
-    results = {"loads": loads, "csv": csv_sizes, "quire": quire_sizes, "parquet": parquet_sizes,
-               "quire_file": quire_bytes, "duckdb_file": duckdb_bytes, "queries": times}
+    given = parse_arguments()
+    folder = (shuffled_csv if given.shuffled else tpch_data).csv_files(given.scale)
+    work = tpch_files.work_folder(folder_name(given.scale, given.shuffled))
+    print(f"TPC-H scale {given.scale}{', shuffled' if given.shuffled else ''}, {engines.THREADS} threads, DuckDB {duckdb.__version__}, "
+          f"pyarrow {pyarrow.__version__}")
+    if given.datafusion and not BESIDE_PROGRAM.is_file():
+        print(f"DataFusion is left out: {BESIDE_PROGRAM} is not there")
+        given.datafusion = False
+    files, results = load_all(folder, given, work)
+    found, peak_bytes = query_rounds(files, given, work)
+    print_queries(found, given)
+    print_memory(peak_bytes)
+    print_growth(found, given)
+    results |= {"queries": found.times, "peak_bytes": peak_bytes}
     (work / "results.json").write_text(json.dumps(results, indent=1))
 
 

@@ -29,7 +29,19 @@ TABLES = [
     "INSERT INTO ten SELECT i, 'name ' || i, i * 1.25 FROM generate_series(1, 10) AS t(i)",
     "CREATE TABLE plain (a INTEGER, b TEXT)",
     "INSERT INTO plain VALUES (1, 'Ada')",
+    "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)",
+    "INSERT INTO author SELECT i, 'author ' || i FROM generate_series(1, 100) AS t(i)",
+    "CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER, title TEXT)",
+    "INSERT INTO book SELECT i, i * 7 % 100 + 1, 'title ' || i FROM generate_series(1, 100) AS t(i)",
+    "CREATE TABLE sale (id INTEGER PRIMARY KEY, book_id INTEGER, price NUMERIC(10, 2))",
+    "INSERT INTO sale SELECT i, i * 13 % 100 + 1, i * 1.25 FROM generate_series(1, 100) AS t(i)",
+    "CREATE TABLE thousand (id INTEGER PRIMARY KEY, kind INTEGER, price NUMERIC(10, 2))",
+    "INSERT INTO thousand SELECT i, i % 10, i * 1.25 FROM generate_series(1, 1000) AS t(i)",
+    "ANALYZE",
 ]
+# One row, so that fetching is not what is measured.
+JOIN = """SELECT count(*), sum(s.price), max(a.name), max(b.title) FROM sale AS s JOIN book AS b ON b.id = s.book_id
+    JOIN author AS a ON a.id = b.author_id"""
 STATEMENTS = [
     ("a constant", "SELECT 1", ()),
     ("a parameter", "SELECT %s::int", (5,)),
@@ -37,6 +49,9 @@ STATEMENTS = [
     ("count of one row", "SELECT count(*) FROM one", ()),
     ("ten rows in order", "SELECT id, name, price FROM ten ORDER BY name", ()),
     ("count without a key", "SELECT count(*) FROM plain", ()),
+    ("a join of three tables of 100 rows", JOIN, ()),
+    ("groups of 1,000 rows", "SELECT kind, count(*), sum(price) FROM thousand GROUP BY kind ORDER BY kind", ()),
+    ("sum of 1,000 rows", "SELECT count(*), sum(price), max(id) FROM thousand", ()),
 ]
 
 
@@ -60,10 +75,17 @@ def take_turn(connection, statement, values, executions):
     return taken
 
 
+def check_answers(connections, name, statement, values):
+    ours, theirs = (connection.execute(statement, values).fetchall() for connection in connections)
+    if ours != theirs:
+        sys.exit(f"{name}: Quire answers {ours}, PostgreSQL {theirs}")
+
+
 def measure(connections, given):
-    """Median microseconds by statement and side."""
+    """Median microseconds by statement and side. Both have to give the same rows."""
     found = {}
     for name, statement, values in STATEMENTS:
+        check_answers(connections, name, statement, values)
         taken = [[] for _ in connections]
         for number in range(given.rounds + 1):
             for side, connection in zip(taken, connections, strict=True):

@@ -19,6 +19,7 @@ import duckdb
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "acceptance"))
 
+import answers  # noqa: E402
 import quire_shell  # noqa: E402
 
 GENERATOR = "1.5.5"
@@ -95,26 +96,6 @@ def seconds_of_duckdb(connection, sql, runs):
     return statistics.median(times), rows
 
 
-def is_same(ours, theirs):
-    """Whether the rows are the same in any order; numbers to six digits, because an average of integers is a DOUBLE here and there."""
-    def shown(value):
-        if value is None or value == "":
-            return ""
-        try:
-            return f"{float(value):.6g}"
-        except (TypeError, ValueError):
-            return str(value).strip()
-
-    def close(one, other):
-        try:
-            return one == other or math.isclose(float(one), float(other), rel_tol=1e-5, abs_tol=1e-2)
-        except ValueError:
-            return False
-    ours, theirs = (sorted([shown(value) for value in row] for row in rows) for rows in (ours, theirs))
-    return len(ours) == len(theirs) and all(
-        close(one, other) for row, other_row in zip(ours, theirs) for one, other in zip(row, other_row, strict=True))
-
-
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--scale", default="1")
@@ -139,7 +120,8 @@ def main():
             duck, expected = seconds_of_duckdb(connection, sql, options.runs)
             quire, found = seconds_of_quire(quire_file, sql, options.runs)
             rounds.append((quire, duck))
-        if not is_same(found, expected):
+        # An average of integers is a DOUBLE here and there.
+        if not answers.is_same(found, expected, relative=1e-5, absolute=1e-2):
             wrong.append(number)
         quire, duck = (statistics.median(side) for side in zip(*rounds))
         times.append((quire, duck))
