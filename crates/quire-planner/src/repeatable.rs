@@ -1,12 +1,14 @@
 //! Optimized plans that are kept for statements with the same text.
 //!
-//! A plan is the same again if it calls nothing that depends on the time, the session or chance, and if the tables that it reads are as they were: what the
-//! optimizer knows of their values decides the order of joins, and replaces conditions by constants. A plan that is kept has no tables, which
+//! A plan is the same again if it calls nothing that depends on the time, the session or chance, and if the column tables that it reads are as they were: what
+//! the optimizer knows of their values decides the order of joins, and replaces conditions by constants. Of row tables it knows estimates only, which choose
+//! between plans with the same answer: a plan stays as long as such a table has about as many rows. A plan that is kept has no tables, which
 //! would keep pages from being freed, but their names; it is bound to the tables of a snapshot when it is used.
 
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
 use datafusion::datasource::{provider_as_source, source_as_provider};
@@ -15,9 +17,9 @@ use datafusion::logical_expr::{
     Expr, ExprSchemable, LogicalPlan, Operator, TableScan, TableSource, Volatility,
 };
 use quire_functions::QuireOptions;
-use quire_tables::{ColumnTable, ColumnTableVersion};
+use quire_tables::{ColumnTable, ColumnTableVersion, RowTable};
 
-use crate::scan::ColumnTableProvider;
+use crate::scan::{ColumnTableProvider, RowTableProvider};
 
 /// Words of texts that mean a time when they become one.
 const TIME_WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
@@ -29,7 +31,58 @@ pub struct RepeatablePlan {
 }
 
 /// Tables by name, and what state of them.
-type KeptTables = Vec<(String, ColumnTableVersion)>;
+type KeptTables = Vec<(String, KeptTable)>;
+
+/// A table of a snapshot.
+pub enum SnapshotTable {
+    Columns(Arc<ColumnTable>),
+    Rows(Arc<RowTable>),
+}
+
+/// What a plan was made for.
+enum KeptTable {
+    Columns(ColumnTableVersion),
+    Rows { id: u64, row_count: u64 },
+}
+
+impl KeptTable {
+    /// A row table, as long as its number of rows can be told.
+    fn of_rows(table: &RowTable) -> Option<Self> {
+        let row_count = table.row_count_estimate().ok()?;
+        let id = table.id();
+        Some(Self::Rows { id, row_count })
+    }
+
+    /// Whether the plan is good for a table.
+    fn is_of(&self, table: &SnapshotTable) -> bool {
+        match (self, table) {
+            (Self::Columns(version), SnapshotTable::Columns(table)) => version.is_of(table),
+            (Self::Rows { id, row_count }, SnapshotTable::Rows(table)) => {
+                let found = table.row_count_estimate();
+                *id == table.id() && found.is_ok_and(|found| are_about_as_many(found, *row_count))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether no plan is much better for one number of rows than for the other.
+fn are_about_as_many(one: u64, other: u64) -> bool {
+    let (fewer, more) = (one.min(other), one.max(other));
+    more <= fewer.saturating_mul(2).saturating_add(FEW_ROWS)
+}
+
+/// Rows that any plan reads in a moment.
+const FEW_ROWS: u64 = 100;
+
+impl SnapshotTable {
+    fn provider(self, options: &QuireOptions) -> Arc<dyn TableProvider> {
+        match self {
+            Self::Columns(table) => Arc::new(ColumnTableProvider::new(table, options.clone())),
+            Self::Rows(table) => Arc::new(RowTableProvider::new(table)),
+        }
+    }
+}
 
 /// A table that a plan will be bound to.
 #[derive(Debug)]
@@ -45,8 +98,8 @@ impl TableSource for UnboundTable {
 }
 
 impl RepeatablePlan {
-    /// What to keep of `optimized`, which was made of `plan`; `None` if it may be another one next time, or reads other tables than column tables
-    /// without changes since their last merge.
+    /// What to keep of `optimized`, which was made of `plan`; `None` if it may be another one next time, or reads other tables than row tables and
+    /// column tables without changes since their last merge.
     ///
     /// # Errors
     /// As rewriting the plan fails.
@@ -61,13 +114,11 @@ impl RepeatablePlan {
             let LogicalPlan::TableScan(scan) = node else {
                 return Ok(Transformed::no(node));
             };
-            let Some(table) = column_table(&scan) else {
+            let Some((name, _)) = kept_table(&scan) else {
                 return internal_err!("a plan to keep reads another table");
             };
-            let source = UnboundTable {
-                name: table.definition().name.clone(),
-                schema: scan.source.schema(),
-            };
+            let schema = scan.source.schema();
+            let source = UnboundTable { name, schema };
             Ok(Transformed::yes(with_source(scan, Arc::new(source))))
         })?;
         Ok(Some(Self {
@@ -82,7 +133,7 @@ impl RepeatablePlan {
     /// Those of `find`, and as rewriting the plan fails.
     pub fn bound(
         &self,
-        find: impl Fn(&str) -> Result<Option<Arc<ColumnTable>>>,
+        find: impl Fn(&str) -> Result<Option<SnapshotTable>>,
         options: &QuireOptions,
     ) -> Result<Option<LogicalPlan>> {
         let mut sources: Vec<(&str, Arc<dyn TableSource>)> = Vec::new();
@@ -91,8 +142,7 @@ impl RepeatablePlan {
             let Some(table) = table else {
                 return Ok(None);
             };
-            let provider = ColumnTableProvider::new(table, options.clone());
-            sources.push((name, provider_as_source(Arc::new(provider))));
+            sources.push((name, provider_as_source(table.provider(options))));
         }
         let bound = self.plan.clone().transform_down_with_subqueries(|node| {
             let LogicalPlan::TableScan(scan) = node else {
@@ -111,25 +161,20 @@ impl RepeatablePlan {
     }
 }
 
-/// The column tables of a plan; `None` if it has other leaves, or tables with changes.
+/// The tables of a plan; `None` if it has other leaves, or tables with changes.
 fn tables_of(plan: &LogicalPlan) -> Result<Option<KeptTables>> {
     let mut tables: Option<KeptTables> = Some(Vec::new());
     plan.apply_with_subqueries(|node| {
         match node {
             LogicalPlan::Extension(_) => tables = None,
-            LogicalPlan::TableScan(scan) => {
-                let table = column_table(scan);
-                let known =
-                    table.and_then(|it| Some((it.definition().name.clone(), it.version()?)));
-                match (known, &mut tables) {
-                    (Some(known), Some(tables)) => {
-                        if !tables.iter().any(|(name, _)| *name == known.0) {
-                            tables.push(known);
-                        }
+            LogicalPlan::TableScan(scan) => match (kept_table(scan), &mut tables) {
+                (Some(known), Some(tables)) => {
+                    if !tables.iter().any(|(name, _)| *name == known.0) {
+                        tables.push(known);
                     }
-                    _ => tables = None,
                 }
-            }
+                _ => tables = None,
+            },
             _ => {}
         }
         Ok(match tables {
@@ -140,17 +185,30 @@ fn tables_of(plan: &LogicalPlan) -> Result<Option<KeptTables>> {
     Ok(tables)
 }
 
-fn column_table(scan: &TableScan) -> Option<Arc<ColumnTable>> {
+/// The name and the state of a table, if plans that read it may be kept.
+fn kept_table(scan: &TableScan) -> Option<(String, KeptTable)> {
     let provider = source_as_provider(&scan.source).ok()?;
-    let provider = provider.downcast_ref::<ColumnTableProvider>()?;
-    Some(Arc::clone(provider.table()))
+    if let Some(provider) = provider.downcast_ref::<RowTableProvider>() {
+        let table = provider.whole_table()?;
+        let kept = KeptTable::of_rows(table)?;
+        return Some((table.definition().name.clone(), kept));
+    }
+    let table = provider.downcast_ref::<ColumnTableProvider>()?.table();
+    let version = KeptTable::Columns(table.version()?);
+    Some((table.definition().name.clone(), version))
+}
+
+/// Whether a scan reads a table of the database, in whatever state.
+fn is_own_table(scan: &TableScan) -> bool {
+    let provider = source_as_provider(&scan.source);
+    provider.is_ok_and(|it| it.is::<ColumnTableProvider>() || it.is::<RowTableProvider>())
 }
 
 fn with_source(scan: TableScan, source: Arc<dyn TableSource>) -> LogicalPlan {
     LogicalPlan::TableScan(TableScan { source, ..scan })
 }
 
-/// Whether the plan, before it is optimized, means the same whenever it is asked, and reads column tables only. Views are looked into.
+/// Whether the plan, before it is optimized, means the same whenever it is asked, and reads tables of the database only. Views are looked into.
 fn is_repeatable(plan: &LogicalPlan) -> Result<bool> {
     let mut is_repeatable = true;
     plan.apply_with_subqueries(|node| {
@@ -158,7 +216,7 @@ fn is_repeatable(plan: &LogicalPlan) -> Result<bool> {
             LogicalPlan::TableScan(scan) => match scan.source.get_logical_plan() {
                 Some(view) => self::is_repeatable(&view)?,
                 // The optimizer may take a table out that has to be opened, and may be denied.
-                None => column_table(scan).is_some(),
+                None => is_own_table(scan),
             },
             LogicalPlan::Extension(_) | LogicalPlan::RecursiveQuery(_) => false,
             _ => true,

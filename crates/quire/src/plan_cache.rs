@@ -1,4 +1,4 @@
-//! Optimized plans of queries on column tables, by their syntax tree: a query that is asked again is not planned again.
+//! Optimized plans of queries, by their syntax tree: a query that is asked again is not planned again.
 //!
 //! A plan is for the settings of the planner, the definitions and the states of the tables that it was made for ([`RepeatablePlan`]). What the
 //! executor makes of it, filters that joins tighten among it, is made for each execution.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
-use datafusion::execution::memory_pool::MemoryPool;
+use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 
@@ -16,6 +16,9 @@ const FILES_OF_MANY_SORTS: usize = 4;
 
 /// How many of their batches make one of other plans, so that a batch of each file of each sort has memory.
 const BATCHES_OF_MANY_SORTS: usize = 4;
+
+/// Memory that is worth another thread where it is short: each has sorts and groups of its own.
+const THREAD_BYTES: usize = 64 << 20;
 
 /// Memory from `pool`, and files of which a sort merges `merged_files` at a time.
 pub(crate) fn environment_of(
@@ -37,7 +40,19 @@ pub(crate) fn with_many_sorts(state: SessionState) -> Result<SessionStateBuilder
     let environment = environment_of(pool, FILES_OF_MANY_SORTS)?;
     let batch_rows = state.config().batch_size() / BATCHES_OF_MANY_SORTS;
     let config = state.config().clone().with_batch_size(batch_rows.max(1));
+    let partitions = config
+        .target_partitions()
+        .min(partitions_max(state.runtime_env()));
+    let config = config.with_target_partitions(partitions);
     Ok(SessionStateBuilder::new_from_existing(state)
         .with_runtime_env(environment)
         .with_config(config))
+}
+
+/// Threads for a plan where memory is short.
+fn partitions_max(environment: &RuntimeEnv) -> usize {
+    match environment.memory_pool.memory_limit() {
+        MemoryLimit::Finite(bytes) => (bytes / THREAD_BYTES).max(1),
+        _ => usize::MAX,
+    }
 }

@@ -5,8 +5,6 @@
 //! spill takes what is free, and fails with 53200 where there is no more.
 //!
 //! Some operators hold more than they say: [`SAID_IN_PART`]. The pool counts what they hold.
-//!
-//! A repartition could spill, but holds a few batches, and its files are for need only (`quire_planner::optimize`, `single_writers`): it takes what is free.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -83,14 +81,9 @@ impl StatementMemory {
     }
 }
 
-/// Whether a consumer has a share of the memory.
-fn has_share(consumer: &MemoryConsumer) -> bool {
-    consumer.can_spill() && !consumer.name().starts_with("RepartitionExec")
-}
-
 impl PoolUsage {
     fn bytes_of(&mut self, consumer: &MemoryConsumer) -> &mut usize {
-        if has_share(consumer) {
+        if consumer.can_spill() {
             &mut self.spillable_bytes
         } else {
             &mut self.fixed_bytes
@@ -99,7 +92,7 @@ impl PoolUsage {
 
     /// How much more a consumer that holds `held_bytes` may take of `size_bytes`.
     fn left_for(&self, consumer: &MemoryConsumer, held_bytes: usize, size_bytes: usize) -> usize {
-        if !has_share(consumer) {
+        if !consumer.can_spill() {
             return size_bytes.saturating_sub(self.fixed_bytes + self.spillable_bytes);
         }
         let share = size_bytes.saturating_sub(self.fixed_bytes) / (self.spillers + 1);
@@ -113,12 +106,12 @@ impl MemoryPool for StatementMemory {
     }
 
     fn register(&self, consumer: &MemoryConsumer) {
-        self.held().spillers += usize::from(has_share(consumer));
+        self.held().spillers += usize::from(consumer.can_spill());
     }
 
     fn unregister(&self, consumer: &MemoryConsumer) {
         let mut held = self.held();
-        let ends = usize::from(has_share(consumer));
+        let ends = usize::from(consumer.can_spill());
         held.spillers = held.spillers.saturating_sub(ends);
     }
 

@@ -182,18 +182,31 @@ pub(super) async fn run(
         && let Some(planned) = known_plans::find(session, &snapshot, key, token)?
     {
         token.work().begin(Phase::Reading, None);
-        return start_optimized(session, &planned, &planned.plan, token).await;
+        let known = Some(planned.plan.clone());
+        let tried = tuple_engine::try_run(session, &snapshot, &planned, known, executor, token);
+        return match tried.await? {
+            Tried::Started(outcome, _) => Ok(outcome),
+            Tried::Optimized(_) | Tried::Left => {
+                token.work().begin(Phase::Reading, None);
+                start_optimized(session, &planned, &planned.plan, token).await
+            }
+        };
     }
     let tables = snapshot.clone();
     let planned = plan(session, snapshot, query, token).await?;
     token.work().begin(Phase::Reading, None);
-    let tried = tuple_engine::try_run(session, &tables, &planned, executor, token).await?;
-    if !matches!(tried, Tried::Started(_)) {
+    let tried = tuple_engine::try_run(session, &tables, &planned, None, executor, token).await?;
+    if !matches!(tried, Tried::Started(..)) {
         // What the tuple engine has expected is not what batches read.
         token.work().begin(Phase::Reading, None);
     }
     let optimized = match tried {
-        Tried::Started(outcome) => return Ok(outcome),
+        Tried::Started(outcome, optimized) => {
+            if let Some(key) = key {
+                known_plans::keep(session, key, &planned, &optimized)?;
+            }
+            return Ok(outcome);
+        }
         Tried::Optimized(plan) => *plan,
         Tried::Left => planned.context.optimized(&planned.plan)?,
     };

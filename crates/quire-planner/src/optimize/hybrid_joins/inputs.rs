@@ -14,6 +14,7 @@ use datafusion::physical_plan::metrics::SpillMetrics;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::future::BoxFuture;
+use futures::stream::Fuse;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use super::parts::{SidePart, SideSplit};
@@ -50,7 +51,8 @@ pub(super) enum JoinInputs {
 
 /// The rows of a build side.
 enum BuildSide {
-    InMemory(Vec<RecordBatch>),
+    /// All are in memory, and give it back as the join takes them over.
+    InMemory(SendableRecordBatchStream),
     /// They are more than may be held.
     TooLarge(SendableRecordBatchStream),
 }
@@ -60,9 +62,8 @@ impl JoinTemplate {
     pub(super) async fn inputs(&self, context: Arc<TaskContext>) -> Result<JoinInputs> {
         let left = self.join.left().execute(0, Arc::clone(&context))?;
         match self.build_side(left, &context).await? {
-            BuildSide::InMemory(batches) => {
-                let left = self.in_memory(batches)?;
-                let children = vec![left, Arc::clone(self.join.right())];
+            BuildSide::InMemory(left) => {
+                let children = vec![batches_once(left)?, Arc::clone(self.join.right())];
                 let join = self.join.builder().with_new_children(children)?;
                 Ok(JoinInputs::InMemory(join.build_exec()?))
             }
@@ -99,7 +100,7 @@ impl JoinTemplate {
     ) -> BoxFuture<'static, Result<SendableRecordBatchStream>> {
         async move {
             let left = match self.build_side(left, &context).await? {
-                BuildSide::InMemory(batches) => self.in_memory(batches)?,
+                BuildSide::InMemory(left) => batches_once(left)?,
                 BuildSide::TooLarge(left) if level >= LEVELS_MAX => batches_once(left)?,
                 BuildSide::TooLarge(left) => {
                     let left = self.left_split(level).split(left, &context).await?;
@@ -134,9 +135,11 @@ impl JoinTemplate {
     /// Collects rows as long as there is memory for them and for a hash table.
     async fn build_side(
         &self,
-        mut rows: SendableRecordBatchStream,
+        rows: SendableRecordBatchStream,
         context: &TaskContext,
     ) -> Result<BuildSide> {
+        // Asked again behind its end.
+        let mut rows = rows.fuse();
         let memory = MemoryConsumer::new("build side of a join");
         let memory = memory.with_can_spill(true).register(context.memory_pool());
         let mut batches = Vec::new();
@@ -147,14 +150,7 @@ impl JoinTemplate {
                 return Ok(BuildSide::TooLarge(continued(batches, rows, memory)));
             }
         }
-        // The join reserves memory itself.
-        Ok(BuildSide::InMemory(batches))
-    }
-
-    fn in_memory(&self, batches: Vec<RecordBatch>) -> Result<Arc<dyn ExecutionPlan>> {
-        let schema = self.join.left().schema();
-        let rows = stream::iter(batches).map(Ok);
-        batches_once(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+        Ok(BuildSide::InMemory(continued(batches, rows, memory)))
     }
 
     /// The parts of the probe side, all of whose partitions are read at the same time.
@@ -214,10 +210,10 @@ impl JoinTemplate {
 /// What has been collected and what comes behind it. Batches give their memory back as they are read.
 fn continued(
     batches: Vec<RecordBatch>,
-    rest: SendableRecordBatchStream,
+    rest: Fuse<SendableRecordBatchStream>,
     memory: MemoryReservation,
 ) -> SendableRecordBatchStream {
-    let schema = rest.schema();
+    let schema = rest.get_ref().schema();
     let collected = stream::iter(batches).map(move |batch| {
         memory.shrink(held_bytes(&batch).min(memory.size()));
         Ok(batch)

@@ -62,6 +62,12 @@ impl RowTableProvider {
             .get_or_init(|| TableProfile::of_rows(&self.table))
     }
 
+    /// The table, if all of its rows are read without their keys.
+    pub(crate) fn whole_table(&self) -> Option<&Arc<RowTable>> {
+        let is_whole = self.only.is_none() && self.row_key_column().is_none();
+        is_whole.then_some(&self.table)
+    }
+
     /// Whether only rows with certain keys are read.
     pub(crate) fn is_of_some_rows(&self) -> bool {
         self.only.is_some()

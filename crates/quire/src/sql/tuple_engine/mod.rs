@@ -44,17 +44,19 @@ const QUEUED_BATCHES: usize = 2;
 
 /// What became of a query that the tuple engine might run.
 pub(super) enum Tried {
-    Started(Outcome),
+    /// It runs it, by this plan.
+    Started(Outcome, Box<LogicalPlan>),
     /// Batches are to run it, by this plan.
     Optimized(Box<LogicalPlan>),
     Left,
 }
 
-/// Lets the tuple engine run a query, if it can and, where that is asked, costs less than batches.
+/// Lets the tuple engine run a query, if it can and, where that is asked, costs less than batches. `known` is its optimized plan, if one was kept.
 pub(super) async fn try_run(
     session: &Arc<Session>,
     snapshot: &Snapshot,
     planned: &PlannedQuery,
+    known: Option<LogicalPlan>,
     executor: ExecutorChoice,
     token: &CancelToken,
 ) -> Result<Tried, Error> {
@@ -69,7 +71,11 @@ pub(super) async fn try_run(
     }
     let counts = &session.database.tuple_counts;
     let options = options_of(session, token);
-    let translated = translated(&planned.context, &planned.plan)?;
+    let optimized = match known {
+        Some(optimized) => optimized,
+        None => planned.context.optimized(&planned.plan)?,
+    };
+    let translated = translated_optimized(&planned.context, optimized);
     if executor == ExecutorChoice::Cheaper {
         let is_cheaper = match &translated {
             Ok(translated) => costs_of(&translated.query, &tables, &options)
@@ -94,7 +100,8 @@ pub(super) async fn try_run(
         running.running.compile_with(compiler);
     }
     let schema = planned.shown_schema_of(&translated.optimized);
-    rows_of(session, running, schema, token).map(Tried::Started)
+    let outcome = rows_of(session, running, schema, token)?;
+    Ok(Tried::Started(outcome, Box::new(translated.optimized)))
 }
 
 /// What makes machine code of a statement's programs, where the session wants it.
@@ -141,13 +148,18 @@ fn translated(
     context: &StatementContext,
     plan: &LogicalPlan,
 ) -> Result<Result<Translated, String>, Error> {
-    let optimized = context.optimized(plan)?;
-    Ok(
-        match translate(&optimized, context.state.config().options()) {
-            Ok(query) => Ok(Translated { query, optimized }),
-            Err(reason) => Err(format!("not translated: {reason}")),
-        },
-    )
+    Ok(translated_optimized(context, context.optimized(plan)?))
+}
+
+/// The same of a plan that the optimizer is done with.
+fn translated_optimized(
+    context: &StatementContext,
+    optimized: LogicalPlan,
+) -> Result<Translated, String> {
+    match translate(&optimized, context.state.config().options()) {
+        Ok(query) => Ok(Translated { query, optimized }),
+        Err(reason) => Err(format!("not translated: {reason}")),
+    }
 }
 
 /// The query, with its subqueries for single values evaluated. Inside, why the iterators do not run it.
