@@ -4,49 +4,51 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::time::Duration;
 
-use datafusion::common::Result;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::metrics::{MetricValue, MetricsSet};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use quire_exec::explained::{ExplainedOperator, MeasuredOperator, OperatorEstimate};
+use quire_functions::SUFFIX_MARK;
 
 use crate::optimize::shared_subplan;
 
 /// The operators of a plan, with what is expected of each and, once the plan has run, what each did.
-///
-/// # Errors
-/// An operator that cannot tell its statistics.
-pub fn explained_plan(plan: &Arc<dyn ExecutionPlan>) -> Result<ExplainedOperator> {
+pub fn explained_plan(plan: &Arc<dyn ExecutionPlan>) -> ExplainedOperator {
+    explained(plan, &StatisticsContext::new())
+}
+
+/// The context knows the statistics of what it has been asked for.
+fn explained(plan: &Arc<dyn ExecutionPlan>, context: &StatisticsContext) -> ExplainedOperator {
     // It only gives its thread back now and then.
     if let (true, [input]) = (plan.is::<CooperativeExec>(), plan.children().as_slice()) {
-        return explained_plan(input);
+        return explained(input, context);
     }
     let inputs = plan.children().into_iter().chain(shared_subplan(plan));
-    let inputs = inputs.map(explained_plan).collect::<Result<Vec<_>>>()?;
-    let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new())?;
-    let estimate = statistics
-        .num_rows
-        .get_value()
-        .map(|&rows| OperatorEstimate {
-            row_count: rows as f64,
-            cost_ns: None,
-        });
+    let inputs = inputs.map(|input| explained(input, context)).collect();
+    let statistics = context.compute(plan.as_ref(), &StatisticsArgs::new());
+    let row_count = statistics
+        .ok()
+        .and_then(|it| it.num_rows.get_value().copied());
+    let estimate = row_count.map(|rows| OperatorEstimate {
+        row_count: rows as f64,
+        cost_ns: None,
+    });
     let (heading, details) = described(plan.as_ref());
-    Ok(ExplainedOperator {
+    ExplainedOperator {
         heading,
         details,
         estimate,
         measured: plan.metrics().and_then(|metrics| measured(&metrics)),
         remarks: Vec::new(),
         inputs,
-    })
+    }
 }
 
 /// What an operator is, and what it does in particular.
 fn described(plan: &dyn ExecutionPlan) -> (String, Vec<String>) {
-    let text = OneLine(plan).to_string();
+    let text = without_marks(&OneLine(plan).to_string());
     let name = plan.name().split('(').next().unwrap_or_default();
     let behind = text.strip_prefix(name).unwrap_or(&text);
     let behind = behind.trim_start_matches(':').trim();
@@ -59,6 +61,16 @@ fn described(plan: &dyn ExecutionPlan) -> (String, Vec<String>) {
         _ => (heading_of(plan.name()), behind),
     };
     (heading, details.lines().map(str::to_owned).collect())
+}
+
+/// Names that our planner has told apart are shown as people wrote them.
+fn without_marks(text: &str) -> String {
+    let mut parts = text.split(SUFFIX_MARK);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        shown += part.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    }
+    shown
 }
 
 /// An operator as DataFusion shows it.

@@ -6,6 +6,8 @@ use super::{ExplainedOperator, MeasuredOperator, OperatorEstimate};
 
 /// Lines are broken where they would be longer.
 const LINE_COLUMNS_MAX: usize = 100;
+/// Columns of text in a line, however far in it is.
+const TEXT_COLUMNS_MIN: usize = 40;
 /// Columns by which an input is further in.
 const INPUT_INDENT: usize = 2;
 /// Columns by which details are further in than their operator, and the rest of a broken line than its beginning.
@@ -66,7 +68,9 @@ impl Display for MeasuredOperator {
 fn write_broken(f: &mut Formatter<'_>, indent: usize, line: &str) -> fmt::Result {
     let (mut left, mut indent) = (line, indent);
     loop {
-        let columns_max = LINE_COLUMNS_MAX.saturating_sub(indent).max(1);
+        let columns_max = LINE_COLUMNS_MAX
+            .saturating_sub(indent)
+            .max(TEXT_COLUMNS_MIN);
         let Some(end) = break_of(left, columns_max) else {
             return writeln!(f, "{:indent$}{left}", "");
         };

@@ -32,6 +32,7 @@ mod limited_groups;
 mod lost_constants;
 mod many_wildcards;
 mod materialized_rows;
+mod merge_joins;
 mod new_inputs;
 mod offsets;
 mod open_literals;

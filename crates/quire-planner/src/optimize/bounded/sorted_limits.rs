@@ -14,6 +14,8 @@ use super::row_sizes::RowSizes;
 
 /// From how many rows on sorting all costs less.
 const HEAP_ROWS_MAX: usize = 100_000;
+/// Heaps of this size are kept however little memory there is: a sort of all rows takes more.
+const SMALL_HEAP_BYTES: usize = 1 << 20;
 
 /// A sort of all rows and a limit, in place of a heap that is too large.
 pub(super) fn sorted_limit(
@@ -36,6 +38,7 @@ pub(super) fn sorted_limit(
 fn rows_max(heap: &SortExec, holding: Holding) -> usize {
     let row_bytes = RowSizes::of(heap.input().as_ref()).row_bytes;
     // A row of the heap has its sort key beside it.
-    let fitting = holding.operator_bytes() / (2 * row_bytes).max(1);
+    let heap_bytes = holding.operator_bytes().max(SMALL_HEAP_BYTES);
+    let fitting = heap_bytes / (2 * row_bytes).max(1);
     HEAP_ROWS_MAX.min(fitting)
 }

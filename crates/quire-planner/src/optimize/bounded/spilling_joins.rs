@@ -7,18 +7,15 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::compute::SortOptions;
 use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNode;
-use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::projection::ProjectionExpr;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::joins::{HashJoinExec, SortMergeJoinExec};
-use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::joins::HashJoinExec;
 
 use super::holding::Holding;
 use super::row_sizes::RowSizes;
 use crate::optimize::hybrid_joins::HybridHashJoinExec;
+use crate::optimize::merge_joins::merge_join;
 use crate::optimize::shared_subplans::SharedSubplanExec;
 
 /// What finds a row in a hash table.
@@ -38,7 +35,7 @@ pub(super) fn spilling_join(
             let hybrid = HybridHashJoinExec::of(join, bytes)?;
             Ok(hybrid.map(|hybrid| Arc::new(hybrid) as _))
         }
-        None => merged(join).map(Some),
+        None => merge_join(join).map(Some),
     }
 }
 
@@ -67,34 +64,4 @@ pub fn has_hash_joins(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
             Ok(is_hash_join || node.is::<HybridHashJoinExec>())
         }
     })
-}
-
-/// The join by sorting both sides. What the hash join left out of its rows is left out above.
-fn merged(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>> {
-    let merge: Arc<dyn ExecutionPlan> = Arc::new(SortMergeJoinExec::try_new(
-        Arc::clone(join.left()),
-        Arc::clone(join.right()),
-        join.on().to_vec(),
-        join.filter().cloned(),
-        *join.join_type(),
-        vec![SortOptions::default(); join.on().len()],
-        join.null_equality(),
-    )?);
-    match &join.projection {
-        Some(columns) => with_columns(merge, columns),
-        None => Ok(merge),
-    }
-}
-
-fn with_columns(
-    input: Arc<dyn ExecutionPlan>,
-    columns: &[usize],
-) -> Result<Arc<dyn ExecutionPlan>> {
-    let schema = input.schema();
-    let picked = columns.iter().map(|index| {
-        let name = schema.field(*index).name();
-        ProjectionExpr::new(Arc::new(Column::new(name, *index)), name.clone())
-    });
-    let picked = picked.collect::<Vec<_>>();
-    Ok(Arc::new(ProjectionExec::try_new(picked, input)?))
 }

@@ -15,10 +15,12 @@ use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::metrics::{
     BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet, RecordOutput, SpillMetrics,
 };
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, InputDistributionRequirements, PlanProperties,
+    replace_children_if_necessary,
 };
 use futures::future::{BoxFuture, Shared};
 use futures::{FutureExt, TryStreamExt, stream};
@@ -63,6 +65,7 @@ impl HybridHashJoinExec {
         // Parts come in any order, and in any partition.
         let mut equivalences = of_join.eq_properties.clone();
         equivalences.clear_orderings();
+        equivalences.clear_per_partition_constants();
         let partition_count = join.right().properties().partitioning.partition_count();
         let properties = PlanProperties::new(
             equivalences,
@@ -244,6 +247,32 @@ impl ExecutionPlan for HybridHashJoinExec {
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         self.join.statistics_from_inputs(inputs, args)
+    }
+
+    /// The join takes in columns that nobody needs. What it becomes is a join, or one below a projection of its own.
+    fn try_swapping_with_projection(
+        &self,
+        projection: &ProjectionExec,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(swapped) = self.join.try_swapping_with_projection(projection)? else {
+            return Ok(None);
+        };
+        let hybrid = |plan: &Arc<dyn ExecutionPlan>| match plan.downcast_ref::<HashJoinExec>() {
+            Some(join) => {
+                let join = self.with_join(join.builder().build()?);
+                Ok::<_, DataFusionError>(Some(Arc::new(join) as Arc<dyn ExecutionPlan>))
+            }
+            None => Ok(None),
+        };
+        if let Some(join) = hybrid(&swapped)? {
+            return Ok(Some(join));
+        }
+        let below = match swapped.children().as_slice() {
+            [input] => hybrid(input)?,
+            _ => None,
+        };
+        let below = below.map(|join| replace_children_if_necessary(swapped, vec![join]));
+        below.transpose()
     }
 
     fn gather_filters_for_pushdown(

@@ -19,12 +19,13 @@ use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use super::parts::{SidePart, SideSplit};
 use crate::optimize::batches_once::batches_once;
+use crate::optimize::merge_joins::sorted_join;
 
-/// What finds a row in a hash table.
-const ENTRY_BYTES: usize = 24;
+/// What finds a row in a hash table, and twice, as the memory pool counts it.
+const ENTRY_BYTES: usize = 80;
 /// The join holds its batches, and all of them as one, until the table is built.
 const COPIES: usize = 2;
-/// Parts are split so often. What is in one part then has the same key, or nearly all of it, and no hash tells it apart.
+/// Parts are split so often. What is in one part then has the same key, or nearly all of it, and no hash tells it apart: it is sorted and merged.
 const LEVELS_MAX: u64 = 4;
 
 /// A join, and what it may hold in memory.
@@ -101,7 +102,10 @@ impl JoinTemplate {
         async move {
             let left = match self.build_side(left, &context).await? {
                 BuildSide::InMemory(left) => batches_once(left)?,
-                BuildSide::TooLarge(left) if level >= LEVELS_MAX => batches_once(left)?,
+                BuildSide::TooLarge(left) if level >= LEVELS_MAX => {
+                    let (left, right) = (batches_once(left)?, batches_once(right)?);
+                    return execute_stream(sorted_join(&self.join, left, right)?, context);
+                }
                 BuildSide::TooLarge(left) => {
                     let left = self.left_split(level).split(left, &context).await?;
                     let right = self.right_split(level).split(right, &context).await?;
@@ -183,12 +187,21 @@ impl JoinTemplate {
 
     fn left_split(&self, level: u64) -> SideSplit {
         let keys = self.join.on().iter().map(|(left, _)| Arc::clone(left));
-        self.split_of(self.join.left(), keys.collect(), level)
+        self.split_of(self.join.left(), keys.collect(), level, 1)
     }
 
     fn right_split(&self, level: u64) -> SideSplit {
         let keys = self.join.on().iter().map(|(_, right)| Arc::clone(right));
-        self.split_of(self.join.right(), keys.collect(), level)
+        let threads = match level {
+            0 => self
+                .join
+                .right()
+                .properties()
+                .partitioning
+                .partition_count(),
+            _ => 1,
+        };
+        self.split_of(self.join.right(), keys.collect(), level, threads)
     }
 
     fn split_of(
@@ -196,13 +209,15 @@ impl JoinTemplate {
         side: &Arc<dyn ExecutionPlan>,
         keys: Vec<Arc<dyn PhysicalExpr>>,
         level: u64,
+        threads: usize,
     ) -> SideSplit {
         SideSplit {
             schema: side.schema(),
             keys,
             level,
             metrics: self.metrics.clone(),
-            bytes_max: self.bytes_max,
+            // A quarter of what a build side may take waits to be written.
+            waiting_bytes_max: self.bytes_max / 4 / threads.max(1),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{BatchCoalescer, take_record_batch};
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::Result;
 use datafusion::common::hash_utils::{RandomState, create_hashes};
 use datafusion::execution::spill_file::SpillFile;
@@ -19,10 +19,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 pub(super) const PART_COUNT: usize = 16;
 /// Rows that are written to a file at a time, at most.
 const WRITTEN_ROWS_MAX: usize = 1024;
-/// And at least, however little memory there is.
-const WRITTEN_ROWS_MIN: usize = 64;
-/// What a value of variable length takes in memory, about.
-const VALUE_BYTES: usize = 32;
+/// A text or its place.
+const VIEW_BYTES: usize = 16;
 /// Seeds begin here, so that they are not those by which rows are distributed to threads: all rows of a thread would be in few parts.
 const FIRST_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -34,7 +32,8 @@ pub(super) struct SideSplit {
     /// How often its rows have been split before.
     pub(super) level: u64,
     pub(super) metrics: SpillMetrics,
-    pub(super) bytes_max: usize,
+    /// Bytes of rows that wait to be written, in all parts.
+    pub(super) waiting_bytes_max: usize,
 }
 
 /// The rows of one side with one hash of their keys, modulo [`PART_COUNT`].
@@ -77,7 +76,7 @@ impl SideSplit {
         );
         let manager = manager.with_compression_type(context.session_config().spill_compression());
         let mut writers: Vec<_> = (0..PART_COUNT)
-            .map(|_| PartWriter::new(&manager, self.written_rows()))
+            .map(|_| PartWriter::new(&manager, self.waiting_bytes_max / PART_COUNT))
             .collect();
         while let Some(batch) = rows.try_next().await? {
             let places = self.places(&batch)?;
@@ -104,15 +103,6 @@ impl SideSplit {
         }
         Ok(places)
     }
-
-    /// As many rows at a time as leave most of the memory to others.
-    fn written_rows(&self) -> usize {
-        let fields = self.schema.fields().iter();
-        let widths = fields.map(|field| field.data_type().primitive_width());
-        let row_bytes: usize = widths.map(|width| width.unwrap_or(VALUE_BYTES)).sum();
-        let rows = self.bytes_max / 4 / PART_COUNT / row_bytes.max(1);
-        rows.clamp(WRITTEN_ROWS_MIN, WRITTEN_ROWS_MAX)
-    }
 }
 
 /// Appends a batch to a file, or ends it. DataFusion does not export the type of its file.
@@ -122,26 +112,35 @@ type FileWriter = Box<dyn FnMut(Option<&RecordBatch>) -> Result<Option<Arc<dyn S
 struct PartWriter {
     manager: SpillManager,
     waiting: BatchCoalescer,
+    waiting_bytes: usize,
+    waiting_bytes_max: usize,
     /// Nothing as long as no batch is full.
     file: Option<FileWriter>,
 }
 
 impl PartWriter {
-    fn new(manager: &SpillManager, written_rows: usize) -> Self {
+    fn new(manager: &SpillManager, waiting_bytes_max: usize) -> Self {
         Self {
             manager: manager.clone(),
-            waiting: BatchCoalescer::new(Arc::clone(manager.schema()), written_rows),
+            waiting: BatchCoalescer::new(Arc::clone(manager.schema()), WRITTEN_ROWS_MAX),
+            waiting_bytes: 0,
+            waiting_bytes_max,
             file: None,
         }
     }
 
     fn write(&mut self, rows: RecordBatch) -> Result<()> {
+        self.waiting_bytes += rows.columns().iter().map(value_bytes).sum::<usize>();
         self.waiting.push_batch(rows)?;
+        if self.waiting_bytes > self.waiting_bytes_max {
+            self.waiting.finish_buffered_batch()?;
+        }
         self.write_completed()
     }
 
     fn write_completed(&mut self) -> Result<()> {
         while let Some(batch) = self.waiting.next_completed_batch() {
+            self.waiting_bytes = 0;
             let file = match &mut self.file {
                 Some(file) => file,
                 None => self.file.insert(new_file(&self.manager)?),
@@ -162,6 +161,19 @@ impl PartWriter {
     }
 }
 
+/// What the values of an array take by themselves: texts may lie in buffers of many others.
+fn value_bytes(values: &ArrayRef) -> usize {
+    match values.data_type() {
+        DataType::Utf8View => {
+            values.len() * VIEW_BYTES + values.as_string_view().total_buffer_bytes_used()
+        }
+        DataType::BinaryView => {
+            values.len() * VIEW_BYTES + values.as_binary_view().total_buffer_bytes_used()
+        }
+        _ => values.get_array_memory_size(),
+    }
+}
+
 fn new_file(manager: &SpillManager) -> Result<FileWriter> {
     let mut file = manager.create_in_progress_file("part of a join")?;
     Ok(Box::new(move |batch| match batch {
@@ -175,8 +187,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::collections::HashMap;
 
-    use datafusion::arrow::array::{AsArray, Int64Array, StringViewArray};
-    use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
+    use datafusion::arrow::array::{Int64Array, StringViewArray};
+    use datafusion::arrow::datatypes::{Field, Int64Type, Schema};
     use datafusion::physical_expr::expressions::Column;
     use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
     use futures::executor::block_on;
@@ -193,7 +205,7 @@ mod tests {
             keys: vec![Arc::new(Column::new("k", 0))],
             level,
             metrics: SpillMetrics::new(&ExecutionPlanMetricsSet::new(), 0),
-            bytes_max: 1 << 20,
+            waiting_bytes_max: 1 << 20,
         }
     }
 

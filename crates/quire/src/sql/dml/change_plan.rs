@@ -54,7 +54,7 @@ impl ChangePlan {
     ) -> Result<ExplainedOperator, Error> {
         let physical = context.physical(&self.plan).await?;
         let mut explained = ExplainedOperator::new(change);
-        explained.inputs = vec![explained_plan(&physical)?];
+        explained.inputs = vec![explained_plan(&physical)];
         Ok(explained)
     }
 }

@@ -46,7 +46,7 @@ pub(super) async fn explain(
         change => return explain_change(session, snapshot, change, options, token).await,
     };
     if options.mode == ExplainMode::Rules {
-        return lines(&rules(session, snapshot, statement, token).await?);
+        return lines(&rules(session, snapshot, statement, options.is_analyzed, token).await?);
     }
     let started = Instant::now();
     let planned = plan(session, snapshot.clone(), query, token).await?;
@@ -147,7 +147,7 @@ impl Explaining<'_> {
         } else {
             physical
         };
-        shown.operators = explained_plan(&physical)?;
+        shown.operators = explained_plan(&physical);
         Ok(shown)
     }
 }
@@ -183,17 +183,21 @@ async fn rules(
     session: &Session,
     snapshot: Snapshot,
     mut statement: Statement,
+    is_analyzed: bool,
     token: &CancelToken,
 ) -> Result<String, Error> {
     let asks = pg_catalog::rewrite::rewrite(&mut statement);
     reject::check(&statement)?;
     with_queries::resolve(&mut statement)?;
     if let Statement::Explain {
-        verbose, options, ..
+        analyze,
+        verbose,
+        options,
+        ..
     } = &mut statement
     {
         // DataFusion does not know the form with parentheses.
-        (*verbose, *options) = (true, None);
+        (*analyze, *verbose, *options) = (is_analyzed, true, None);
     }
     let context = context_for(session, snapshot, &mut statement, asks, [], token).await?;
     let plan = context.plan(statement).await?;

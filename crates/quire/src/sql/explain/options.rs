@@ -68,19 +68,25 @@ impl ExplainOptions {
         for option in options.unwrap_or_default() {
             chosen.apply(&option)?;
         }
+        let is_tree = matches!(chosen.mode, ExplainMode::Plan | ExplainMode::Programs);
+        if chosen.format == ExplainFormat::Json && !is_tree {
+            return Err(not_supported("EXPLAIN (ALGEBRA or VERBOSE) as JSON"));
+        }
         Ok((chosen, *explained))
     }
 
     fn apply(&mut self, option: &UtilityOption) -> Result<(), Error> {
         let argument = option.arg.as_ref().map(ToString::to_string);
         let argument = argument.unwrap_or_default().to_lowercase();
-        let is_on = !matches!(argument.as_str(), "off" | "false" | "0");
+        let argument = argument.trim_matches('\'');
+        let is_on = !matches!(argument, "off" | "false" | "0");
         match option.name.value.to_lowercase().as_str() {
             "algebra" => self.mode = ExplainMode::Algebra,
             "avm" => self.mode = ExplainMode::Programs,
             "analyze" => self.is_analyzed = is_on,
-            "verbose" if is_on => self.mode = ExplainMode::Rules,
-            "format" => self.format = named_format(argument.trim_matches('\''))?,
+            // The other modes show more already.
+            "verbose" if is_on && self.mode == ExplainMode::Plan => self.mode = ExplainMode::Rules,
+            "format" => self.format = named_format(argument)?,
             // They only change what PostgreSQL prints beside the plan.
             "verbose" | "costs" | "buffers" | "timing" | "summary" | "settings" | "wal" => {}
             other => {
