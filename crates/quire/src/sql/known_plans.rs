@@ -121,7 +121,12 @@ mod tests {
                 "SELECT a.i FROM c AS a JOIN c AS b ON a.i = b.i + 1",
                 Some(true),
             ),
-            ("SELECT count(*) FROM r", Some(true)),
+            // Compiled by itself.
+            ("SELECT count(*) FROM r", Some(false)),
+            (
+                "SELECT a.i FROM r AS a JOIN r AS b ON a.i = b.i",
+                Some(true),
+            ),
             ("SELECT c.i FROM c JOIN r ON c.i = r.i", Some(true)),
             ("SELECT max(i + random()) FROM c", Some(false)),
             ("SELECT now(), i FROM c", Some(false)),

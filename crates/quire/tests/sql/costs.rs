@@ -30,8 +30,9 @@ fn shop(memory_bytes: usize) -> Connection {
 
 fn explained(connection: &mut Connection, sql: &str) -> String {
     let lines = rows(connection, &format!("EXPLAIN {sql}"));
-    let lines = lines.into_iter().map(|line| line.join(" "));
-    lines.collect::<Vec<_>>().join("\n")
+    // Long lines are broken.
+    let lines = lines.iter().flatten().map(|line| line.trim());
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 /// For each setting of costs, words that the plan must have; the answers of all must be equal.

@@ -191,7 +191,6 @@ mod tests {
     use datafusion::arrow::datatypes::{Field, Int64Type, Schema};
     use datafusion::physical_expr::expressions::Column;
     use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
-    use futures::executor::block_on;
 
     use super::*;
 
@@ -219,6 +218,12 @@ mod tests {
         RecordBatch::try_new(Arc::clone(&split.schema), columns).unwrap()
     }
 
+    /// DataFusion's files are read by tokio.
+    fn block_on<T>(future: impl Future<Output = Result<T>>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.unwrap().block_on(future).unwrap()
+    }
+
     /// The part of each key, and the rows of all parts.
     fn parts_of_keys(level: u64, batch_rows: i64) -> (HashMap<Option<i64>, usize>, Vec<String>) {
         let split = split(level);
@@ -228,11 +233,11 @@ mod tests {
         let schema = Arc::clone(&split.schema);
         let rows = RecordBatchStreamAdapter::new(schema, stream::iter(batches));
         let context = TaskContext::default();
-        let parts = block_on(split.split(Box::pin(rows), &context)).unwrap();
+        let parts = block_on(split.split(Box::pin(rows), &context));
         assert_eq!(parts.len(), PART_COUNT);
         let (mut places, mut texts) = (HashMap::new(), Vec::new());
         for (number, part) in parts.iter().enumerate() {
-            let read: Vec<RecordBatch> = block_on(part.read().unwrap().try_collect()).unwrap();
+            let read: Vec<RecordBatch> = block_on(part.read().unwrap().try_collect());
             for batch in read {
                 let keys = batch.column(0).as_primitive::<Int64Type>();
                 for key in keys {
