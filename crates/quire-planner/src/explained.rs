@@ -103,12 +103,14 @@ fn measured(metrics: &MetricsSet) -> Option<MeasuredOperator> {
     let time_ns = metrics.elapsed_compute().unwrap_or(0) as u64;
     let counters = metrics.iter().filter_map(|metric| {
         let value = metric.value();
-        let is_counter = match value {
-            MetricValue::SpillCount(_) | MetricValue::SpilledBytes(_) => true,
-            MetricValue::Count { .. } | MetricValue::Gauge { .. } => true,
-            MetricValue::PeakMemoryUsage { .. } => true,
-            _ => false,
-        };
+        let is_counter = matches!(
+            value,
+            MetricValue::SpillCount(_)
+                | MetricValue::SpilledBytes(_)
+                | MetricValue::Count { .. }
+                | MetricValue::Gauge { .. }
+                | MetricValue::PeakMemoryUsage { .. }
+        );
         // Of batches and of how DataFusion finds its rows.
         let is_inner = value.name().contains("batches") || value.name().contains("array_map");
         let counted = value.as_usize() as u64;
