@@ -27,11 +27,11 @@ const TIME_WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
 /// An optimized plan without its tables.
 pub struct RepeatablePlan {
     plan: LogicalPlan,
-    tables: KeptTables,
+    tables: RepeatableTables,
 }
 
-/// Tables by name, and what state of them.
-type KeptTables = Vec<(String, KeptTable)>;
+/// The tables of a plan by name, and for what state of them it is the plan.
+pub struct RepeatableTables(Vec<(String, KeptTable)>);
 
 /// A table of a snapshot.
 pub enum SnapshotTable {
@@ -97,24 +97,56 @@ impl TableSource for UnboundTable {
     }
 }
 
+impl RepeatableTables {
+    /// The tables of `optimized`, which was made of `plan`; `None` if it may be another one next time, or reads other tables than row tables and
+    /// column tables without changes since their last merge. Parameters are taken for constants.
+    ///
+    /// # Errors
+    /// As walking the plan fails.
+    pub fn of(plan: &LogicalPlan, optimized: &LogicalPlan) -> Result<Option<Self>> {
+        match tables_of(optimized)? {
+            Some(tables) if is_repeatable(plan)? => Ok(Some(tables)),
+            _ => Ok(None),
+        }
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The tables that `find` gives by name; `None` if the plan is not one for their state.
+    ///
+    /// # Errors
+    /// Those of `find`.
+    pub fn find(
+        &self,
+        find: impl Fn(&str) -> Result<Option<SnapshotTable>>,
+    ) -> Result<Option<Vec<(&str, SnapshotTable)>>> {
+        let mut found = Vec::with_capacity(self.0.len());
+        for (name, kept) in &self.0 {
+            match find(name)?.filter(|table| kept.is_of(table)) {
+                Some(table) => found.push((name.as_str(), table)),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(found))
+    }
+}
+
 impl RepeatablePlan {
-    /// What to keep of `optimized`, which was made of `plan`; `None` if it may be another one next time, or reads other tables than row tables and
-    /// column tables without changes since their last merge.
+    /// What to keep of `optimized`, which was made of `plan`, if [`RepeatableTables::of`] gives its tables.
     ///
     /// # Errors
     /// As rewriting the plan fails.
     pub fn of(plan: &LogicalPlan, optimized: &LogicalPlan) -> Result<Option<Self>> {
-        let Some(tables) = tables_of(optimized)? else {
+        let Some(tables) = RepeatableTables::of(plan, optimized)? else {
             return Ok(None);
         };
-        if !is_repeatable(plan)? {
-            return Ok(None);
-        }
         let unbound = optimized.clone().transform_down_with_subqueries(|node| {
             let LogicalPlan::TableScan(scan) = node else {
                 return Ok(Transformed::no(node));
             };
-            let Some((name, _)) = kept_table(&scan) else {
+            let Some(name) = table_name(&scan) else {
                 return internal_err!("a plan to keep reads another table");
             };
             let schema = scan.source.schema();
@@ -136,14 +168,13 @@ impl RepeatablePlan {
         find: impl Fn(&str) -> Result<Option<SnapshotTable>>,
         options: &QuireOptions,
     ) -> Result<Option<LogicalPlan>> {
-        let mut sources: Vec<(&str, Arc<dyn TableSource>)> = Vec::new();
-        for (name, version) in &self.tables {
-            let table = find(name)?.filter(|table| version.is_of(table));
-            let Some(table) = table else {
-                return Ok(None);
-            };
-            sources.push((name, provider_as_source(table.provider(options))));
-        }
+        let Some(found) = self.tables.find(find)? else {
+            return Ok(None);
+        };
+        let sources = found
+            .into_iter()
+            .map(|(name, table)| (name, provider_as_source(table.provider(options))));
+        let sources: Vec<(&str, Arc<dyn TableSource>)> = sources.collect();
         let bound = self.plan.clone().transform_down_with_subqueries(|node| {
             let LogicalPlan::TableScan(scan) = node else {
                 return Ok(Transformed::no(node));
@@ -162,17 +193,17 @@ impl RepeatablePlan {
 }
 
 /// The tables of a plan; `None` if it has other leaves, or tables with changes.
-fn tables_of(plan: &LogicalPlan) -> Result<Option<KeptTables>> {
-    let mut tables: Option<KeptTables> = Some(Vec::new());
+fn tables_of(plan: &LogicalPlan) -> Result<Option<RepeatableTables>> {
+    let mut tables: Option<Vec<(String, KeptTable)>> = Some(Vec::new());
     plan.apply_with_subqueries(|node| {
         match node {
             LogicalPlan::Extension(_) => tables = None,
-            LogicalPlan::TableScan(scan) => match (kept_table(scan), &mut tables) {
-                (Some(known), Some(tables)) => {
-                    if !tables.iter().any(|(name, _)| *name == known.0) {
-                        tables.push(known);
-                    }
-                }
+            LogicalPlan::TableScan(scan) => match (table_name(scan), &mut tables) {
+                (Some(name), Some(found)) if found.iter().any(|(known, _)| *known == name) => {}
+                (Some(name), Some(found)) => match kept_table(scan) {
+                    Some(kept) => found.push((name, kept)),
+                    None => tables = None,
+                },
                 _ => tables = None,
             },
             _ => {}
@@ -182,20 +213,30 @@ fn tables_of(plan: &LogicalPlan) -> Result<Option<KeptTables>> {
             None => TreeNodeRecursion::Stop,
         })
     })?;
-    Ok(tables)
+    Ok(tables.map(RepeatableTables))
 }
 
-/// The name and the state of a table, if plans that read it may be kept.
-fn kept_table(scan: &TableScan) -> Option<(String, KeptTable)> {
+/// The name of a table of the database.
+fn table_name(scan: &TableScan) -> Option<String> {
+    let provider = source_as_provider(&scan.source).ok()?;
+    let definition = match provider.downcast_ref::<RowTableProvider>() {
+        Some(rows) => rows.whole_table()?.definition(),
+        None => {
+            let columns = provider.downcast_ref::<ColumnTableProvider>()?;
+            columns.table().definition()
+        }
+    };
+    Some(definition.name.clone())
+}
+
+/// The state of a table, if plans that read it may be kept.
+fn kept_table(scan: &TableScan) -> Option<KeptTable> {
     let provider = source_as_provider(&scan.source).ok()?;
     if let Some(provider) = provider.downcast_ref::<RowTableProvider>() {
-        let table = provider.whole_table()?;
-        let kept = KeptTable::of_rows(table)?;
-        return Some((table.definition().name.clone(), kept));
+        return KeptTable::of_rows(provider.whole_table()?);
     }
     let table = provider.downcast_ref::<ColumnTableProvider>()?.table();
-    let version = KeptTable::Columns(table.version()?);
-    Some((table.definition().name.clone(), version))
+    Some(KeptTable::Columns(table.version()?))
 }
 
 /// Whether a scan reads a table of the database, in whatever state.
@@ -232,15 +273,20 @@ fn is_repeatable(plan: &LogicalPlan) -> Result<bool> {
     Ok(is_repeatable)
 }
 
+/// Whether a text can mean another time tomorrow, when it becomes one.
+pub fn may_mean_a_time(text: &str) -> bool {
+    let text = text.to_lowercase();
+    TIME_WORDS.iter().any(|word| text.contains(word))
+}
+
 /// Whether an expression has the same value for the same values below it, and cannot be a text that means a time when it becomes one.
 fn is_constant(expression: &Expr) -> bool {
     match expression {
         Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _) => {
-            let text = text.to_lowercase();
-            !TIME_WORDS.iter().any(|word| text.contains(word))
+            !may_mean_a_time(text)
         }
-        Expr::Literal(..) | Expr::Column(_) | Expr::Alias(_) => true,
-        Expr::Placeholder(_) | Expr::ScalarVariable(..) => false,
+        Expr::Literal(..) | Expr::Column(_) | Expr::Alias(_) | Expr::Placeholder(_) => true,
+        Expr::ScalarVariable(..) => false,
         Expr::ScalarFunction(call) if call.func.signature().volatility != Volatility::Immutable => {
             false
         }

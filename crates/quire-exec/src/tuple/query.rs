@@ -25,6 +25,13 @@ pub struct QueryCosts {
     pub row_count: f64,
 }
 
+impl QueryCosts {
+    #[must_use]
+    pub fn are_less_by_tuples(self) -> bool {
+        self.tuple_ns <= self.batch_ns
+    }
+}
+
 /// A query under way: its rows one after the other.
 pub struct TupleQuery {
     registers: RegisterSet,
@@ -136,16 +143,18 @@ impl TupleQuery {
         Ok(unstarted)
     }
 
-    /// What a query would cost, whose subqueries for single values are taken for NULL.
+    /// What a query would cost with these values of its parameters. Subqueries for single values are taken for NULL, and so are parameters without a value.
     ///
     /// # Errors
     /// Tables that are no row tables; pages that cannot be read.
     pub fn estimate(
         query: &PlanQuery,
         tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+        parameters: &[Value],
         options: &QueryOptions,
     ) -> Result<QueryCosts, TupleQueryError> {
-        let parameters = vec![Value::Null; query.parameter_count + query.values.len()];
+        let mut parameters = parameters.to_vec();
+        parameters.resize(query.parameter_count + query.values.len(), Value::Null);
         let mut costs = QueryCosts {
             tuple_ns: options.costs.of(Cost::TupleStart),
             batch_ns: options.costs.of(Cost::BatchStart),

@@ -30,3 +30,4 @@ pub(crate) use dml::stored_value;
 pub use dump::DumpPart;
 pub(crate) use dump::dump;
 pub(crate) use signature::{make_arrays, parameter_types, result_schema};
+pub(crate) use tuple_engine::{RepeatedQuery, RepeatedRows};

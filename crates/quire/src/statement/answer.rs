@@ -9,6 +9,8 @@ use crate::result_rows::ResultRows;
 pub(super) enum StatementAnswer {
     /// Rows, their names and types, and how the command's tag begins.
     Rows(SchemaRef, ResultRows, &'static str),
+    /// Rows that come while they are read.
+    Coming(Rows),
     /// It is done: its tag, and how many rows it changed.
     Done(&'static str, Option<u64>),
 }
@@ -30,6 +32,7 @@ impl StatementAnswer {
                 };
                 Outcome::Rows(Rows::of_batches(schema, batches).of_command(command))
             }
+            StatementAnswer::Coming(rows) => Outcome::Rows(rows),
             StatementAnswer::Done(tag, Some(count)) => {
                 Outcome::Done(Completion::counted(format!("{tag} {count}"), count))
             }

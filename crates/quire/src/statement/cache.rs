@@ -11,14 +11,15 @@ use quire_tables::RowParts;
 
 use super::compiled::Compiled;
 use super::constant::ConstantSelect;
+use super::general::GeneralStatement;
 
 /// Statements in one generation; there are two.
 const GENERATION_STATEMENTS: usize = 512;
 
 /// What is known of a statement.
 pub(crate) struct CachedStatement {
-    text: String,
-    parameter_types: Vec<Option<DataType>>,
+    pub(super) text: String,
+    pub(super) parameter_types: Vec<Option<DataType>>,
     settings: u64,
     pub(super) kind: KnownKind,
 }
@@ -31,8 +32,8 @@ pub(super) enum KnownKind {
     Constant(Box<ConstantSelect>),
     /// It begins or ends a transaction.
     Control(TransactionControl),
-    /// It takes the general path, as long as the schema has this version.
-    General { schema_version: u64 },
+    /// It takes the general path, as long as the schema is what it was.
+    General(GeneralStatement),
 }
 
 /// A statement that is compiled.
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     fn known(text: &str) -> Arc<CachedStatement> {
-        let kind = KnownKind::General { schema_version: 1 };
+        let kind = KnownKind::General(GeneralStatement::new(1));
         Arc::new(CachedStatement::new(text, &[], 0, kind))
     }
 

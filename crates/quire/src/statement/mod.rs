@@ -4,6 +4,7 @@
 //! ([`run`], [`execute`], [`storage`]). What is compiled is kept by its text and the types of its parameters ([`cache`]).
 //! Every statement that is not covered, and every one that is wrong, takes the general path, which also reports the errors:
 //! compiling only answers "yes, so" or nothing. Both paths give the same rows: expressions are read and typed by the same code.
+//! Other queries of row tables that are executed again are planned once for the tuple engine ([`general`]).
 
 mod access;
 mod answer;
@@ -12,6 +13,7 @@ mod cache;
 mod compiled;
 mod constant;
 mod execute;
+mod general;
 mod lock_mode;
 mod memory;
 mod parameter;
@@ -23,6 +25,8 @@ mod storage;
 mod table;
 #[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use crate::outcome::Outcome;
 use crate::session::Session;
@@ -36,7 +40,7 @@ pub use reply::Reply;
 
 /// Runs a statement that is covered; `None` leaves it to the general path, and in `parsed` what is parsed of it.
 pub(crate) fn try_execute(
-    session: &Session,
+    session: &Arc<Session>,
     statements: &StatementCache,
     sql: &str,
     token: &CancelToken,

@@ -203,7 +203,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// A parameter's type in SQL. Timestamps of any unit are the same there; whatever else there may be comes as text.
-fn spelled(data_type: &DataType) -> String {
+pub(super) fn spelled(data_type: &DataType) -> String {
     let name = match data_type {
         DataType::Timestamp(_, zone) => {
             sql_type_name(&DataType::Timestamp(TimeUnit::Microsecond, zone.clone()))

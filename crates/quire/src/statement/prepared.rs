@@ -298,7 +298,7 @@ fn inspect(
 
 /// Runs a statement without parameters, compiled before or now. `None`: it takes the general path, and is in `parsed` if it was parsed.
 pub(super) fn run_known(
-    session: &Session,
+    session: &Arc<Session>,
     statements: &StatementCache,
     sql: &str,
     token: &CancelToken,
@@ -318,7 +318,7 @@ pub(super) fn run_known(
 
 /// A statement with its parameters.
 struct ParameterizedStatement<'s> {
-    session: &'s Session,
+    session: &'s Arc<Session>,
     statements: &'s StatementCache,
     sql: &'s str,
     types: &'s [Option<DataType>],

@@ -80,6 +80,7 @@ impl Reply {
             StatementAnswer::Rows(schema, rows, tag) => {
                 (Some(schema), ReplySource::Values(rows, 0), tag, 0)
             }
+            StatementAnswer::Coming(rows) => return Self::of_outcome(Outcome::Rows(rows)),
             StatementAnswer::Done(tag, count) => {
                 let rows_affected = count.unwrap_or(0);
                 (None, ReplySource::Done(tag, count), tag, rows_affected)

@@ -24,6 +24,7 @@ use super::cache::{
 };
 use super::compiled::Compiled;
 use super::execute::{Executed, TableRows};
+use super::general::GeneralStatement;
 use super::memory::{ChangedRow, StatementBuffers};
 use super::storage::{ChangeContext, StatementTable};
 use super::table::RowTableSchema;
@@ -81,7 +82,7 @@ pub(super) fn learn(
             let compiled = command.and_then(|it| compiled(session, &snapshot, it, types));
             let compiled = compiled.map_err(|command| *parsed = command).ok();
             let schema_version = snapshot.schema_version();
-            compiled.unwrap_or(KnownKind::General { schema_version })
+            compiled.unwrap_or_else(|| KnownKind::General(GeneralStatement::new(schema_version)))
         }
     };
     let known = Arc::new(CachedStatement::new(sql, types, settings, kind));
@@ -239,14 +240,17 @@ fn control_of(sql: &str) -> Option<TransactionControl> {
 
 /// Runs a statement of which something is known. `None`: it takes the general path, this time or always.
 pub(super) fn run(
-    session: &Session,
+    session: &Arc<Session>,
     known: &CachedStatement,
     parameters: &[Value],
     token: &CancelToken,
     memory: &mut StatementBuffers,
 ) -> Option<Result<StatementAnswer, Error>> {
     let result = match &known.kind {
-        KnownKind::General { .. } => return None,
+        KnownKind::General(general) => while_running(token, || {
+            let text = (known.text.as_str(), known.parameter_types.as_slice());
+            general.run(session, text, parameters, token, memory)
+        }),
         KnownKind::Control(control) => control.run(session).map(Some),
         KnownKind::Constant(constant) => constant.run(session, parameters, memory),
         KnownKind::Compiled(statement) => while_running(token, || {
@@ -274,7 +278,12 @@ impl CachedStatement {
     pub(super) fn result_shape(&self, session: &Session) -> Option<ResultShape> {
         let columns = match &self.kind {
             KnownKind::Control(_) => None,
-            KnownKind::General { .. } => return None,
+            KnownKind::General(general) => {
+                let query = general.query()?;
+                let snapshot = wait(session.snapshot()).ok()?;
+                let is_for = query.is_for(&snapshot).ok()?;
+                Some(is_for.then(|| Arc::clone(query.schema()))?)
+            }
             KnownKind::Constant(constant) => Some(constant.schema()),
             KnownKind::Compiled(statement) => {
                 let snapshot = wait(session.snapshot()).ok()?;
@@ -296,9 +305,9 @@ impl CachedStatement {
                     table.is_ok_and(|table| table.is_none())
                 })
             }
-            KnownKind::General { schema_version } => {
+            KnownKind::General(general) => {
                 let snapshot = wait(session.snapshot());
-                snapshot.is_ok_and(|snapshot| snapshot.schema_version() != *schema_version)
+                snapshot.is_ok_and(|it| it.schema_version() != general.schema_version)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use quire::{Connection, Database, DatabaseOptions};
 
-use crate::support::rows;
+use crate::support::{explained, rows};
 
 /// 20,000 sales, of which some are of each of 2,000 buyers, and the days of 5,000 of them. The costs are those of the tuple engine.
 fn shop(memory_bytes: usize) -> Connection {
@@ -28,19 +28,12 @@ fn shop(memory_bytes: usize) -> Connection {
     connection
 }
 
-fn explained(connection: &mut Connection, sql: &str) -> String {
-    let lines = rows(connection, &format!("EXPLAIN {sql}"));
-    // Long lines are broken.
-    let lines = lines.iter().flatten().map(|line| line.trim());
-    lines.collect::<Vec<_>>().join(" ")
-}
-
 /// For each setting of costs, words that the plan must have; the answers of all must be equal.
 fn turns_over(connection: &mut Connection, sql: &str, expected: &[(&str, &str)]) {
     let mut answers = Vec::new();
     for (costs, words) in expected {
         rows(connection, &format!("SET costs = '{costs}'"));
-        let plan = explained(connection, sql);
+        let plan = explained(connection, "", sql);
         assert!(plan.contains(words), "{costs}: {words} in\n{plan}");
         let mut answer = rows(connection, sql);
         answer.sort();
@@ -107,7 +100,7 @@ fn a_cost_chooses_the_machine() {
     turns_over(&mut connection, sql, &ways);
     // A table of columns leaves no choice.
     rows(&mut connection, "CREATE TABLE kept AS SELECT id FROM sale");
-    let plan = explained(&mut connection, "SELECT count(*) FROM kept");
+    let plan = explained(&mut connection, "", "SELECT count(*) FROM kept");
     assert!(!plan.contains("tuple engine"), "{plan}");
 }
 
@@ -127,7 +120,7 @@ fn a_cost_chooses_whether_a_temporary_is_compressed() {
     turns_over(&mut connection, sql, &ways);
     let mut written = |costs: &str| {
         rows(&mut connection, &format!("SET costs = '{costs}'"));
-        let plan = explained(&mut connection, &format!("ANALYZE {sql}"));
+        let plan = explained(&mut connection, "ANALYZE", sql);
         let (_, told) = plan.split_once("has written ").unwrap();
         let (records, rest) = told.split_once(" bytes as ").unwrap();
         let file: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -147,7 +140,7 @@ fn a_cost_chooses_whether_a_temporary_is_compressed() {
 fn costs_grow_with_what_is_done() {
     let mut connection = shop(1 << 30);
     let mut cost_ms = |sql: &str| {
-        let plan = explained(&mut connection, sql);
+        let plan = explained(&mut connection, "", sql);
         let (_, note) = plan.split_once("(about ").unwrap();
         let (_, rest) = note.split_once(" rows, ").unwrap();
         let (cost_ms, _) = rest.split_once(" ms").unwrap();
@@ -164,7 +157,7 @@ fn costs_grow_with_what_is_done() {
         "SET costs = 'decode_suppressed = 500, decode_dictionary = 500'",
     );
     let mut cost_ms = |sql: &str| {
-        let plan = explained(&mut connection, sql);
+        let plan = explained(&mut connection, "", sql);
         let (_, note) = plan.split_once("(about ").unwrap();
         note.split_once(" rows, ")
             .unwrap()

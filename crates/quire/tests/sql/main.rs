@@ -15,6 +15,7 @@ mod plans;
 mod points;
 mod prepared;
 mod progress;
+mod repeated_queries;
 mod reuse;
 mod sequences;
 mod signatures;

@@ -3,7 +3,7 @@
 
 use quire::{Connection, Database, DatabaseOptions};
 
-use crate::support::{rows, try_rows};
+use crate::support::{explained, rows, try_rows};
 
 const LITTLE_BYTES: usize = 40 << 20;
 
@@ -249,8 +249,7 @@ fn joins_by_parts_answer_as_those_in_memory() {
         let expected = rows(&mut plenty, sql);
         assert_eq!(rows(&mut little, sql), expected, "{sql}");
     }
-    let explained = rows(&mut little, &format!("EXPLAIN ANALYZE {}", queries[1])).concat();
-    let explained = explained.join(" ");
+    let explained = explained(&mut little, "ANALYZE", &queries[1]);
     assert!(explained.contains("hybrid hash join"), "{explained}");
     assert!(explained.contains("spilled bytes"), "{explained}");
 }

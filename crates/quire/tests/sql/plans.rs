@@ -3,7 +3,7 @@
 use quire::Connection;
 use serde_json::Value;
 
-use crate::support::{database, error, rows, value};
+use crate::support::{database, error, explained, rows, value};
 
 fn plan(connection: &mut Connection, sql: &str) -> String {
     let lines = rows(connection, &format!("EXPLAIN {sql}"));
@@ -78,15 +78,8 @@ fn the_first_rows_come_in_the_order_of_the_table() {
 #[test]
 fn explain_analyze_tells_what_a_scan_did() {
     let mut connection = shop();
-    let lines = rows(
-        &mut connection,
-        "EXPLAIN ANALYZE SELECT sum(sale) FROM sale WHERE sale > 19000",
-    );
-    let text = lines
-        .iter()
-        .map(|line| line.join(" "))
-        .collect::<Vec<_>>()
-        .join("\n");
+    let sql = "SELECT sum(sale) FROM sale WHERE sale > 19000";
+    let text = explained(&mut connection, "ANALYZE", sql);
     for name in ["bytes read", "vectors decoded", "groups pruned"] {
         assert!(text.contains(name), "{name} in {text}");
     }

@@ -47,6 +47,13 @@ pub fn sorted_rows(connection: &mut Connection, sql: &str) -> Vec<Vec<String>> {
     rows
 }
 
+/// What `EXPLAIN` with these options shows, in one line: where lines are broken depends on the digits of their times.
+pub fn explained(connection: &mut Connection, options: &str, sql: &str) -> String {
+    let lines = rows(connection, &format!("EXPLAIN {options} {sql}")).concat();
+    let words = lines.iter().flat_map(|line| line.split_whitespace());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// The single value of a query.
 pub fn value(connection: &mut Connection, sql: &str) -> String {
     let rows = rows(connection, sql);

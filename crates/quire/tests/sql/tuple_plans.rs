@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quire::Connection;
 
-use crate::support::{database, error, rows, value};
+use crate::support::{database, error, explained, rows, value};
 
 /// 20,000 sales of a day in 2023 (of which 400 have no price), and the 2,000 buyers that half of them name.
 fn shop() -> Connection {
@@ -32,10 +32,17 @@ struct Line {
 }
 
 fn analyzed(connection: &mut Connection, sql: &str) -> Vec<Line> {
-    let lines = rows(connection, &format!("EXPLAIN ANALYZE {sql}"));
-    let line = |line: Vec<String>| {
-        let text = line.join("");
-        let (_, note) = text.rsplit_once("(about ").unwrap();
+    let lines = rows(connection, &format!("EXPLAIN ANALYZE {sql}")).concat();
+    let mut texts: Vec<String> = Vec::new();
+    for line in lines {
+        // What follows up to the next operator are details and the rest of a broken line.
+        match texts.last_mut().filter(|_| !line.contains("(about ")) {
+            Some(text) => *text = format!("{text} {}", line.trim()),
+            None => texts.push(line),
+        }
+    }
+    let line = |text: String| {
+        let (_, note) = text.split_once("(about ").unwrap();
         let (expected, rest) = note.split_once(" rows, ").unwrap();
         let (_, rest) = rest.split_once(" ms; ").unwrap();
         let (counted, _) = rest.split_once(" rows").unwrap();
@@ -45,8 +52,7 @@ fn analyzed(connection: &mut Connection, sql: &str) -> Vec<Line> {
             text,
         }
     };
-    let noted = lines.into_iter().filter(|line| line[0].contains("(about "));
-    noted.map(line).collect()
+    texts.into_iter().map(line).collect()
 }
 
 /// With samples, every iterator makes about as many rows as it was expected to.
@@ -88,7 +94,8 @@ fn decoded_fields_are_counted() {
     let fields = |connection: &mut Connection, sql: &str| -> u64 {
         let lines = analyzed(connection, sql).into_iter();
         let of_line = |line: Line| {
-            let (_, note) = line.text.rsplit_once("rows, ").unwrap();
+            let (_, note) = line.text.split_once(" ms; ").unwrap();
+            let (_, note) = note.split_once("rows, ").unwrap();
             note.split_once(" fields")
                 .unwrap()
                 .0
@@ -138,30 +145,12 @@ fn what_was_read_is_told() {
     let (expected, _) = expected.split_once(" rows, ").unwrap();
     let expected: f64 = expected.parse().unwrap();
     assert!((0.8 * count..1.2 * count).contains(&expected), "{lines:?}");
-    let lines = rows(
-        &mut connection,
-        "EXPLAIN ANALYZE SELECT sum(price) FROM sale WHERE id <= 100",
-    );
-    let lines = lines.concat();
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.contains("has read 100 rows of ")),
-        "{lines:?}"
-    );
-    let unread = rows(
-        &mut connection,
-        "EXPLAIN SELECT sum(price) FROM sale WHERE id <= 100",
-    )
-    .concat();
-    assert!(
-        unread.iter().all(|line| !line.contains("has read")),
-        "{unread:?}"
-    );
-    assert!(
-        unread.iter().all(|line| !line.contains("fields decoded")),
-        "{unread:?}"
-    );
+    let sql = "SELECT sum(price) FROM sale WHERE id <= 100";
+    let read = explained(&mut connection, "ANALYZE", sql);
+    assert!(read.contains("has read 100 rows of "), "{read}");
+    let unread = explained(&mut connection, "", sql);
+    assert!(!unread.contains("has read"), "{unread}");
+    assert!(!unread.contains("fields decoded"), "{unread}");
 }
 
 #[test]

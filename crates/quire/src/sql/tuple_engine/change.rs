@@ -75,7 +75,7 @@ impl WantedRows<'_> {
         let (query, tables) = (translated.query, self.tables);
         let costs = costs_of(&query, &tables, &options_of(session, token)).await?;
         let is_wanted = costs.is_ok_and(|costs| {
-            let is_cheaper = costs.tuple_ns <= costs.batch_ns;
+            let is_cheaper = costs.are_less_by_tuples();
             (is_cheaper || executor == ExecutorChoice::Tuples) && costs.row_count < self.rows_max
         });
         Ok(is_wanted.then_some(FoundRows { query, tables }))

@@ -33,7 +33,7 @@ pub(in crate::sql) async fn decision(
         Err(reason) => return Ok(Some((false, format!("left to batches: {reason}")))),
     };
     let (tuple_ms, batch_ms) = (costs.tuple_ns / 1e6, costs.batch_ns / 1e6);
-    let is_tuples = costs.tuple_ns <= costs.batch_ns;
+    let is_tuples = costs.are_less_by_tuples();
     Ok(Some((
         is_tuples,
         if is_tuples {

@@ -6,6 +6,7 @@
 
 mod change;
 mod explain;
+mod repeated;
 mod tables;
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::logical_expr::LogicalPlan;
 use quire_exec::avm::{Cancellation, ProgramCompiler};
-use quire_exec::plan::PlanQuery;
+use quire_exec::plan::{PlanColumn, PlanQuery};
 use quire_exec::tuple::{LowerError, QueryCosts, QueryOptions, TupleQuery, TupleQueryError};
 use quire_tables::Snapshot;
 use tokio::sync::mpsc;
@@ -34,6 +35,7 @@ use quire_planner::plan::translate;
 
 pub(super) use change::{TupleChange, WantedRows};
 pub(super) use explain::{algebra, analysis, decision, explanation};
+pub(crate) use repeated::{RepeatedQuery, RepeatedRows};
 pub(super) use tables::RowTables;
 
 /// Rows of a batch, and rows between two looks at the token.
@@ -80,7 +82,7 @@ pub(super) async fn try_run(
         let is_cheaper = match &translated {
             Ok(translated) => costs_of(&translated.query, &tables, &options)
                 .await?
-                .is_ok_and(|costs| costs.tuple_ns <= costs.batch_ns),
+                .is_ok_and(QueryCosts::are_less_by_tuples),
             Err(_) => false,
         };
         if !is_cheaper {
@@ -100,7 +102,8 @@ pub(super) async fn try_run(
         running.running.compile_with(compiler);
     }
     let schema = planned.shown_schema_of(&translated.optimized);
-    let outcome = rows_of(session, running, schema, token)?;
+    let rows = rows_of(session, running, None, schema, token)?;
+    let outcome = Outcome::Rows(rows);
     Ok(Tried::Started(outcome, Box::new(translated.optimized)))
 }
 
@@ -121,7 +124,7 @@ async fn costs_of(
     options: &QueryOptions,
 ) -> Result<Result<QueryCosts, String>, Error> {
     let (query, tables, options) = (query.clone(), tables.clone(), options.clone());
-    let estimate = move || TupleQuery::estimate(&query, &|name| tables.find(name), &options);
+    let estimate = move || TupleQuery::estimate(&query, &|name| tables.find(name), &[], &options);
     left_or(blocking(estimate).await?)
 }
 
@@ -172,7 +175,8 @@ async fn started(
     let start = move || {
         let find = |name: &str| tables.find(name);
         let running = TupleQuery::with_options(&query, &find, &[], &options)?;
-        Ok(RunningTupleQuery { running, query })
+        let columns = query.plan.columns;
+        Ok(RunningTupleQuery { running, columns })
     };
     left_or(blocking(start).await?)
 }
@@ -195,7 +199,7 @@ fn left_or<R>(built: Result<R, TupleQueryError>) -> Result<Result<R, String>, Er
 
 struct RunningTupleQuery {
     running: TupleQuery,
-    query: PlanQuery,
+    columns: Vec<PlanColumn>,
 }
 
 impl RunningTupleQuery {
@@ -205,35 +209,49 @@ impl RunningTupleQuery {
         schema: &SchemaRef,
         token: &CancelToken,
     ) -> Result<Option<RecordBatch>, Error> {
-        if token.is_cancelled() {
-            return Err(Error::cancelled());
-        }
         let mut rows = ResultRows::default();
-        while rows.row_count < BATCH_ROWS && self.running.next_row()? {
-            for (slot, column) in self.query.plan.columns.iter().enumerate() {
-                rows.push(self.running.value(slot), column.is_text())?;
-            }
-            rows.row_count += 1;
-        }
+        self.fill(&mut rows, token)?;
         match rows.row_count {
             0 => Ok(None),
             _ => rows.to_batch(schema, 0).map(Some),
         }
     }
+
+    /// Adds the next rows, until there are as many as a batch has. Whether there may be more.
+    fn fill(&mut self, rows: &mut ResultRows, token: &CancelToken) -> Result<bool, Error> {
+        if token.is_cancelled() {
+            return Err(Error::cancelled());
+        }
+        while rows.row_count < BATCH_ROWS {
+            if !self.running.next_row()? {
+                return Ok(false);
+            }
+            for (slot, column) in self.columns.iter().enumerate() {
+                rows.push(self.running.value(slot), column.is_text())?;
+            }
+            rows.row_count += 1;
+        }
+        Ok(true)
+    }
 }
 
+/// The rows of a query, behind those of a first batch, which is there. They are made in the background.
 fn rows_of(
     session: &Arc<Session>,
     mut running: RunningTupleQuery,
+    mut first: Option<RecordBatch>,
     schema: SchemaRef,
     token: &CancelToken,
-) -> Result<Outcome, Error> {
+) -> Result<Rows, Error> {
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES);
     let last = sender.clone();
     let (shown, own_token) = (row_stream::nullable(&schema), token.clone());
     let produce = move || {
         loop {
-            let item = running.next_batch(&shown, &own_token);
+            let item = match first.take() {
+                Some(batch) => Ok(Some(batch)),
+                None => running.next_batch(&shown, &own_token),
+            };
             if let Ok(Some(batch)) = &item {
                 own_token.work().note_written(batch.num_rows() as u64, 0);
             }
@@ -259,7 +277,7 @@ fn rows_of(
     let database = Arc::clone(&session.database);
     let token = token.clone();
     let fails = row_stream::failing(session);
-    Ok(Outcome::Rows(Rows::from_task(
+    Ok(Rows::from_task(
         schema, receiver, task, token, fails, database,
-    )))
+    ))
 }

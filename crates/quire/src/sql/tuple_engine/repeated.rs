@@ -1,0 +1,291 @@
+//! Queries that are executed again and again by the tuple engine: planned once, and lowered with each execution's values and statistics.
+//!
+//! The text is planned with its parameters in place. What is kept is a query of the algebra ([`quire_exec::plan`]), without tables and without a planner's
+//! session, so that an execution on the caller's thread begins with choosing access paths and join methods for the snapshot it sees.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
+use datafusion::common::plan_datafusion_err;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement};
+use quire_error::Error;
+use quire_error::cancel::CancelToken;
+use quire_exec::plan::PlanQuery;
+use quire_exec::tuple::{QueryCosts, TupleQuery};
+use quire_functions::ExecutorChoice;
+use quire_planner::expression::parameter_number;
+use quire_planner::repeatable::{RepeatableTables, SnapshotTable, may_mean_a_time};
+use quire_planner::scalar::is_text;
+use quire_sql::parse::{ParsedCommand, parse};
+use quire_tables::row_table::Value;
+use quire_tables::{RowParts, Snapshot};
+
+use super::{RowTables, RunningTupleQuery, program_compiler, rows_of};
+use super::{costs_of, left_or, options_of, translated_optimized};
+use crate::outcome::Rows;
+use crate::pg_catalog::PgCatalog;
+use crate::result_rows::ResultRows;
+use crate::session::Session;
+use crate::sql::{query, views};
+
+/// A query of row tables, planned for any values of its parameters.
+pub(crate) struct RepeatedQuery {
+    query: PlanQuery,
+    schema: SchemaRef,
+    /// As long as they have about as many rows, the order of joins is good.
+    tables: RepeatableTables,
+    /// By name, what the tables were defined as.
+    parts: Vec<(String, Arc<RowParts>)>,
+    /// Whether the values of parameters decide which executor costs less.
+    costs_by_values: bool,
+    /// What a view means is told by the version of the schema alone.
+    schema_version: u64,
+}
+
+/// What became of an execution.
+pub(crate) enum RepeatedRows {
+    /// All rows.
+    All(ResultRows),
+    /// Rows that come while they are read.
+    Coming(Rows),
+    /// Batches are expected to cost less, this time.
+    Left,
+    /// The tables are no longer those that it was planned for.
+    Outdated,
+}
+
+impl RepeatedQuery {
+    /// Plans the text of a query, whose parameters have these types; parameters that are no texts are cast in it. `None` if the tuple engine does not
+    /// run it, or its plan may be another one next time.
+    ///
+    /// # Errors
+    /// What is wrong with the statement, as far as planning it tells.
+    pub(crate) async fn plan(
+        session: Arc<Session>,
+        sql: String,
+        types: Vec<DataType>,
+        token: CancelToken,
+    ) -> Result<Option<Self>, Error> {
+        let executor = session.planner_options().executor();
+        let Some(query) = plain_query(parse(&sql)?) else {
+            return Ok(None);
+        };
+        if executor == ExecutorChoice::Batches || session.has_external_tables() {
+            return Ok(None);
+        }
+        let snapshot = session.snapshot().await?;
+        // A view that the transaction has defined itself has no version of its own.
+        let is_alone = !session.transaction.lock().await.is_explicit();
+        if !may_read_rows_only(&snapshot, &query, is_alone)? {
+            return Ok(None);
+        }
+        let planned = query::plan(&session, snapshot.clone(), query, &token).await?;
+        let row_tables = RowTables::of(&snapshot);
+        if !row_tables.are_all_of(&planned.plan)? {
+            return Ok(None);
+        }
+        let Some(typed) = with_parameter_types(planned.plan.clone(), &types)? else {
+            return Ok(None);
+        };
+        let optimized = planned.context.optimized(&typed)?;
+        let Some(tables) = RepeatableTables::of(&typed, &optimized)? else {
+            return Ok(None);
+        };
+        let Ok(translated) = translated_optimized(&planned.context, optimized) else {
+            return Ok(None);
+        };
+        let mut costs_by_values = executor == ExecutorChoice::Cheaper;
+        if costs_by_values && types.is_empty() {
+            let options = options_of(&session, &token);
+            let costs = costs_of(&translated.query, &row_tables, &options).await?;
+            if !costs.is_ok_and(QueryCosts::are_less_by_tuples) {
+                return Ok(None);
+            }
+            costs_by_values = false;
+        }
+        let mut parts = Vec::new();
+        for name in tables.names() {
+            if let Some(table) = snapshot.row_table(name)? {
+                parts.push((name.to_owned(), Arc::clone(table.parts())));
+            }
+        }
+        Ok(Some(Self {
+            schema: planned.shown_schema_of(&translated.optimized),
+            query: translated.query,
+            tables,
+            parts,
+            costs_by_values,
+            schema_version: snapshot.schema_version(),
+        }))
+    }
+
+    /// Names and types of its rows.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Executes it on this thread; `rows` are memory for its rows.
+    ///
+    /// # Errors
+    /// What the query meets.
+    pub(crate) fn run(
+        &self,
+        session: &Arc<Session>,
+        parameters: &[Value],
+        token: &CancelToken,
+        rows: ResultRows,
+    ) -> Result<RepeatedRows, Error> {
+        let is_time = |value: &Value| matches!(value, Value::Text(text) if may_mean_a_time(text));
+        if parameters.iter().any(is_time) {
+            return Ok(RepeatedRows::Left);
+        }
+        let Some(snapshot) = self.snapshot(session, token)? else {
+            return Ok(RepeatedRows::Outdated);
+        };
+        let tables = RowTables::of(&snapshot);
+        let find = |name: &str| tables.find(name);
+        let options = options_of(session, token);
+        if self.costs_by_values {
+            let costs = TupleQuery::estimate(&self.query, &find, parameters, &options);
+            if !left_or(costs)?.is_ok_and(QueryCosts::are_less_by_tuples) {
+                return Ok(RepeatedRows::Left);
+            }
+        }
+        let started = TupleQuery::with_options(&self.query, &find, parameters, &options);
+        let started = left_or(started)?;
+        session.database.tuple_counts.count(started.is_err());
+        let Ok(mut running) = started else {
+            return Ok(RepeatedRows::Left);
+        };
+        if let Some(compiler) = program_compiler(session) {
+            running.compile_with(compiler);
+        }
+        let query = RunningTupleQuery {
+            running,
+            columns: self.query.plan.columns.clone(),
+        };
+        query.run_here(session, &self.schema, token, rows)
+    }
+
+    /// What an execution sees; `None` if the tables are others, or have far more or fewer rows than when the query was planned.
+    fn snapshot(&self, session: &Session, token: &CancelToken) -> Result<Option<Snapshot>, Error> {
+        let mut transaction = quire_error::wait::wait(session.transaction.lock());
+        let mut snapshot = transaction.snapshot(session)?;
+        if !self.is_for(&snapshot)? {
+            return Ok(None);
+        }
+        if transaction.is_explicit() {
+            let ids: Vec<u64> = self.parts.iter().map(|(_, parts)| parts.id()).collect();
+            transaction.lock_for_reading(session, &ids, token)?;
+            snapshot = transaction.snapshot_again()?;
+            if !self.is_for(&snapshot)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(snapshot))
+    }
+
+    /// Whether the query is planned for the tables of a snapshot.
+    ///
+    /// # Errors
+    /// Pages that cannot be read or are damaged.
+    pub(crate) fn is_for(&self, snapshot: &Snapshot) -> Result<bool, Error> {
+        if snapshot.schema_version() != self.schema_version {
+            return Ok(false);
+        }
+        for (name, parts) in &self.parts {
+            let table = snapshot.row_table(name)?;
+            if !table.is_some_and(|table| Arc::ptr_eq(table.parts(), parts)) {
+                return Ok(false);
+            }
+        }
+        let find = |name: &str| {
+            let table = snapshot.row_table(name).map_err(Error::from)?;
+            Ok(table.map(SnapshotTable::Rows))
+        };
+        Ok(self.tables.find(find)?.is_some())
+    }
+}
+
+impl RunningTupleQuery {
+    /// Takes the rows of a batch here. A query with more rows goes on in the background, while they are read.
+    fn run_here(
+        mut self,
+        session: &Arc<Session>,
+        schema: &SchemaRef,
+        token: &CancelToken,
+        mut rows: ResultRows,
+    ) -> Result<RepeatedRows, Error> {
+        if self.fill(&mut rows, token)? {
+            let first = rows.to_batch(&super::row_stream::nullable(schema), 0)?;
+            let coming = rows_of(session, self, Some(first), Arc::clone(schema), token)?;
+            return Ok(RepeatedRows::Coming(coming));
+        }
+        token.work().note_written(rows.row_count as u64, 0);
+        Ok(RepeatedRows::All(rows))
+    }
+}
+
+/// The query of a command that changes and locks nothing.
+fn plain_query(command: ParsedCommand) -> Option<Box<Query>> {
+    let ParsedCommand::Statement(statement, _) = command else {
+        return None;
+    };
+    let Statement::Query(query) = *statement else {
+        return None;
+    };
+    let changes = matches!(
+        query.body.as_ref(),
+        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_)
+    );
+    (query.locks.is_empty() && !changes).then_some(query)
+}
+
+/// Whether planning a query could find that it reads row tables only. Others are not planned a second time.
+fn may_read_rows_only(snapshot: &Snapshot, query: &Query, with_views: bool) -> Result<bool, Error> {
+    let mut row_tables = 0;
+    for name in views::relations_of(query) {
+        let is_view = snapshot.view(&name).is_some();
+        let is_other = PgCatalog::has_table(&name) || snapshot.table(&name)?.is_some();
+        if is_other || (is_view && !with_views) {
+            return Ok(false);
+        }
+        row_tables += usize::from(is_view || snapshot.row_table_entry(&name).is_some());
+    }
+    Ok(row_tables > 0)
+}
+
+/// The plan with the types of its parameters. A parameter that is cast has the type that its values have, which the plan then casts; of the others, which
+/// are texts, the planner has to have found that they are. `None` where it has not.
+fn with_parameter_types(
+    plan: LogicalPlan,
+    types: &[DataType],
+) -> Result<Option<LogicalPlan>, Error> {
+    let mut is_known = true;
+    let typed = plan.transform_down_with_subqueries(|node| {
+        node.map_expressions(|expression| {
+            expression.transform_down(|part| match part {
+                Expr::Cast(mut cast) => {
+                    let Expr::Placeholder(placeholder) = cast.expr.as_mut() else {
+                        return Ok(Transformed::no(Expr::Cast(cast)));
+                    };
+                    let data_type = parameter_number(placeholder).and_then(|at| types.get(at));
+                    let data_type =
+                        data_type.ok_or_else(|| plan_datafusion_err!("a parameter has no type"))?;
+                    placeholder.field = Some(Arc::new(Field::new("", data_type.clone(), true)));
+                    let typed = Expr::Cast(cast);
+                    Ok(Transformed::new(typed, true, TreeNodeRecursion::Jump))
+                }
+                Expr::Placeholder(placeholder) => {
+                    let field = placeholder.field.as_ref();
+                    is_known &= field.is_some_and(|field| is_text(field.data_type()));
+                    Ok(Transformed::no(Expr::Placeholder(placeholder)))
+                }
+                other => Ok(Transformed::no(other)),
+            })
+        })
+    })?;
+    Ok(is_known.then_some(typed.data))
+}
