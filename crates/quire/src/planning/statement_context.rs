@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
-use datafusion::common::{DFSchema, DataFusionError};
+use datafusion::common::{DFSchema, DataFusionError, internal_err};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionState;
@@ -12,6 +12,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, ExprWithAlias, Statement};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use quire_error::cancel::CancelToken;
 use quire_error::interruption::Interruption;
 use quire_error::{Error, closest};
@@ -197,10 +199,8 @@ impl StatementContext {
         if !may_not_fit {
             return Ok(stream);
         }
-        let by_parts = spilling(self.state.clone(), plan.clone(), Holding::parts_of);
-        let by_merges = spilling(self.state.clone(), plan.clone(), |_| Holding::Nothing);
-        let spilling = async move { Ok(second_try::or_else(by_parts.await?, by_merges)) };
-        Ok(second_try::or_else(stream, spilling))
+        let next = next_try(self.state.clone(), plan.clone(), &NEXT_TRIES);
+        Ok(second_try::or_else(stream, next))
     }
 
     /// Runs the physical plan of an optimized one to its end, and drops its rows. The plan that ran in the end is returned, whose operators have
@@ -213,8 +213,7 @@ impl StatementContext {
     ) -> Result<Arc<dyn ExecutionPlan>, Error> {
         let may_not_fit = may_not_fit(&first)?;
         let mut ended = run_to_end(first, &self.state, token).await;
-        let tries: [fn(&RuntimeEnv) -> Holding; 2] = [Holding::parts_of, |_| Holding::Nothing];
-        for holding in tries {
+        for holding in NEXT_TRIES {
             match ended {
                 Err(error) if may_not_fit && error.sqlstate() == OUT_OF_MEMORY => {
                     let state = spilling_state(self.state.clone(), holding)?;
@@ -283,21 +282,37 @@ fn may_not_fit(physical: &Arc<dyn ExecutionPlan>) -> Result<bool, DataFusionErro
     Ok(optimize::has_hash_joins(physical)? || optimize::has_staged_sets(physical)?)
 }
 
-/// Starts running an optimized plan that holds no more rows in memory than it has to.
-async fn spilling(
+/// How many rows a plan may hold, by the memory of its environment.
+type TryHolding = fn(&RuntimeEnv) -> Holding;
+
+/// The tries after one that has found no memory.
+const NEXT_TRIES: [TryHolding; 2] = [Holding::parts_of, |_| Holding::Nothing];
+
+/// Starts running an optimized plan by the first of `tries`; the others follow where it finds no memory.
+fn next_try(
     state: SessionState,
     plan: LogicalPlan,
-    holding: fn(&RuntimeEnv) -> Holding,
-) -> Result<SendableRecordBatchStream, DataFusionError> {
-    let state = spilling_state(state, holding)?;
-    let physical = physical_plan(&state, &plan).await?;
-    stream_of(physical, &state)
+    tries: &'static [TryHolding],
+) -> BoxFuture<'static, Result<SendableRecordBatchStream, DataFusionError>> {
+    let run = async move {
+        let Some((holding, later)) = tries.split_first() else {
+            return internal_err!("a plan is tried without an end");
+        };
+        let spilling = spilling_state(state.clone(), *holding)?;
+        let physical = physical_plan(&spilling, &plan).await?;
+        let stream = stream_of(physical, &spilling)?;
+        if later.is_empty() {
+            return Ok(stream);
+        }
+        Ok(second_try::or_else(stream, next_try(state, plan, later)))
+    };
+    run.boxed()
 }
 
 /// A planner whose plans hold no more rows in memory than they have to.
 fn spilling_state(
     state: SessionState,
-    holding: fn(&RuntimeEnv) -> Holding,
+    holding: TryHolding,
 ) -> Result<SessionState, DataFusionError> {
     let rules = optimize::physical_rules(holding(state.runtime_env()));
     let state = with_many_sorts(state)?.with_physical_optimizer_rules(rules);
