@@ -13,6 +13,8 @@ pub(super) struct RowSizes {
     /// Nothing if not even a guess is known.
     pub(super) row_count: Option<usize>,
     pub(super) row_bytes: usize,
+    /// What the types alone tell of a row.
+    type_bytes: usize,
 }
 
 impl RowSizes {
@@ -24,7 +26,14 @@ impl RowSizes {
         Self {
             row_count,
             row_bytes: by_values.map_or(by_types, |bytes| bytes.max(by_types)),
+            type_bytes: by_types,
         }
+    }
+
+    /// All rows by their number and types, whatever is said of their bytes.
+    pub(super) fn bytes_by_types(&self) -> Option<usize> {
+        let row_count = self.row_count?;
+        Some(row_count.saturating_mul(self.type_bytes))
     }
 }
 
