@@ -275,8 +275,12 @@ fn is_repeatable(plan: &LogicalPlan) -> Result<bool> {
 
 /// Whether a text can mean another time tomorrow, when it becomes one.
 pub fn may_mean_a_time(text: &str) -> bool {
-    let text = text.to_lowercase();
-    TIME_WORDS.iter().any(|word| text.contains(word))
+    let mut words = text.split(|c: char| !c.is_alphabetic());
+    words.any(|word| {
+        TIME_WORDS
+            .iter()
+            .any(|time| word.eq_ignore_ascii_case(time))
+    })
 }
 
 /// Whether an expression has the same value for the same values below it, and cannot be a text that means a time when it becomes one.

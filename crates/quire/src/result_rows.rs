@@ -40,6 +40,12 @@ impl ResultRows {
         self.row_count = 0;
     }
 
+    /// Bytes that it holds for rows to come.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let cells = self.cells.capacity() * size_of::<ResultCell>();
+        cells + self.texts.capacity() + self.bytes.capacity()
+    }
+
     /// The next value of the row that is being written; `is_text` says what its bytes are.
     pub(crate) fn push(
         &mut self,

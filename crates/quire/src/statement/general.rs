@@ -1,9 +1,10 @@
 //! Statements that take the general path. A query of row tables that is executed a second time is planned for all executions to come
 //! ([`RepeatedQuery`]), and runs on the caller's thread from then on.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::wait::wait;
@@ -12,9 +13,10 @@ use quire_tables::row_table::Value;
 
 use super::answer::StatementAnswer;
 use super::memory::StatementBuffers;
-use super::parameter::spelled;
+use super::parameter::{spelled, with_places, written};
+use crate::opened::of_panic;
 use crate::session::Session;
-use crate::sql::{RepeatedQuery, RepeatedRows};
+use crate::sql::{RepeatedQuery, RepeatedRows, result_schema};
 
 /// A statement that this path does not cover, as long as the schema has this version.
 pub(super) struct GeneralStatement {
@@ -64,14 +66,16 @@ impl GeneralStatement {
         }
         let query = match self.next_execution() {
             Repetition::Query(query) => query,
-            Repetition::Expected => match self.plan(session, (sql, types), token)? {
+            Repetition::Expected => match self.plan(session, (sql, types), parameters, token)? {
                 Some(query) => query,
                 None => return Ok(None),
             },
             Repetition::None | Repetition::General => return Ok(None),
         };
         let rows = std::mem::take(&mut memory.rows);
-        Ok(match query.run(session, parameters, token, rows)? {
+        let run = AssertUnwindSafe(|| query.run(session, parameters, token, rows));
+        let ran = catch_unwind(run).unwrap_or_else(|panic| Err(of_panic(&*panic)));
+        Ok(match ran? {
             RepeatedRows::All(rows) => {
                 let schema = Arc::clone(query.schema());
                 Some(StatementAnswer::Rows(schema, rows, "SELECT"))
@@ -101,13 +105,13 @@ impl GeneralStatement {
         &self,
         session: &Arc<Session>,
         (sql, types): (&str, &[Option<DataType>]),
+        parameters: &[Value],
         token: &CancelToken,
     ) -> Result<Option<Arc<RepeatedQuery>>, Error> {
-        let Some((text, types)) = with_casts(sql, types)? else {
+        let Some(texts) = RepeatedTexts::of(sql, types, parameters)? else {
             return Ok(None);
         };
-        let work = RepeatedQuery::plan(Arc::clone(session), text, types, token.clone());
-        let planned = session.database.run_in_time(token, work);
+        let planned = texts.plan(session, token);
         if token.is_cancelled() {
             *self.repetition() = Repetition::Expected;
             return Err(Error::cancelled());
@@ -127,39 +131,88 @@ impl GeneralStatement {
     }
 }
 
-/// The text with its parameters cast to their types, and the types. Texts stay as they are, for they may stand for what is beside them. `None` where the
-/// type of a parameter is not known or is an array.
-fn with_casts(
-    sql: &str,
-    types: &[Option<DataType>],
-) -> Result<Option<(String, Vec<DataType>)>, Error> {
-    let known = |data_type: &Option<DataType>| {
-        let data_type = data_type.clone()?;
-        (!data_type.is_null() && !data_type.is_nested()).then_some(data_type)
-    };
-    let Some(types) = types.iter().map(known).collect::<Option<Vec<_>>>() else {
-        return Ok(None);
-    };
-    if types.is_empty() {
-        return Ok(Some((sql.to_owned(), types)));
-    }
-    let mut text = String::with_capacity(2 * sql.len());
-    let mut end = 0;
-    for (range, number) in quire_sql::split::parameters(sql)? {
-        let data_type = number.checked_sub(1).and_then(|index| types.get(index));
-        let Some(data_type) = data_type else {
+/// A statement's text, for all values and for some.
+struct RepeatedTexts {
+    types: Vec<DataType>,
+    /// Parameters are cast to their types. Texts stay as they are, for they may stand for what is beside them.
+    with_casts: String,
+    /// What the general path runs.
+    with_values: String,
+}
+
+impl RepeatedTexts {
+    /// `None` where the type of a parameter is not known or is an array.
+    fn of(
+        sql: &str,
+        types: &[Option<DataType>],
+        parameters: &[Value],
+    ) -> Result<Option<Self>, Error> {
+        let known = |data_type: &Option<DataType>| {
+            let data_type = data_type.clone()?;
+            (!data_type.is_null() && !data_type.is_nested()).then_some(data_type)
+        };
+        let Some(types) = types.iter().map(known).collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
-        text.push_str(sql.get(end..range.start).unwrap_or_default());
-        if is_text(data_type) {
-            text.push_str(&format!("${number}"));
-        } else {
-            text.push_str(&format!("CAST(${number} AS {})", spelled(data_type)));
+        // A text without parameters may have a question mark.
+        let places = match types.len() {
+            0 => Vec::new(),
+            _ => quire_sql::split::parameters(sql)?,
+        };
+        let known = |number: &usize| (1..=types.len()).contains(number);
+        if !places.iter().all(|(_, number)| known(number)) {
+            return Ok(None);
         }
-        end = range.end;
+        let with_casts = with_places(sql, &places, |number| {
+            Ok(match types.get(number - 1) {
+                Some(data_type) if !is_text(data_type) => {
+                    format!("CAST(${number} AS {})", spelled(data_type))
+                }
+                _ => format!("${number}"),
+            })
+        })?;
+        let with_values = with_places(sql, &places, |number| {
+            let value = parameters.get(number - 1).unwrap_or(&Value::Null);
+            written(value, types.get(number - 1), number - 1)
+        })?;
+        Ok(Some(Self {
+            types,
+            with_casts,
+            with_values,
+        }))
     }
-    text.push_str(sql.get(end..).unwrap_or_default());
-    Ok(Some((text, types)))
+
+    /// The query for all values, if its rows have the same names and types as those of the general path. They need not: a number that is written into the
+    /// text has no type of its own.
+    fn plan(
+        self,
+        session: &Arc<Session>,
+        token: &CancelToken,
+    ) -> Result<Option<RepeatedQuery>, Error> {
+        let (own, token_of_work) = (Arc::clone(session), token.clone());
+        let has_parameters = !self.types.is_empty();
+        let work = async move {
+            let (session, token) = (Arc::clone(&own), token_of_work.clone());
+            let planned = RepeatedQuery::plan(own, self.with_casts, self.types, token_of_work);
+            let Some(query) = planned.await? else {
+                return Ok(None);
+            };
+            if !has_parameters {
+                return Ok(Some(query));
+            }
+            let expected = result_schema(session, self.with_values, token).await?;
+            let is_same = expected.is_some_and(|expected| {
+                let shape = |schema: &SchemaRef| -> Vec<(String, DataType)> {
+                    let fields = schema.fields().iter();
+                    let of_field = |it: &Arc<Field>| (it.name().clone(), it.data_type().clone());
+                    fields.map(of_field).collect()
+                };
+                shape(&expected) == shape(query.schema())
+            });
+            Ok(is_same.then_some(query))
+        };
+        session.database.run_in_time(token, work)
+    }
 }
 
 #[cfg(test)]
@@ -171,13 +224,14 @@ mod tests {
     fn parameters_are_cast_where_they_are_no_texts() {
         let types = [Some(DataType::Int16), Some(DataType::Utf8)];
         let sql = "SELECT '$1' FROM t WHERE a = $1 AND b LIKE $2 OR a > $1";
-        let (text, _) = with_casts(sql, &types).unwrap().unwrap();
-        let expected = "SELECT '$1' FROM t WHERE a = CAST($1 AS SMALLINT) AND b LIKE $2 OR a > CAST($1 AS SMALLINT)";
-        assert_eq!(text, expected);
-        assert!(
-            with_casts(sql, &[Some(DataType::Null), None])
-                .unwrap()
-                .is_none()
+        let values = [Value::Integer(5), Value::Text("x".into())];
+        let texts = RepeatedTexts::of(sql, &types, &values).unwrap().unwrap();
+        assert_eq!(
+            texts.with_casts,
+            "SELECT '$1' FROM t WHERE a = CAST($1 AS SMALLINT) AND b LIKE $2 OR a > CAST($1 AS SMALLINT)"
         );
+        assert!(texts.with_values.contains("b LIKE 'x' OR"));
+        let unknown = [Some(DataType::Null), None];
+        assert!(RepeatedTexts::of(sql, &unknown, &values).unwrap().is_none());
     }
 }

@@ -1,5 +1,7 @@
 //! Values for parameters: of the types that the statement gives them, and as text of a statement.
 
+use std::ops::Range;
+
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::arrow::util::display::array_value_to_string;
@@ -106,6 +108,23 @@ fn moment_of(
         Ok(moment) => Ok(Value::Integer(moment)),
         Err(reason) => Err(invalid_text(reason, kind, text)),
     })
+}
+
+/// The text with something else in the places of its parameters, by their numbers from 1.
+pub(super) fn with_places(
+    sql: &str,
+    places: &[(Range<usize>, usize)],
+    written: impl Fn(usize) -> Result<String, Error>,
+) -> Result<String, Error> {
+    let mut text = String::with_capacity(sql.len() + 16 * places.len());
+    let mut end = 0;
+    for (range, number) in places {
+        text.push_str(sql.get(end..range.start).unwrap_or_default());
+        text.push_str(&written(*number)?);
+        end = range.end;
+    }
+    text.push_str(sql.get(end..).unwrap_or_default());
+    Ok(text)
 }
 
 /// The value as an expression of SQL of that type.

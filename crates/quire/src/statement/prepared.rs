@@ -201,9 +201,11 @@ impl Prepared {
         if let Some((known, known_types)) = &self.known
             && *known_types == *types
             && known.is_for(self.session.settings().statement_settings_now())
-            && let Some(answer) = run::run(&self.session, known, &values, token, &mut self.memory)
         {
-            return answer.map(Some);
+            let answer = run::run(&self.session, known, &values, token, &mut self.memory);
+            if answer.is_some() || !known.is_outdated(&self.session) {
+                return answer.transpose();
+            }
         }
         // The general path reads another text, with the values in it.
         let (session, statements) = (&self.session, &self.statements);
@@ -243,18 +245,12 @@ impl Prepared {
         parameters: &[Value],
         types: &[Option<DataType>],
     ) -> Result<String, Error> {
-        let mut text = String::with_capacity(self.sql.len() + 16 * self.places.len());
-        let mut end = 0;
-        for (range, number) in &self.places {
+        parameter::with_places(&self.sql, &self.places, |number| {
             let index = number - 1;
             let data_type = types.get(index).and_then(Option::as_ref);
-            text.push_str(self.sql.get(end..range.start).unwrap_or_default());
             let value = parameters.get(index).unwrap_or(&Value::Null);
-            text.push_str(&parameter::written(value, data_type, index)?);
-            end = range.end;
-        }
-        text.push_str(self.sql.get(end..).unwrap_or_default());
-        Ok(text)
+            parameter::written(value, data_type, index)
+        })
     }
 }
 

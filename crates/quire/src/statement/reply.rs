@@ -27,6 +27,9 @@ pub struct Reply {
     spare: Option<Arc<SpareRows>>,
 }
 
+/// More memory is not kept for the rows of the next reply: a program may have thousands of prepared statements.
+const SPARE_BYTES_MAX: usize = 64 << 10;
+
 /// Memory of the rows of the last reply of a prepared statement.
 #[derive(Default)]
 pub(super) struct SpareRows(Mutex<ResultRows>);
@@ -40,6 +43,9 @@ impl SpareRows {
     }
 
     fn give(&self, rows: ResultRows) {
+        if rows.memory_bytes() > SPARE_BYTES_MAX {
+            return;
+        }
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = rows;
     }
 }

@@ -85,7 +85,7 @@ fn explain_analyze_tells_what_a_scan_did() {
     }
 }
 
-/// What the operators counted is what the data has: 1,000 sales of item 3 and its successors have 20 buyers in town 3.
+/// What the operators counted is what the data has: town 3 has 50 of the 1,000 buyers.
 #[test]
 fn both_executors_are_explained_by_one_tree() {
     let mut connection = shop();

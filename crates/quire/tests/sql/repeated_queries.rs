@@ -43,7 +43,7 @@ const JOIN: &str = "SELECT a.name, count(*), sum(s.price) FROM sale AS s JOIN bo
                     JOIN author AS a ON a.id = b.author_id";
 
 /// Queries with two parameters: a number and a text.
-const QUERIES: [&str; 8] = [
+const QUERIES: [&str; 9] = [
     "SELECT a.name, b.title FROM author AS a JOIN book AS b ON a.id = b.author_id WHERE a.id = $1 AND b.title > $2 ORDER BY b.id",
     "SELECT a.name, count(*), sum(s.price) FROM sale AS s JOIN book AS b ON b.id = s.book_id JOIN author AS a ON a.id = b.author_id \
      WHERE s.id < $1 AND a.name <> $2 GROUP BY a.name ORDER BY 1",
@@ -52,6 +52,7 @@ const QUERIES: [&str; 8] = [
     "SELECT id FROM book WHERE NOT EXISTS (SELECT 1 FROM sale WHERE book_id = book.id AND sale.id > $1) AND title <> $2 ORDER BY id",
     "SELECT s.id + $1, s.weight * $1 FROM sale AS s JOIN book AS b ON b.id = s.book_id WHERE b.title = $2 ORDER BY s.id OFFSET 2",
     "WITH few AS (SELECT * FROM book WHERE id < $1) SELECT count(*) FROM few JOIN author ON author.id = few.author_id WHERE name LIKE $2",
+    "SELECT round(s.price, $1), round(s.price / 3, 2) FROM sale AS s JOIN book AS b ON b.id = s.book_id WHERE b.title < $2 ORDER BY s.id, 1",
     "SELECT max(price) FROM sale WHERE id > (SELECT min(id) FROM book WHERE author_id = $1) AND $2 <> 'x'",
 ];
 
@@ -176,6 +177,46 @@ fn other_tables_and_rows_are_planned_for_again() {
         .prepare(sql)
         .and_then(|mut it| it.execute(&[Value::Integer(0)]).map(|_| ()));
     assert_eq!(failed.unwrap_err().sqlstate(), "42P01");
+}
+
+/// A query that was cancelled while it was planned for all executions is not cancelled for ever.
+#[test]
+fn a_cancelled_execution_cancels_no_other() {
+    let database = shop();
+    let mut connection = database.connect();
+    let sql = "SELECT b.id, length(repeat(b.title, 30000 + a.id % 2)) FROM author AS a JOIN book AS b ON a.id = b.author_id WHERE b.id <= $1";
+    let mut statement = connection.prepare(sql).unwrap();
+    let handle = connection.cancel_handle();
+    let mut read_all = || read(statement.execute(&[Value::Integer(100)]).unwrap());
+    let expected = read_all();
+    assert_eq!(read_all(), expected);
+    handle.cancel();
+    assert_eq!(read_all(), expected);
+    // One that has read some of its rows, or none, ends here.
+    assert_eq!(read_all(), expected);
+}
+
+#[test]
+fn a_view_of_the_transaction_is_the_one_that_is_read() {
+    let database = shop();
+    let mut connection = database.connect();
+    rows(
+        &mut connection,
+        "CREATE VIEW cheap AS SELECT * FROM sale WHERE price < 5",
+    );
+    let sql = "SELECT count(*) FROM cheap JOIN book ON book.id = cheap.book_id";
+    for _ in 0..3 {
+        assert_ne!(value(&mut connection, sql), "0");
+    }
+    rows(&mut connection, "BEGIN");
+    rows(
+        &mut connection,
+        "CREATE OR REPLACE VIEW cheap AS SELECT * FROM sale WHERE price < -5",
+    );
+    assert_eq!(value(&mut connection, sql), "0");
+    rows(&mut connection, "DROP VIEW cheap");
+    assert_eq!(error(&mut connection, sql).sqlstate(), "42P01");
+    rows(&mut connection, "ROLLBACK");
 }
 
 /// What a transaction has changed, and defined, is what its own executions see.

@@ -6,7 +6,6 @@
 
 mod change;
 mod explain;
-mod repeated;
 mod tables;
 
 use std::sync::Arc;
@@ -35,7 +34,6 @@ use quire_planner::plan::translate;
 
 pub(super) use change::{TupleChange, WantedRows};
 pub(super) use explain::{algebra, analysis, decision, explanation};
-pub(crate) use repeated::{RepeatedQuery, RepeatedRows};
 pub(super) use tables::RowTables;
 
 /// Rows of a batch, and rows between two looks at the token.
@@ -108,7 +106,7 @@ pub(super) async fn try_run(
 }
 
 /// What makes machine code of a statement's programs, where the session wants it.
-fn program_compiler(session: &Session) -> Option<Arc<dyn ProgramCompiler>> {
+pub(super) fn program_compiler(session: &Session) -> Option<Arc<dyn ProgramCompiler>> {
     let is_wanted = session.planner_options().native_code;
     is_wanted.then(native::program_compiler).flatten()
 }
@@ -118,7 +116,7 @@ fn left(translated: Option<Translated>) -> Tried {
 }
 
 /// What a query would cost by either executor. Inside, why the tuple engine cannot run it.
-async fn costs_of(
+pub(super) async fn costs_of(
     query: &PlanQuery,
     tables: &RowTables,
     options: &QueryOptions,
@@ -128,7 +126,7 @@ async fn costs_of(
     left_or(blocking(estimate).await?)
 }
 
-fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
+pub(super) fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
     QueryOptions {
         memory_bytes: session.database.free_memory_bytes(),
         now: session.environment(&[]).now(),
@@ -187,7 +185,7 @@ async fn blocking<R: Send + 'static>(run: impl FnOnce() -> R + Send + 'static) -
 }
 
 /// What was built; inside, why nothing was, if another engine does it.
-fn left_or<R>(built: Result<R, TupleQueryError>) -> Result<Result<R, String>, Error> {
+pub(super) fn left_or<R>(built: Result<R, TupleQueryError>) -> Result<Result<R, String>, Error> {
     match built {
         Ok(built) => Ok(Ok(built)),
         Err(TupleQueryError::Build(
@@ -197,9 +195,9 @@ fn left_or<R>(built: Result<R, TupleQueryError>) -> Result<Result<R, String>, Er
     }
 }
 
-struct RunningTupleQuery {
-    running: TupleQuery,
-    columns: Vec<PlanColumn>,
+pub(super) struct RunningTupleQuery {
+    pub(super) running: TupleQuery,
+    pub(super) columns: Vec<PlanColumn>,
 }
 
 impl RunningTupleQuery {
@@ -218,7 +216,11 @@ impl RunningTupleQuery {
     }
 
     /// Adds the next rows, until there are as many as a batch has. Whether there may be more.
-    fn fill(&mut self, rows: &mut ResultRows, token: &CancelToken) -> Result<bool, Error> {
+    pub(super) fn fill(
+        &mut self,
+        rows: &mut ResultRows,
+        token: &CancelToken,
+    ) -> Result<bool, Error> {
         if token.is_cancelled() {
             return Err(Error::cancelled());
         }
@@ -236,7 +238,7 @@ impl RunningTupleQuery {
 }
 
 /// The rows of a query, behind those of a first batch, which is there. They are made in the background.
-fn rows_of(
+pub(super) fn rows_of(
     session: &Arc<Session>,
     mut running: RunningTupleQuery,
     mut first: Option<RecordBatch>,

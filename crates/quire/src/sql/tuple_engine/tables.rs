@@ -32,7 +32,7 @@ impl RowTables {
         }
     }
 
-    pub(super) fn find(&self, name: &str) -> Option<Arc<RowTable>> {
+    pub(in crate::sql) fn find(&self, name: &str) -> Option<Arc<RowTable>> {
         match &self.target {
             Some(target) if name == TARGET_TABLE => Some(Arc::clone(target)),
             _ => self.snapshot.row_table(name).ok()?,
@@ -45,7 +45,7 @@ impl RowTables {
     }
 
     /// Whether a query reads row tables, and no other ones. What is a view is not known yet.
-    pub(super) fn are_all_of(&self, plan: &LogicalPlan) -> Result<bool, Error> {
+    pub(in crate::sql) fn are_all_of(&self, plan: &LogicalPlan) -> Result<bool, Error> {
         let (mut scans, mut others) = (0, 0);
         plan.apply_with_subqueries(|node| {
             if let LogicalPlan::TableScan(scan) = node {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::common::plan_datafusion_err;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
@@ -16,19 +16,20 @@ use quire_exec::plan::PlanQuery;
 use quire_exec::tuple::{QueryCosts, TupleQuery};
 use quire_functions::ExecutorChoice;
 use quire_planner::expression::parameter_number;
+use quire_planner::plan::translate;
 use quire_planner::repeatable::{RepeatableTables, SnapshotTable, may_mean_a_time};
 use quire_planner::scalar::is_text;
 use quire_sql::parse::{ParsedCommand, parse};
 use quire_tables::row_table::Value;
 use quire_tables::{RowParts, Snapshot};
 
-use super::{RowTables, RunningTupleQuery, program_compiler, rows_of};
-use super::{costs_of, left_or, options_of, translated_optimized};
+use super::tuple_engine::{RowTables, RunningTupleQuery, costs_of, left_or};
+use super::tuple_engine::{options_of, program_compiler, rows_of};
+use super::{query, row_stream, views};
 use crate::outcome::Rows;
 use crate::pg_catalog::PgCatalog;
 use crate::result_rows::ResultRows;
 use crate::session::Session;
-use crate::sql::{query, views};
 
 /// A query of row tables, planned for any values of its parameters.
 pub(crate) struct RepeatedQuery {
@@ -40,8 +41,6 @@ pub(crate) struct RepeatedQuery {
     parts: Vec<(String, Arc<RowParts>)>,
     /// Whether the values of parameters decide which executor costs less.
     costs_by_values: bool,
-    /// What a view means is told by the version of the schema alone.
-    schema_version: u64,
 }
 
 /// What became of an execution.
@@ -76,9 +75,7 @@ impl RepeatedQuery {
             return Ok(None);
         }
         let snapshot = session.snapshot().await?;
-        // A view that the transaction has defined itself has no version of its own.
-        let is_alone = !session.transaction.lock().await.is_explicit();
-        if !may_read_rows_only(&snapshot, &query, is_alone)? {
+        if !reads_rows_only(&snapshot, &query)? {
             return Ok(None);
         }
         let planned = query::plan(&session, snapshot.clone(), query, &token).await?;
@@ -89,17 +86,22 @@ impl RepeatedQuery {
         let Some(typed) = with_parameter_types(planned.plan.clone(), &types)? else {
             return Ok(None);
         };
+        if has_scale_by_value(&typed)? {
+            return Ok(None);
+        }
         let optimized = planned.context.optimized(&typed)?;
         let Some(tables) = RepeatableTables::of(&typed, &optimized)? else {
             return Ok(None);
         };
-        let Ok(translated) = translated_optimized(&planned.context, optimized) else {
+        // The planner's own options would ask whether this statement is cancelled, for ever.
+        let options = Arc::clone(session.settings().config().options());
+        let Ok(query) = translate(&optimized, &options) else {
             return Ok(None);
         };
         let mut costs_by_values = executor == ExecutorChoice::Cheaper;
         if costs_by_values && types.is_empty() {
             let options = options_of(&session, &token);
-            let costs = costs_of(&translated.query, &row_tables, &options).await?;
+            let costs = costs_of(&query, &row_tables, &options).await?;
             if !costs.is_ok_and(QueryCosts::are_less_by_tuples) {
                 return Ok(None);
             }
@@ -112,12 +114,11 @@ impl RepeatedQuery {
             }
         }
         Ok(Some(Self {
-            schema: planned.shown_schema_of(&translated.optimized),
-            query: translated.query,
+            schema: planned.shown_schema_of(&optimized),
+            query,
             tables,
             parts,
             costs_by_values,
-            schema_version: snapshot.schema_version(),
         }))
     }
 
@@ -141,8 +142,9 @@ impl RepeatedQuery {
         if parameters.iter().any(is_time) {
             return Ok(RepeatedRows::Left);
         }
-        let Some(snapshot) = self.snapshot(session, token)? else {
-            return Ok(RepeatedRows::Outdated);
+        let snapshot = match self.snapshot(session, token)? {
+            Ok(snapshot) => snapshot,
+            Err(left) => return Ok(left),
         };
         let tables = RowTables::of(&snapshot);
         let find = |name: &str| tables.find(name);
@@ -169,22 +171,28 @@ impl RepeatedQuery {
         query.run_here(session, &self.schema, token, rows)
     }
 
-    /// What an execution sees; `None` if the tables are others, or have far more or fewer rows than when the query was planned.
-    fn snapshot(&self, session: &Session, token: &CancelToken) -> Result<Option<Snapshot>, Error> {
+    /// What an execution sees. Inside, what becomes of it if the tables are others, or have far more or fewer rows than when the query was planned.
+    fn snapshot(
+        &self,
+        session: &Session,
+        token: &CancelToken,
+    ) -> Result<Result<Snapshot, RepeatedRows>, Error> {
         let mut transaction = quire_error::wait::wait(session.transaction.lock());
         let mut snapshot = transaction.snapshot(session)?;
-        if !self.is_for(&snapshot)? {
-            return Ok(None);
-        }
         if transaction.is_explicit() {
+            if !self.is_defined_so(&snapshot)? {
+                // Perhaps by this transaction, whose definitions are not those of others.
+                return Ok(Err(RepeatedRows::Left));
+            }
             let ids: Vec<u64> = self.parts.iter().map(|(_, parts)| parts.id()).collect();
             transaction.lock_for_reading(session, &ids, token)?;
             snapshot = transaction.snapshot_again()?;
-            if !self.is_for(&snapshot)? {
-                return Ok(None);
-            }
         }
-        Ok(Some(snapshot))
+        if self.is_for(&snapshot)? {
+            Ok(Ok(snapshot))
+        } else {
+            Ok(Err(RepeatedRows::Outdated))
+        }
     }
 
     /// Whether the query is planned for the tables of a snapshot.
@@ -192,20 +200,25 @@ impl RepeatedQuery {
     /// # Errors
     /// Pages that cannot be read or are damaged.
     pub(crate) fn is_for(&self, snapshot: &Snapshot) -> Result<bool, Error> {
-        if snapshot.schema_version() != self.schema_version {
+        if !self.is_defined_so(snapshot)? {
             return Ok(false);
-        }
-        for (name, parts) in &self.parts {
-            let table = snapshot.row_table(name)?;
-            if !table.is_some_and(|table| Arc::ptr_eq(table.parts(), parts)) {
-                return Ok(false);
-            }
         }
         let find = |name: &str| {
             let table = snapshot.row_table(name).map_err(Error::from)?;
             Ok(table.map(SnapshotTable::Rows))
         };
         Ok(self.tables.find(find)?.is_some())
+    }
+
+    fn is_defined_so(&self, snapshot: &Snapshot) -> Result<bool, Error> {
+        for (name, parts) in &self.parts {
+            let table = snapshot.row_table(name)?;
+            let is_same = table.is_some_and(|table| Arc::ptr_eq(table.parts(), parts));
+            if !is_same || snapshot.view(name).is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -219,7 +232,7 @@ impl RunningTupleQuery {
         mut rows: ResultRows,
     ) -> Result<RepeatedRows, Error> {
         if self.fill(&mut rows, token)? {
-            let first = rows.to_batch(&super::row_stream::nullable(schema), 0)?;
+            let first = rows.to_batch(&row_stream::nullable(schema), 0)?;
             let coming = rows_of(session, self, Some(first), Arc::clone(schema), token)?;
             return Ok(RepeatedRows::Coming(coming));
         }
@@ -243,18 +256,47 @@ fn plain_query(command: ParsedCommand) -> Option<Box<Query>> {
     (query.locks.is_empty() && !changes).then_some(query)
 }
 
-/// Whether planning a query could find that it reads row tables only. Others are not planned a second time.
-fn may_read_rows_only(snapshot: &Snapshot, query: &Query, with_views: bool) -> Result<bool, Error> {
+/// Whether a query names row tables, and nothing else but queries of its own. Others are not planned a second time. Nor are those of views: what a transaction
+/// has made of a view has no version, and the text of a view may be nested more deeply than the caller's stack allows.
+fn reads_rows_only(snapshot: &Snapshot, query: &Query) -> Result<bool, Error> {
     let mut row_tables = 0;
     for name in views::relations_of(query) {
-        let is_view = snapshot.view(&name).is_some();
-        let is_other = PgCatalog::has_table(&name) || snapshot.table(&name)?.is_some();
-        if is_other || (is_view && !with_views) {
+        let is_other = PgCatalog::has_table(&name)
+            || snapshot.view(&name).is_some()
+            || snapshot.table(&name)?.is_some();
+        if is_other {
             return Ok(false);
         }
-        row_tables += usize::from(is_view || snapshot.row_table_entry(&name).is_some());
+        row_tables += usize::from(snapshot.row_table_entry(&name).is_some());
     }
     Ok(row_tables > 0)
+}
+
+/// Whether the scale of a decimal may follow from the value of a parameter, as that of `round(price, $1)` does.
+fn has_scale_by_value(plan: &LogicalPlan) -> Result<bool, Error> {
+    let is_parameter = |argument: &Expr| {
+        let inner = match argument {
+            Expr::Cast(cast) => &cast.expr,
+            other => other,
+        };
+        matches!(inner, Expr::Placeholder(_))
+    };
+    let mut has_such = false;
+    plan.apply_with_subqueries(|node| {
+        let schema = node.inputs().first().map(|input| input.schema());
+        node.apply_expressions(|expression| {
+            expression.apply(|part| {
+                if let Expr::ScalarFunction(call) = part
+                    && call.args.iter().any(is_parameter)
+                {
+                    let data_type = schema.map(|schema| part.get_type(schema)).transpose();
+                    has_such |= !matches!(data_type, Ok(Some(known)) if !known.is_decimal());
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(has_such)
 }
 
 /// The plan with the types of its parameters. A parameter that is cast has the type that its values have, which the plan then casts; of the others, which
