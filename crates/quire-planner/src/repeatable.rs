@@ -110,10 +110,6 @@ impl RepeatableTables {
         }
     }
 
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name.as_str())
-    }
-
     /// The tables that `find` gives by name; `None` if the plan is not one for their state.
     ///
     /// # Errors

@@ -38,7 +38,7 @@ pub(crate) struct RepeatedQuery {
     /// As long as they have about as many rows, the order of joins is good.
     tables: RepeatableTables,
     /// By name, what the tables were defined as.
-    parts: Vec<(String, Arc<RowParts>)>,
+    parts: DefinedTables,
     /// Whether the values of parameters decide which executor costs less.
     costs_by_values: bool,
 }
@@ -75,9 +75,9 @@ impl RepeatedQuery {
             return Ok(None);
         }
         let snapshot = session.snapshot().await?;
-        if !reads_rows_only(&snapshot, &query)? {
+        let Some(parts) = row_tables_of(&snapshot, &query)? else {
             return Ok(None);
-        }
+        };
         let planned = query::plan(&session, snapshot.clone(), query, &token).await?;
         let row_tables = RowTables::of(&snapshot);
         if !row_tables.are_all_of(&planned.plan)? {
@@ -86,7 +86,7 @@ impl RepeatedQuery {
         let Some(typed) = with_parameter_types(planned.plan.clone(), &types)? else {
             return Ok(None);
         };
-        if has_scale_by_value(&typed)? {
+        if has_scale_by_value(&typed)? || has_key_by_value(&typed)? {
             return Ok(None);
         }
         let optimized = planned.context.optimized(&typed)?;
@@ -107,12 +107,6 @@ impl RepeatedQuery {
             }
             costs_by_values = false;
         }
-        let mut parts = Vec::new();
-        for name in tables.names() {
-            if let Some(table) = snapshot.row_table(name)? {
-                parts.push((name.to_owned(), Arc::clone(table.parts())));
-            }
-        }
         Ok(Some(Self {
             schema: planned.shown_schema_of(&optimized),
             query,
@@ -120,6 +114,31 @@ impl RepeatedQuery {
             parts,
             costs_by_values,
         }))
+    }
+
+    /// Whether its rows have the same names and types as those of this text, in which values are written. They need not: a number that is written has no
+    /// type of its own.
+    ///
+    /// # Errors
+    /// What is wrong with the statement, as far as planning it tells.
+    pub(crate) async fn is_shaped_as(
+        &self,
+        session: &Session,
+        sql: &str,
+        token: &CancelToken,
+    ) -> Result<bool, Error> {
+        let Some(query) = plain_query(parse(sql)?) else {
+            return Ok(false);
+        };
+        let snapshot = session.snapshot().await?;
+        let planned = query::plan(session, snapshot, query, token).await?;
+        let optimized = planned.context.optimized(&planned.plan)?;
+        let expected = planned.shown_schema_of(&optimized);
+        let is_same = |(one, other): (&Arc<Field>, &Arc<Field>)| {
+            one.name() == other.name() && one.data_type() == other.data_type()
+        };
+        let (own, expected) = (self.schema.fields(), expected.fields());
+        Ok(own.len() == expected.len() && own.iter().zip(expected.iter()).all(is_same))
     }
 
     /// Names and types of its rows.
@@ -256,39 +275,61 @@ fn plain_query(command: ParsedCommand) -> Option<Box<Query>> {
     (query.locks.is_empty() && !changes).then_some(query)
 }
 
-/// Whether a query names row tables, and nothing else but queries of its own. Others are not planned a second time. Nor are those of views: what a transaction
-/// has made of a view has no version, and the text of a view may be nested more deeply than the caller's stack allows.
-fn reads_rows_only(snapshot: &Snapshot, query: &Query) -> Result<bool, Error> {
-    let mut row_tables = 0;
+/// Tables by name, and what they are defined as.
+type DefinedTables = Vec<(String, Arc<RowParts>)>;
+
+/// The row tables that a query names, those among them that planning may leave out; `None` if it names other relations. Others are not planned a second time.
+/// Nor are those of views: what a transaction has made of a view has no version, and the text of a view may be nested more deeply than the caller's stack
+/// allows.
+fn row_tables_of(snapshot: &Snapshot, query: &Query) -> Result<Option<DefinedTables>, Error> {
+    let mut tables = Vec::new();
     for name in views::relations_of(query) {
         let is_other = PgCatalog::has_table(&name)
             || snapshot.view(&name).is_some()
             || snapshot.table(&name)?.is_some();
         if is_other {
-            return Ok(false);
+            return Ok(None);
         }
-        row_tables += usize::from(snapshot.row_table_entry(&name).is_some());
+        // Another name is that of a `WITH` query, or of nothing.
+        if let Some(table) = snapshot.row_table(&name)? {
+            tables.push((name, Arc::clone(table.parts())));
+        }
     }
-    Ok(row_tables > 0)
+    Ok((!tables.is_empty()).then_some(tables))
+}
+
+/// Whether rows are ordered or grouped by nothing but a parameter. A number that is written there is the place of a column.
+fn has_key_by_value(plan: &LogicalPlan) -> Result<bool, Error> {
+    let mut has_such = false;
+    plan.apply_with_subqueries(|node| {
+        has_such |= match node {
+            LogicalPlan::Sort(sort) => sort.expr.iter().any(|key| is_parameter(&key.expr)),
+            LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.iter().any(is_parameter),
+            _ => false,
+        };
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(has_such)
+}
+
+fn is_parameter(expression: &Expr) -> bool {
+    match expression {
+        Expr::Cast(cast) => is_parameter(&cast.expr),
+        Expr::Alias(alias) => is_parameter(&alias.expr),
+        other => matches!(other, Expr::Placeholder(_)),
+    }
 }
 
 /// Whether the scale of a decimal may follow from the value of a parameter, as that of `round(price, $1)` does.
 fn has_scale_by_value(plan: &LogicalPlan) -> Result<bool, Error> {
-    let is_parameter = |argument: &Expr| {
-        let inner = match argument {
-            Expr::Cast(cast) => &cast.expr,
-            other => other,
-        };
-        matches!(inner, Expr::Placeholder(_))
-    };
+    let has_parameter =
+        |argument: &Expr| argument.exists(|part| Ok(matches!(part, Expr::Placeholder(_))));
     let mut has_such = false;
     plan.apply_with_subqueries(|node| {
         let schema = node.inputs().first().map(|input| input.schema());
         node.apply_expressions(|expression| {
             expression.apply(|part| {
-                if let Expr::ScalarFunction(call) = part
-                    && call.args.iter().any(is_parameter)
-                {
+                if matches!(part, Expr::ScalarFunction(_)) && has_parameter(part)? {
                     let data_type = schema.map(|schema| part.get_type(schema)).transpose();
                     has_such |= !matches!(data_type, Ok(Some(known)) if !known.is_decimal());
                 }

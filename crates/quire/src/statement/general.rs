@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
+use datafusion::arrow::datatypes::DataType;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::wait::wait;
@@ -16,7 +16,7 @@ use super::memory::StatementBuffers;
 use super::parameter::{spelled, with_places, written};
 use crate::opened::of_panic;
 use crate::session::Session;
-use crate::sql::{RepeatedQuery, RepeatedRows, result_schema};
+use crate::sql::{RepeatedQuery, RepeatedRows};
 
 /// A statement that this path does not cover, as long as the schema has this version.
 pub(super) struct GeneralStatement {
@@ -182,34 +182,25 @@ impl RepeatedTexts {
         }))
     }
 
-    /// The query for all values, if its rows have the same names and types as those of the general path. They need not: a number that is written into the
-    /// text has no type of its own.
+    /// The query for all values, if its rows are those of the general path.
     fn plan(
         self,
         session: &Arc<Session>,
         token: &CancelToken,
     ) -> Result<Option<RepeatedQuery>, Error> {
         let (own, token_of_work) = (Arc::clone(session), token.clone());
-        let has_parameters = !self.types.is_empty();
         let work = async move {
             let (session, token) = (Arc::clone(&own), token_of_work.clone());
+            let has_parameters = !self.types.is_empty();
             let planned = RepeatedQuery::plan(own, self.with_casts, self.types, token_of_work);
             let Some(query) = planned.await? else {
                 return Ok(None);
             };
-            if !has_parameters {
-                return Ok(Some(query));
-            }
-            let expected = result_schema(session, self.with_values, token).await?;
-            let is_same = expected.is_some_and(|expected| {
-                let shape = |schema: &SchemaRef| -> Vec<(String, DataType)> {
-                    let fields = schema.fields().iter();
-                    let of_field = |it: &Arc<Field>| (it.name().clone(), it.data_type().clone());
-                    fields.map(of_field).collect()
-                };
-                shape(&expected) == shape(query.schema())
-            });
-            Ok(is_same.then_some(query))
+            let is_kept = !has_parameters
+                || query
+                    .is_shaped_as(&session, &self.with_values, &token)
+                    .await?;
+            Ok(is_kept.then_some(query))
         };
         session.database.run_in_time(token, work)
     }

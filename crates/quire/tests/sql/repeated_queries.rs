@@ -196,6 +196,60 @@ fn a_cancelled_execution_cancels_no_other() {
     assert_eq!(read_all(), expected);
 }
 
+/// What the optimizer leaves out is looked at, too.
+#[test]
+fn a_table_without_rows_in_the_plan_is_still_read() {
+    let database = shop();
+    let (mut connection, mut other) = (database.connect(), database.connect());
+    let sql = "SELECT b.*, a.name FROM author AS a JOIN book AS b ON a.id = b.author_id LIMIT 0";
+    let mut statement = connection.prepare(sql).unwrap();
+    let mut width = || {
+        statement
+            .execute(&[])
+            .map(|reply| reply.schema().unwrap().fields().len())
+    };
+    for _ in 0..3 {
+        assert_eq!(width().unwrap(), 4);
+    }
+    rows(&mut other, "ALTER TABLE book ADD COLUMN pages INTEGER");
+    assert_eq!(
+        [width().unwrap(), width().unwrap(), width().unwrap()],
+        [5, 5, 5]
+    );
+    rows(&mut other, "DROP TABLE book");
+    assert_eq!(width().unwrap_err().sqlstate(), "42P01");
+}
+
+/// Each execution has the types that the statement had at first, and the order.
+#[test]
+fn types_and_orders_do_not_follow_from_the_number_of_executions() {
+    let database = shop();
+    let (mut repeated, mut general) = (database.connect(), database.connect());
+    rows(&mut general, "SET quire.statement_path = off");
+    for sql in [
+        "SELECT sum(s.id * $1) FROM sale AS s JOIN book AS b ON b.id = s.book_id",
+        "SELECT sum(CASE WHEN s.weight > 5 THEN $1 ELSE 0 END) FROM sale AS s JOIN book AS b ON b.id = s.book_id",
+        "SELECT b.id, b.title FROM sale AS s JOIN book AS b ON b.id = s.book_id WHERE s.id < 50 ORDER BY $1",
+        "SELECT max(b.id), $1 FROM sale AS s JOIN book AS b ON b.id = s.book_id",
+        "SELECT round(s.price, $1::integer) FROM sale AS s JOIN book AS b ON b.id = s.book_id WHERE s.id = 26",
+        "SELECT round(s.price, CAST($1 + 0 AS INTEGER)) FROM sale AS s JOIN book AS b ON b.id = s.book_id WHERE s.id = 26",
+    ] {
+        let (mut one, mut other) = (
+            repeated.prepare(sql).unwrap(),
+            general.prepare(sql).unwrap(),
+        );
+        for value in [2, 2, 2, 1, 2] {
+            let values = [Value::Integer(value)];
+            let types = [Some(DataType::Int64)];
+            let run = |statement: &mut Prepared| {
+                let reply = statement.execute_as(&values, &types).unwrap();
+                (reply.schema().cloned(), read(reply))
+            };
+            assert_eq!(run(&mut one), run(&mut other), "{sql} {value}");
+        }
+    }
+}
+
 #[test]
 fn a_view_of_the_transaction_is_the_one_that_is_read() {
     let database = shop();
