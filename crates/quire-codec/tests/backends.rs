@@ -67,7 +67,9 @@ fn digest(columns: &[Vec<i64>]) -> Vec<(Vec<u8>, Vec<u64>)> {
         ));
     }
     let some = columns.iter().step_by(8);
-    results.extend(some.map(|column| (shapes(column), Vec::new())));
+    for column in some {
+        results.extend([shapes(column), sentences(column)].map(|bytes| (bytes, Vec::new())));
+    }
     results
 }
 
@@ -115,23 +117,54 @@ fn shapes(column: &[i64]) -> Vec<u8> {
         );
         offsets.push(data.len() as u32);
     }
-    let values = BytesSlice {
-        offsets: &offsets,
-        data: &data,
-    };
-    let payload = text::encode(CodecId::Shape, &values).unwrap();
+    texts(CodecId::Shape, &data, &offsets)
+}
+
+/// Sentences of some words, numbers among them, and of no words in every fifth row.
+fn sentences(column: &[i64]) -> Vec<u8> {
+    const WORDS: [&str; 7] = [
+        "final",
+        "deposits",
+        "are",
+        "Über",
+        "q",
+        "",
+        "sleeping-furiously",
+    ];
+    let (mut data, mut offsets) = (Vec::new(), vec![0]);
+    for (row, value) in column.iter().enumerate() {
+        let mut bits = *value as u64 >> 3;
+        for _ in 0..(row % 5) * 2 {
+            data.extend(format!(" {}{}", WORDS[bits as usize % 7], bits % 3).bytes());
+            bits = bits.rotate_right(5);
+        }
+        offsets.push(data.len() as u32);
+    }
+    texts(CodecId::Words, &data, &offsets)
+}
+
+/// The payload of texts, which has to give them again.
+fn texts(codec: CodecId, data: &[u8], offsets: &[u32]) -> Vec<u8> {
+    let values = BytesSlice { offsets, data };
+    let payload = text::encode(codec, &values).unwrap();
     let image = payload.as_slice().into();
-    let mut decoder =
-        BytesDecoder::open(CodecId::Shape, image, 0..payload.len(), column.len()).unwrap();
+    let rows = values.len();
+    let mut decoder = BytesDecoder::open(codec, image, 0..payload.len(), rows).unwrap();
     let mut out = BytesVector::new();
-    for vector in 0..column.len().div_ceil(VECTOR_VALUES) {
+    for vector in 0..rows.div_ceil(VECTOR_VALUES) {
         decoder.decode_vector(vector, &mut out).unwrap();
     }
     assert!(
         out.data == data && out.offsets == offsets,
-        "{:?}",
+        "{codec}, {:?}",
         active_backend()
     );
+    let mut value = Vec::new();
+    for row in (0..rows).step_by(61) {
+        value.clear();
+        decoder.value(row, &mut value).unwrap();
+        assert_eq!(value, values.get(row), "{codec}, row {row}");
+    }
     payload
 }
 

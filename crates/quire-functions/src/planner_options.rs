@@ -9,6 +9,8 @@ extensions_options! {
     pub struct QuireOptions {
         /// Reorder inner joins by statistics.
         pub join_order: bool, default = true
+        /// Let hash joins build their table from the smaller side.
+        pub build_sides: bool, default = true
         /// Evaluate filters inside scans.
         pub filter_pushdown: bool, default = true
         /// Skip zones by their minima and maxima.

@@ -311,3 +311,32 @@ fn is_computed_text(expression: &Expr) -> bool {
         Err(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_words_may_mean_a_time() {
+        for text in [
+            "now",
+            "TODAY",
+            "today 10:00",
+            " tomorrow",
+            "yesterday noon",
+            "2024-01-01 now",
+        ] {
+            assert!(may_mean_a_time(text), "{text}");
+        }
+        for text in [
+            "",
+            "unknown",
+            "nowhere",
+            "snow",
+            "todays",
+            "2024-01-01 10:00",
+        ] {
+            assert!(!may_mean_a_time(text), "{text}");
+        }
+    }
+}

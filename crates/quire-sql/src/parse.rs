@@ -6,7 +6,7 @@
 //! [`super::role_statement`]), `VACUUM` and `ANALYZE` (see
 //! [`super::maintenance_statement`]) and a few short commands of one or two words.
 
-use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement};
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, Statement};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use quire_error::{Error, RECURSION_LIMIT};
@@ -14,6 +14,7 @@ use quire_error::{Error, RECURSION_LIMIT};
 use super::copy_statement::{self, CopyStatement};
 use super::dialect::QuireDialect;
 use super::maintenance_statement::{self, Maintenance};
+use super::reject::changes_rows;
 use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
 use super::table_clauses::{self, TableClauses};
@@ -63,11 +64,7 @@ impl ParsedCommand {
         if let Self::Statement(statement, _) = self
             && let Statement::Query(query) = statement.as_ref()
         {
-            let changes = matches!(
-                query.body.as_ref(),
-                SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)
-            );
-            return query.locks.is_empty() && !changes;
+            return query.locks.is_empty() && !changes_rows(&query.body);
         }
         self.is_inspection()
     }

@@ -219,6 +219,14 @@ fn check_table_factor(factor: &TableFactor) -> Result<(), Error> {
     }
 }
 
+/// Whether the body of a query is a statement that changes rows, behind `WITH`.
+pub fn changes_rows(body: &SetExpr) -> bool {
+    matches!(
+        body,
+        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_)
+    )
+}
+
 fn check_set_expression(body: &SetExpr) -> Result<(), Error> {
     match body {
         SetExpr::SetOperation {
@@ -241,7 +249,7 @@ fn check_set_expression(body: &SetExpr) -> Result<(), Error> {
             check_set_expression(left)?;
             check_set_expression(right)
         }
-        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
+        body if changes_rows(body) => {
             refuse_if(true, "a statement that changes data inside a query")
         }
         _ => Ok(()),

@@ -24,6 +24,7 @@ pub(crate) mod running_sum;
 pub(crate) mod scan;
 pub(crate) mod select;
 pub(crate) mod transpose;
+pub(crate) mod word_lanes;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

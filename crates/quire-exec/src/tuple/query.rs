@@ -154,7 +154,7 @@ impl TupleQuery {
         options: &QueryOptions,
     ) -> Result<QueryCosts, TupleQueryError> {
         let mut parameters = parameters.to_vec();
-        parameters.resize(query.parameter_count, Value::Null);
+        parameters.truncate(query.parameter_count);
         parameters.resize(query.parameter_count + query.values.len(), Value::Null);
         let mut costs = QueryCosts {
             tuple_ns: options.costs.of(Cost::TupleStart),

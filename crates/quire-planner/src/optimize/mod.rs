@@ -5,6 +5,7 @@ mod aggregate_states;
 mod batches_once;
 mod before_physical_planning;
 mod bounded;
+mod build_sides;
 mod cancellation;
 mod checked_operators;
 mod collected_aggregates;
@@ -48,6 +49,7 @@ mod physical_joins;
 mod promises;
 mod recorded_keys;
 mod recursion;
+mod row_sizes;
 mod set_members;
 mod settled_nodes;
 mod shared_planner;
@@ -224,6 +226,10 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
             _ => continue,
         };
     }
+    // Behind DataFusion's own choice, and before what joins need of their inputs is placed below them.
+    let sides = OwnRule::of_operators("build_sides", build_sides::smaller_build_side)
+        .switched(|options| options.build_sides);
+    bounded::insert_before(&mut rules, bounded::SPILLING_JOINS, sides);
     // Behind all rules that look into windows, and before the one that has other windows count what they keep.
     let windows = OwnRule::of_operators("sorted_windows", sorted_windows::sorted_windows)
         .switched(|options| options.sorted_windows);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
-use datafusion::common::{DFSchema, DataFusionError, internal_err};
+use datafusion::common::{DFSchema, DataFusionError};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionState;
@@ -199,7 +199,9 @@ impl StatementContext {
         if !may_not_fit {
             return Ok(stream);
         }
-        let next = next_try(self.state.clone(), plan.clone(), &NEXT_TRIES);
+        let [first, last] = NEXT_TRIES;
+        let last = next_try(self.state.clone(), plan.clone(), last, None);
+        let next = next_try(self.state.clone(), plan.clone(), first, Some(last));
         Ok(second_try::or_else(stream, next))
     }
 
@@ -288,23 +290,24 @@ type TryHolding = fn(&RuntimeEnv) -> Holding;
 /// The tries after one that has found no memory.
 const NEXT_TRIES: [TryHolding; 2] = [Holding::parts_of, |_| Holding::Nothing];
 
-/// Starts running an optimized plan by the first of `tries`; the others follow where it finds no memory.
+/// The stream of a plan once it is started.
+type StartedPlan = BoxFuture<'static, Result<SendableRecordBatchStream, DataFusionError>>;
+
+/// Starts running an optimized plan that holds so many rows; `later` follows where it finds no memory.
 fn next_try(
     state: SessionState,
     plan: LogicalPlan,
-    tries: &'static [TryHolding],
-) -> BoxFuture<'static, Result<SendableRecordBatchStream, DataFusionError>> {
+    holding: TryHolding,
+    later: Option<StartedPlan>,
+) -> StartedPlan {
     let run = async move {
-        let Some((holding, later)) = tries.split_first() else {
-            return internal_err!("a plan is tried without an end");
-        };
-        let spilling = spilling_state(state.clone(), *holding)?;
+        let spilling = spilling_state(state, holding)?;
         let physical = physical_plan(&spilling, &plan).await?;
         let stream = stream_of(physical, &spilling)?;
-        if later.is_empty() {
-            return Ok(stream);
-        }
-        Ok(second_try::or_else(stream, next_try(state, plan, later)))
+        Ok(match later {
+            Some(later) => second_try::or_else(stream, later),
+            None => stream,
+        })
     };
     run.boxed()
 }

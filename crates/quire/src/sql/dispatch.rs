@@ -8,6 +8,7 @@ use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
 use quire_sql::names::folded;
 use quire_sql::parse::{ParsedCommand, parse};
+use quire_sql::reject::changes_rows;
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 
@@ -60,10 +61,7 @@ async fn run_query(
     if !query.locks.is_empty() {
         return dml::select(session, query, token).await;
     }
-    if !matches!(
-        query.body.as_ref(),
-        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)
-    ) {
+    if !changes_rows(&query.body) {
         return query::run(session, query, token).await;
     }
     let with = query.with.take();

@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::common::plan_datafusion_err;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
-use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement};
+use datafusion::sql::sqlparser::ast::{Query, Statement};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_exec::plan::PlanQuery;
@@ -68,12 +68,12 @@ impl RepeatedQuery {
         token: CancelToken,
     ) -> Result<Option<Self>, Error> {
         let executor = session.planner_options().executor();
-        let Some(query) = plain_query(parse(&sql)?) else {
-            return Ok(None);
-        };
         if executor == ExecutorChoice::Batches || session.has_external_tables() {
             return Ok(None);
         }
+        let Some(query) = plain_query(&sql)? else {
+            return Ok(None);
+        };
         let snapshot = session.snapshot().await?;
         let Some(parts) = row_tables_of(&snapshot, &query)? else {
             return Ok(None);
@@ -93,7 +93,7 @@ impl RepeatedQuery {
         let Some(tables) = RepeatableTables::of(&typed, &optimized)? else {
             return Ok(None);
         };
-        // The planner's own options would ask whether this statement is cancelled, for ever.
+        // The planner's own options hold this statement's cancellation token, which expressions that are kept must not poll.
         let options = Arc::clone(session.settings().config().options());
         let Ok(query) = translate(&optimized, &options) else {
             return Ok(None);
@@ -127,7 +127,7 @@ impl RepeatedQuery {
         sql: &str,
         token: &CancelToken,
     ) -> Result<bool, Error> {
-        let Some(query) = plain_query(parse(sql)?) else {
+        let Some(query) = plain_query(sql)? else {
             return Ok(false);
         };
         let snapshot = session.snapshot().await?;
@@ -260,19 +260,19 @@ impl RunningTupleQuery {
     }
 }
 
-/// The query of a command that changes and locks nothing.
-fn plain_query(command: ParsedCommand) -> Option<Box<Query>> {
+/// The query of a text that changes and locks nothing.
+fn plain_query(sql: &str) -> Result<Option<Box<Query>>, Error> {
+    let command = parse(sql)?;
+    if !command.is_query() {
+        return Ok(None);
+    }
     let ParsedCommand::Statement(statement, _) = command else {
-        return None;
+        return Ok(None);
     };
-    let Statement::Query(query) = *statement else {
-        return None;
-    };
-    let changes = matches!(
-        query.body.as_ref(),
-        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_)
-    );
-    (query.locks.is_empty() && !changes).then_some(query)
+    Ok(match *statement {
+        Statement::Query(query) => Some(query),
+        _ => None,
+    })
 }
 
 /// Tables by name, and what they are defined as.

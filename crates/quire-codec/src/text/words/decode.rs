@@ -1,169 +1,64 @@
 //! Reading the payload: four streams at once, or one up to the value that is wanted.
 
-use super::entropy::{PLACES, decode_table};
-use super::model::{END, MODEL_BYTES_MAX, Model, TOTAL_LOG2};
-use super::tokens::TOKEN_BYTES_MAX;
+use super::entropy::decode_table;
+use super::model::{END, MODEL_BYTES_MAX, Model, TOTAL_LOG2, Token};
 use super::{LANE_BYTES_MAX, LANE_ROWS, LANES, VERSION};
+use crate::kernel::word_lanes::{
+    LaneEnds, LaneState, LaneStreams, SLACK, WordTables, run_together,
+};
 use crate::text::lengths::Lengths;
 use crate::text::packed::PackedNumbers;
 use crate::text::{DATA_BYTES_MAX, PayloadImage, section};
 use crate::{BytesVector, Corrupt, ImageCursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::ops::Range;
 
-/// Symbols decoded between two looks at the stream and the bounds; 12 bits each at most, of at least 56.
-const UNROLL: usize = 4;
-/// Bytes beyond a lane's raw bytes that decoding may touch.
-const SLACK: usize = (UNROLL + 1) * TOKEN_BYTES_MAX;
-/// Numbers of symbols that 12 bits can name.
-const SYMBOLS: usize = 1 << 12;
-
-/// What decoding looks up, by place and by symbol.
+/// What decoding looks up, and where a lane starts and ends.
 struct DecodeTables {
-    places: Box<[u32; PLACES]>,
-    texts: Box<[[u8; TOKEN_BYTES_MAX]; SYMBOLS]>,
-    lengths: Box<[u8; SYMBOLS]>,
+    of_kernel: WordTables,
     /// Bits 12–15 of the place after the end of a value, and so of the first and the last place of a lane.
     end_context: u16,
 }
 
 impl DecodeTables {
     fn new(model: &Model) -> Self {
-        let mut texts = Box::new([[0; TOKEN_BYTES_MAX]; SYMBOLS]);
-        let mut lengths = Box::new([0; SYMBOLS]);
-        for (symbol, token) in model.tokens.iter().enumerate() {
-            texts[symbol] = token.bytes;
-            lengths[symbol] = token.length;
-        }
+        let texts = model.tokens.iter().map(Token::as_slice);
         let end_context = u16::from(model.context_after[usize::from(END)]) << TOTAL_LOG2;
         Self {
-            places: decode_table(model),
-            texts,
-            lengths,
+            of_kernel: WordTables::new(decode_table(model), texts),
             end_context,
         }
     }
-}
 
-/// A stream that is being read, and how far its output has come.
-struct DecodeLane<'a> {
-    stream: &'a [u8],
-    /// Next byte of the stream to load.
-    next: usize,
-    buffer: u64,
-    buffer_bits: u32,
-    place: u16,
-    /// Bytes of text written.
-    position: usize,
-    /// Values ended.
-    ended: usize,
-}
-
-impl<'a> DecodeLane<'a> {
-    /// Starts reading; a stream without a first byte or a first state is corrupt.
-    fn start(tables: &DecodeTables, stream: &'a [u8]) -> Option<Self> {
+    /// Starts reading a lane; a stream without a first byte or a first state is corrupt.
+    fn start(&self, stream: &[u8]) -> Option<LaneState> {
         let padding = stream.first().copied().unwrap_or(0).trailing_zeros() + 1;
         if padding > 8 {
             return None;
         }
-        let mut lane = Self {
-            stream,
-            next: 0,
-            buffer: 0,
-            buffer_bits: 0,
-            place: 0,
-            position: 0,
-            ended: 0,
-        };
-        lane.refill();
-        lane.skip(padding);
-        lane.place = tables.end_context | (lane.buffer & ((1 << TOTAL_LOG2) - 1)) as u16;
-        lane.skip(TOTAL_LOG2);
+        let mut lane = LaneState::default();
+        lane.read(stream, padding);
+        lane.place = self.end_context | lane.read(stream, TOTAL_LOG2);
         Some(lane)
     }
 
-    fn skip(&mut self, bits: u32) {
-        self.buffer >>= bits;
-        self.buffer_bits = self.buffer_bits.wrapping_sub(bits);
-    }
-
-    /// Fills the buffer to at least 56 bits; with zeros beyond the end of the stream, which the check at
-    /// the end of the lane notices.
-    #[inline(always)]
-    fn refill(&mut self) {
-        let word = match self.stream.get(self.next..self.next + 8) {
-            Some(bytes) => {
-                let mut word = [0u8; 8];
-                word.copy_from_slice(bytes);
-                u64::from_le_bytes(word)
-            }
-            None => self.last_word(),
-        };
-        self.buffer |= word << self.buffer_bits;
-        self.next += (63 - self.buffer_bits as usize) >> 3;
-        self.buffer_bits |= 56;
-    }
-
-    #[cold]
-    fn last_word(&self) -> u64 {
-        let mut word = [0u8; 8];
-        let rest = self.stream.get(self.next..).unwrap_or_default();
-        word[..rest.len()].copy_from_slice(rest);
-        u64::from_le_bytes(word)
-    }
-
-    /// Decodes one symbol. `text` has at least 16 bytes from the position on, `ends` a place for the end.
-    #[inline(always)]
-    fn step(
-        &mut self,
-        tables: &DecodeTables,
-        text: &mut [u8],
-        ends: &mut [u32; LANE_ROWS + UNROLL],
-    ) {
-        let entry = tables.places[usize::from(self.place)];
-        let symbol = (entry & 0xfff) as usize;
-        let bits = entry >> 12 & 15;
-        let low = (self.buffer & ((1u64 << bits) - 1)) as u16;
-        self.place = ((entry >> 16) as u16).wrapping_add(low);
-        self.skip(bits);
-        if let Some(target) = text.get_mut(self.position..self.position + TOKEN_BYTES_MAX) {
-            target.copy_from_slice(&tables.texts[symbol]);
-        }
-        self.position += usize::from(tables.lengths[symbol]);
-        // Written for every symbol and kept for those that end a value: cheaper than asking.
-        if let Some(end) = ends.get_mut(self.ended) {
-            *end = self.position as u32;
-        }
-        self.ended += usize::from(symbol == usize::from(END));
-    }
-
-    /// Decodes until `values` values have ended or more than `raw_bytes` bytes are written.
-    fn run(
-        &mut self,
-        tables: &DecodeTables,
-        (values, raw_bytes): (usize, usize),
-        text: &mut [u8],
-        ends: &mut [u32; LANE_ROWS + UNROLL],
-    ) {
-        while self.ended < values && self.position <= raw_bytes {
-            self.refill();
-            self.step(tables, text, ends);
-        }
-    }
-
     /// Whether the lane ended as an encoder ends it: at the last bit of the stream, in the first state.
-    fn is_complete(&self, tables: &DecodeTables, values: usize, raw_bytes: usize) -> bool {
-        let bits_read = 8 * self.next - self.buffer_bits as usize;
-        self.ended == values
-            && self.position == raw_bytes
-            && self.place == tables.end_context
-            && bits_read == 8 * self.stream.len()
+    fn is_complete(
+        &self,
+        lane: &LaneState,
+        stream: &[u8],
+        (values, raw_bytes): (usize, usize),
+    ) -> bool {
+        lane.ended == values
+            && lane.position == raw_bytes
+            && lane.place == self.end_context
+            && lane.bits_read() == 8 * stream.len()
     }
 }
 
 /// Room for the text and the ends of the lanes of one vector.
 struct WordsScratch {
     text: Vec<u8>,
-    ends: [[u32; LANE_ROWS + UNROLL]; LANES],
+    ends: [LaneEnds; LANES],
 }
 
 pub(in crate::text) struct WordsDecoder {
@@ -210,7 +105,7 @@ impl WordsDecoder {
         if total > DATA_BYTES_MAX as u64 {
             return Err(Corrupt::new("strings pass 1 GiB", offset));
         }
-        let ends = [[0; LANE_ROWS + UNROLL]; LANES];
+        let ends = [[0; _]; LANES];
         let scratch = WordsScratch {
             text: Vec::new(),
             ends,
@@ -323,27 +218,31 @@ impl WordsDecoder {
             self.scratch.text.resize(LANES * stride, 0);
         }
         let streams: [&[u8]; LANES] = std::array::from_fn(|lane| self.stream(image, vector, lane));
+        let of = LaneStreams { streams, sizes };
         let tables = &self.tables;
         let mut lanes = [const { None }; LANES];
         for ((lane, stream), (values, _)) in lanes.iter_mut().zip(streams).zip(sizes) {
             if values > 0 {
-                *lane = DecodeLane::start(tables, stream);
+                *lane = tables.start(stream);
             }
         }
         let mut texts = self.scratch.text.chunks_exact_mut(stride);
         let mut texts: [&mut [u8]; LANES] =
             std::array::from_fn(|_| texts.next().unwrap_or_default());
         let ends = &mut self.scratch.ends;
-        if let [Some(a), Some(b), Some(c), Some(d)] = &mut lanes {
-            run_together(tables, [a, b, c, d], sizes, &mut texts, ends);
+        if let [Some(a), Some(b), Some(c), Some(d)] = lanes {
+            let mut together = [a, b, c, d];
+            run_together(&tables.of_kernel, &of, &mut together, &mut texts, ends);
+            lanes = together.map(Some);
         }
-        for (index, (values, raw_bytes)) in sizes.into_iter().enumerate() {
+        for (index, (stream, size)) in streams.into_iter().zip(sizes).enumerate() {
             let complete = match &mut lanes[index] {
                 Some(lane) => {
-                    lane.run(tables, (values, raw_bytes), texts[index], &mut ends[index]);
-                    lane.is_complete(tables, values, raw_bytes)
+                    let text = &mut *texts[index];
+                    lane.run(&tables.of_kernel, stream, size, text, &mut ends[index]);
+                    tables.is_complete(lane, stream, size)
                 }
-                None => values == 0 && streams[index].is_empty(),
+                None => size.0 == 0 && stream.is_empty(),
             };
             if !complete {
                 return Err(self.corrupt(vector, index, "does not decode to its values"));
@@ -372,9 +271,10 @@ impl WordsDecoder {
         }
         let stream = self.stream(&payload.image, vector, lane);
         let bad = || self.corrupt(vector, lane, "does not decode to its values");
-        let mut reader = DecodeLane::start(&self.tables, stream).ok_or_else(bad)?;
+        let mut reader = self.tables.start(stream).ok_or_else(bad)?;
         let WordsScratch { text, ends } = &mut self.scratch;
-        reader.run(&self.tables, (wanted + 1, raw_bytes), text, &mut ends[lane]);
+        let size = (wanted + 1, raw_bytes);
+        reader.run(&self.tables.of_kernel, stream, size, text, &mut ends[lane]);
         let start = if wanted == 0 {
             0
         } else {
@@ -392,32 +292,4 @@ impl WordsDecoder {
 struct RawVector<'a> {
     lengths: Lengths,
     data: &'a [u8],
-}
-
-/// Decodes four lanes in step, so that the look-ups of one run while those of the others wait, until one
-/// of them nears its last value.
-fn run_together(
-    tables: &DecodeTables,
-    [a, b, c, d]: [&mut DecodeLane<'_>; LANES],
-    sizes: [(usize, usize); LANES],
-    texts: &mut [&mut [u8]; LANES],
-    ends: &mut [[u32; LANE_ROWS + UNROLL]; LANES],
-) {
-    let more = |lane: &DecodeLane<'_>, size: (usize, usize)| {
-        lane.ended + UNROLL <= size.0 && lane.position <= size.1
-    };
-    let [text_a, text_b, text_c, text_d] = texts;
-    let [ends_a, ends_b, ends_c, ends_d] = ends;
-    while more(a, sizes[0]) && more(b, sizes[1]) && more(c, sizes[2]) && more(d, sizes[3]) {
-        a.refill();
-        b.refill();
-        c.refill();
-        d.refill();
-        for _ in 0..UNROLL {
-            a.step(tables, text_a, ends_a);
-            b.step(tables, text_b, ends_b);
-            c.step(tables, text_c, ends_c);
-            d.step(tables, text_d, ends_d);
-        }
-    }
 }

@@ -10,6 +10,7 @@
 //! the next place, context included, in one look-up of four bytes, and no place can be out of bounds.
 
 use super::model::{CONTEXTS, Frequency, Model, TOTAL, TOTAL_LOG2};
+use crate::kernel::word_lanes::place_entry;
 
 const STATES: usize = TOTAL as usize;
 /// Places in the tables of all contexts.
@@ -29,7 +30,7 @@ fn spread(list: &[Frequency]) -> [u16; STATES] {
     owners
 }
 
-/// For each place: symbol (bits 0–11), number of bits to read (12–15), next place less those bits (16–31).
+/// For each place what the kernel looks up there.
 pub(super) fn decode_table(model: &Model) -> Box<[u32; PLACES]> {
     let mut table = vec![0u32; PLACES];
     for (list, places) in model.frequencies.iter().zip(table.chunks_exact_mut(STATES)) {
@@ -45,7 +46,7 @@ pub(super) fn decode_table(model: &Model) -> Box<[u32; PLACES]> {
             let bits = TOTAL_LOG2 - number.ilog2();
             let state = (number << bits) - TOTAL;
             let context = u32::from(model.context_after[usize::from(symbol)]);
-            *place = u32::from(symbol) | bits << 12 | (context << TOTAL_LOG2 | state) << 16;
+            *place = place_entry(symbol, bits, (context << TOTAL_LOG2 | state) as u16);
         }
     }
     table.try_into().unwrap_or_else(|_| Box::new([0; PLACES]))

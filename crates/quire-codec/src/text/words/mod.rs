@@ -36,11 +36,10 @@ pub(super) use decode::WordsDecoder;
 pub(super) use encode::{encode, parts};
 
 use crate::VECTOR_VALUES;
+use crate::kernel::word_lanes::{LANE_ROWS, LANES};
 
 const VERSION: u8 = 1;
-/// Lanes of a vector.
-const LANES: usize = 4;
-/// Rows of a lane; the last lanes of a partial vector have fewer or none.
-const LANE_ROWS: usize = VECTOR_VALUES / LANES;
+// The last lanes of a partial vector have fewer rows or none.
+const _: () = assert!(LANES * LANE_ROWS == VECTOR_VALUES);
 /// Raw bytes of a lane, so that few bytes of stream never ask for more memory than this.
 const LANE_BYTES_MAX: usize = 1 << 20;

@@ -1,9 +1,7 @@
 //! Steps on physical plans that replace operators which hold more rows than memory has room for by operators that spill.
 
-mod build_sides;
 mod holding;
 mod own_batches;
-mod row_sizes;
 mod single_writers;
 mod sort_inputs;
 mod sorted_limits;
@@ -18,7 +16,6 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 
 use super::own_rule::OwnRule;
-use build_sides::smaller_build_side;
 use single_writers::single_writer;
 use sort_inputs::copied_sort_inputs;
 use sorted_limits::sorted_limit;
@@ -30,16 +27,17 @@ pub(super) use own_batches::{OwnBatches, own_rows};
 /// Rules for physical plans, in the order in which they run.
 pub(super) type PhysicalRules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
 
-/// DataFusion's rules for physical plans, with ours among them: the sides of joins behind its own choice, joins before what they need of their inputs is put below them, limits
+/// Name of the rule that has hash joins spill.
+pub(super) const SPILLING_JOINS: &str = "spilling_joins";
+
+/// DataFusion's rules for physical plans, with ours among them: joins before what they need of their inputs is put below them, limits
 /// before filters that sorts tighten as they go are handed to scans, windows at the end.
 pub(super) fn rules(holding: Holding) -> PhysicalRules {
     let mut rules = PhysicalOptimizer::new().rules;
-    let sides = OwnRule::of_operators("build_sides", smaller_build_side);
-    insert_before(&mut rules, "LimitedDistinctAggregation", sides);
     insert_before(
         &mut rules,
         "LimitedDistinctAggregation",
-        OwnRule::of_operators("spilling_joins", move |plan| spilling_join(plan, holding)),
+        OwnRule::of_operators(SPILLING_JOINS, move |plan| spilling_join(plan, holding)),
     );
     insert_before(
         &mut rules,
@@ -76,8 +74,7 @@ mod tests {
             let position = names.iter().position(|known| *known == name);
             position.and_then(|position| names.get(position + 1).copied())
         };
-        assert_eq!(after("join_selection"), Some("build_sides"));
-        assert_eq!(after("build_sides"), Some("spilling_joins"));
+        assert_eq!(after("join_selection"), Some("spilling_joins"));
         assert_eq!(after("spilling_joins"), Some("LimitedDistinctAggregation"));
         assert_eq!(after("sorted_limits"), Some("EnsureCooperative"));
     }

@@ -10,7 +10,7 @@ use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
 use datafusion::physical_plan::sorts::sort::SortExec;
 
 use super::holding::Holding;
-use super::row_sizes::RowSizes;
+use crate::optimize::row_sizes::RowSizes;
 
 /// From how many rows on sorting all costs less.
 const HEAP_ROWS_MAX: usize = 100_000;

@@ -13,9 +13,9 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::HashJoinExec;
 
 use super::holding::Holding;
-use super::row_sizes::RowSizes;
 use crate::optimize::hybrid_joins::HybridHashJoinExec;
 use crate::optimize::merge_joins::merge_join;
+use crate::optimize::row_sizes::RowSizes;
 use crate::optimize::shared_subplans::SharedSubplanExec;
 
 /// What finds a row in a hash table.

@@ -22,7 +22,7 @@ use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 
 use super::holding::Holding;
 use super::own_batches::own_batches;
-use super::row_sizes::RowSizes;
+use crate::optimize::row_sizes::RowSizes;
 
 /// What the copies are. A partition may have more than 2 GiB of text.
 const COPIED: DataType = DataType::LargeUtf8;

@@ -10,7 +10,7 @@ use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::HashJoinExec;
 
-use super::row_sizes::RowSizes;
+use crate::optimize::row_sizes::RowSizes;
 
 /// How many times as large the build side must be for the sides to be exchanged: estimates are as wrong as that.
 const TIMES_LARGER: usize = 2;
