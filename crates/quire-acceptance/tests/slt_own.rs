@@ -18,6 +18,7 @@ const SETTINGS: [(&str, &[&str]); 12] = [
             "SET quire.direct_groups = off",
             "SET quire.recorded_keys = off",
             "SET quire.shared_subplans = off",
+            "SET quire.build_sides = off",
             "SET quire.staged_sets = off",
             "SET quire.sorted_windows = off",
         ],

@@ -6,7 +6,7 @@
 //! [`super::role_statement`]), `VACUUM` and `ANALYZE` (see
 //! [`super::maintenance_statement`]) and a few short commands of one or two words.
 
-use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, Statement};
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use quire_error::{Error, RECURSION_LIMIT};
@@ -14,7 +14,6 @@ use quire_error::{Error, RECURSION_LIMIT};
 use super::copy_statement::{self, CopyStatement};
 use super::dialect::QuireDialect;
 use super::maintenance_statement::{self, Maintenance};
-use super::reject::changes_rows;
 use super::role_statement::{self, RoleStatement};
 use super::sequence_statement::{self, SequenceStatement};
 use super::table_clauses::{self, TableClauses};
@@ -68,6 +67,14 @@ impl ParsedCommand {
         }
         self.is_inspection()
     }
+}
+
+/// Whether the body of a query is a statement that changes rows, behind `WITH`.
+pub fn changes_rows(body: &SetExpr) -> bool {
+    matches!(
+        body,
+        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_)
+    )
 }
 
 /// Parses exactly one statement; a semicolon may end it.

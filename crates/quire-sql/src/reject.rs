@@ -12,6 +12,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use quire_error::Error;
 
+use super::parse::changes_rows;
 use super::walk::{for_each_expression, walk};
 use super::{grouping_sets, named_windows, positions, row_comparison, rows_in_subqueries};
 
@@ -217,14 +218,6 @@ fn check_table_factor(factor: &TableFactor) -> Result<(), Error> {
         } => table_with_joins.joins.iter().try_for_each(check_join),
         _ => Ok(()),
     }
-}
-
-/// Whether the body of a query is a statement that changes rows, behind `WITH`.
-pub fn changes_rows(body: &SetExpr) -> bool {
-    matches!(
-        body,
-        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_)
-    )
 }
 
 fn check_set_expression(body: &SetExpr) -> Result<(), Error> {

@@ -21,6 +21,7 @@ const ROOMS: [&str; 15] = [
     "crates/quire-codec/src/kernel/select.rs",
     "crates/quire-codec/src/kernel/transpose/lanes.rs",
     "crates/quire-codec/src/kernel/transpose/mod.rs",
+    "crates/quire-codec/src/kernel/word_lanes.rs",
     "crates/quire-native/src/machine.rs",
     "crates/quire-python/src/capsule.rs",
 ];

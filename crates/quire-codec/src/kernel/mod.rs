@@ -5,8 +5,8 @@
 //! Where that is not enough there is a second version in AVX-512 instructions. All give the same values and
 //! the same bytes. This module and its children are the only code of the crate that may say `unsafe`: to
 //! enter a function compiled for features that were detected, to gather from a dictionary after all codes
-//! were checked at once or limited to it, to load and store whole registers, and to read a buffer that a kernel has
-//! just filled.
+//! were checked at once or limited to it, to load and store whole registers, to read a buffer that a kernel has
+//! just filled, and to write the texts of a few words where room for the longest was checked once for all.
 
 pub(crate) mod bits;
 #[cfg(target_arch = "x86_64")]

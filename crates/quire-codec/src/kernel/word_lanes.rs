@@ -1,7 +1,8 @@
 //! Reading the streams of words: one look-up a symbol, four streams in step.
 //!
-//! What follows a symbol is one load that depends on the one before, some 20 cycles later; so four streams are
-//! decoded at once, and the look-ups of one run while those of the others wait. Nothing in the loop depends on a branch.
+//! Each look-up depends on the one before and takes some 20 cycles, as the table of all places lies in the second-level
+//! cache. So four streams are decoded at once: the look-ups of one run while those of the others wait. No branch of the
+//! loop depends on what is decoded, and room for the text of a few symbols is checked once.
 
 use super::dispatch;
 
@@ -15,6 +16,8 @@ pub(crate) const LANE_ROWS: usize = 256;
 const UNROLL: usize = 4;
 /// Bytes beyond the text of a lane that decoding may write.
 pub(crate) const SLACK: usize = (UNROLL + 1) * TEXT_BYTES;
+/// Added to the progress of a lane where a value ends.
+const VALUE_ENDED: u64 = 1 << 32;
 /// Symbols that 12 bits can name.
 const SYMBOLS: usize = 1 << 12;
 
@@ -25,7 +28,8 @@ pub(crate) type LaneEnds = [u32; LANE_ROWS + UNROLL];
 pub(crate) struct WordTables {
     places: Box<[u32; 1 << 16]>,
     texts: Box<[[u8; TEXT_BYTES]; SYMBOLS]>,
-    lengths: Box<[u8; SYMBOLS]>,
+    /// What a symbol adds to [`LaneState::progress`].
+    steps: Box<[u64; SYMBOLS]>,
 }
 
 /// The entry of a place: the next place less the bits that are read (bits 0–15), the symbol (16–27), the number of bits to read (28–31).
@@ -41,18 +45,19 @@ impl WordTables {
         symbols: impl Iterator<Item = &'a [u8]>,
     ) -> Self {
         let mut texts = Box::new([[0; TEXT_BYTES]; SYMBOLS]);
-        let mut lengths = Box::new([0; SYMBOLS]);
-        let slots = texts.iter_mut().zip(lengths.iter_mut());
-        for ((text, length), bytes) in slots.zip(symbols) {
+        let mut steps = Box::new([0; SYMBOLS]);
+        let slots = texts.iter_mut().zip(steps.iter_mut());
+        for ((text, step), bytes) in slots.zip(symbols) {
             for (to, from) in text.iter_mut().zip(bytes) {
                 *to = *from;
             }
-            *length = bytes.len().min(TEXT_BYTES) as u8;
+            *step = bytes.len().min(TEXT_BYTES) as u64;
         }
+        steps[0] = VALUE_ENDED;
         Self {
             places,
             texts,
-            lengths,
+            steps,
         }
     }
 }
@@ -65,13 +70,31 @@ pub(crate) struct LaneState {
     buffer: u64,
     buffer_bits: u32,
     pub(crate) place: u16,
-    /// Bytes of text written.
-    pub(crate) position: usize,
-    /// Values ended.
-    pub(crate) ended: usize,
+    /// Values ended, above 32 bits for the place in the text where the next symbol's goes: one addition a symbol.
+    progress: u64,
 }
 
 impl LaneState {
+    /// Starts writing at this place of the text.
+    pub(crate) fn at(position: u32) -> Self {
+        Self {
+            progress: u64::from(position),
+            ..Self::default()
+        }
+    }
+
+    /// Where the next text goes.
+    #[inline(always)]
+    pub(crate) fn position(&self) -> usize {
+        self.progress as u32 as usize
+    }
+
+    /// Values ended.
+    #[inline(always)]
+    pub(crate) fn ended(&self) -> usize {
+        (self.progress >> 32) as usize
+    }
+
     /// Reads `bits` of the stream, 12 at most.
     pub(crate) fn read(&mut self, stream: &[u8], bits: u32) -> u16 {
         self.refill(stream);
@@ -120,37 +143,53 @@ impl LaneState {
         let low = self.buffer & ((1u64 << bits) - 1);
         self.place = (entry as u16).wrapping_add(low as u16);
         self.skip(bits);
-        debug_assert!(self.position + TEXT_BYTES <= text.len() && self.ended < ends.len());
+        debug_assert!(self.position() + TEXT_BYTES <= text.len() && self.ended() < ends.len());
         // SAFETY: the caller says that these bytes and this place are there.
         unsafe {
-            let target = text.as_mut_ptr().add(self.position);
+            let target = text.as_mut_ptr().add(self.position());
             target
                 .cast::<[u8; TEXT_BYTES]>()
                 .write_unaligned(tables.texts[symbol]);
-            self.position += usize::from(tables.lengths[symbol]);
+            let ended = self.ended();
+            self.progress += tables.steps[symbol];
             // Written for every symbol and kept for those that end a value: cheaper than asking.
-            *ends.get_unchecked_mut(self.ended) = self.position as u32;
+            *ends.get_unchecked_mut(ended) = self.progress as u32;
         }
-        self.ended += usize::from(symbol == 0);
     }
 
-    /// Decodes until `values` values, at most [`LANE_ROWS`], have ended or more than `raw_bytes` bytes are written.
+    /// Decodes until the lane has ended, or more is written than it has text.
     /// `text` has [`SLACK`] bytes more.
     pub(crate) fn run(
         &mut self,
         tables: &WordTables,
         stream: &[u8],
-        (values, raw_bytes): (usize, usize),
+        end: LaneEnd,
         text: &mut [u8],
         ends: &mut LaneEnds,
     ) {
-        assert!(values <= LANE_ROWS && text.len() >= raw_bytes + SLACK);
-        while self.ended < values && self.position <= raw_bytes {
+        end.check(text);
+        while self.ended() < end.values && self.position() <= end.position {
             self.refill(stream);
-            // SAFETY: the position is at most `raw_bytes`, behind which the text has `SLACK` bytes, and fewer
+            // SAFETY: the position is at most that of the end, behind which the text has `SLACK` bytes, and fewer
             // than `LANE_ROWS` values have ended.
             unsafe { self.step(tables, text, ends) };
         }
+    }
+}
+
+/// What a lane has once all of it is decoded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LaneEnd {
+    pub(crate) values: usize,
+    /// Where its text ends.
+    pub(crate) position: usize,
+}
+
+impl LaneEnd {
+    /// What [`LaneState::step`] relies on.
+    fn check(self, text: &[u8]) {
+        assert!(self.values <= LANE_ROWS && self.position + SLACK <= text.len());
+        assert!(text.len() <= u32::MAX as usize);
     }
 }
 
@@ -163,20 +202,20 @@ fn last_word(stream: &[u8], next: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// One vector's streams, and how many values and bytes of text each has.
+/// One vector's streams, and what each has.
 pub(crate) struct LaneStreams<'a> {
     pub(crate) streams: [&'a [u8]; LANES],
-    pub(crate) sizes: [(usize, usize); LANES],
+    pub(crate) ends: [LaneEnd; LANES],
 }
 
 dispatch! {
-    /// Decodes the four lanes in step until one of them nears its last value. Each of `texts` has [`SLACK`] bytes more
-    /// than its lane has text, and a lane has at most [`LANE_ROWS`] values.
+    /// Decodes the four lanes in step until one of them nears its last value. The text has [`SLACK`] bytes behind
+    /// that of each lane.
     pub(crate) fn run_together(
         tables: &WordTables,
         of: &LaneStreams<'_>,
         lanes: &mut [LaneState; LANES],
-        texts: &mut [&mut [u8]; LANES],
+        text: &mut [u8],
         ends: &mut [LaneEnds; LANES],
     ) = run_lanes
 }
@@ -186,29 +225,39 @@ fn run_lanes(
     tables: &WordTables,
     of: &LaneStreams<'_>,
     lanes: &mut [LaneState; LANES],
-    texts: &mut [&mut [u8]; LANES],
+    text: &mut [u8],
     ends: &mut [LaneEnds; LANES],
 ) {
-    for ((values, raw_bytes), text) in of.sizes.iter().zip(texts.iter()) {
-        assert!(*values <= LANE_ROWS && text.len() >= raw_bytes + SLACK);
-    }
+    of.ends.iter().for_each(|end| end.check(text));
     // Copied, so that the compiler may keep them in registers: nothing else can see them change.
     let mut running = *lanes;
-    let has_more = |lane: &LaneState, (values, raw_bytes): (usize, usize)| {
-        lane.ended + UNROLL <= values && lane.position <= raw_bytes
+    let has_more = |lane: &LaneState, end: &LaneEnd| {
+        lane.ended() + UNROLL <= end.values && lane.position() <= end.position
     };
-    while (0..LANES).all(|lane| has_more(&running[lane], of.sizes[lane])) {
+    while running
+        .iter()
+        .zip(&of.ends)
+        .all(|(lane, end)| has_more(lane, end))
+    {
         for (lane, stream) in running.iter_mut().zip(of.streams) {
             lane.refill(stream);
         }
-        for _ in 0..UNROLL {
-            for lane in 0..LANES {
-                // SAFETY: before the first of `UNROLL` steps a lane's position was at most its raw bytes, and each step
-                // adds at most `TEXT_BYTES`, which are one less than `SLACK` has room for; and so many values had not
-                // ended yet, each step ending one at most.
-                unsafe { running[lane].step(tables, texts[lane], &mut ends[lane]) };
+        for _ in 0..UNROLL / STEPS {
+            // Two lanes fit the registers; the processor runs the next two meanwhile.
+            for pair in [[0, 1], [2, 3]] {
+                for _ in 0..STEPS {
+                    for lane in pair {
+                        // SAFETY: before the first of `UNROLL` steps a lane's position was at most that of its end, and
+                        // each step adds at most `TEXT_BYTES`, for all of which `SLACK` has room; and so many values had not
+                        // ended yet, each step ending one at most.
+                        unsafe { running[lane].step(tables, text, &mut ends[lane]) };
+                    }
+                }
             }
         }
     }
     *lanes = running;
 }
+
+/// Steps of two lanes before those of the other two.
+const STEPS: usize = 2;

@@ -35,3 +35,51 @@ pub(super) fn smaller_build_side(
     }
     join.swap_inputs(*join.partition_mode()).map(Some)
 }
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::array::{Int64Array, RecordBatch};
+    use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
+    use datafusion::common::{JoinType, NullEquality};
+    use datafusion::physical_expr::expressions::col;
+    use datafusion::physical_plan::joins::PartitionMode;
+
+    use super::*;
+
+    fn keys(name: &str, row_count: i64) -> Arc<dyn ExecutionPlan> {
+        let values = Arc::new((0..row_count).collect::<Int64Array>());
+        let batch = RecordBatch::try_from_iter([(name, values as _)]).unwrap();
+        let schema = batch.schema();
+        let rows = MemorySourceConfig::try_new(&[vec![batch]], schema, None).unwrap();
+        DataSourceExec::from_data_source(rows)
+    }
+
+    /// The rows of the build and the probe side of a join of such sides, if they are exchanged.
+    fn exchanged(build_rows: i64, probe_rows: i64, kind: JoinType) -> Option<(usize, usize)> {
+        let (build, probe) = (keys("a", build_rows), keys("b", probe_rows));
+        let on = vec![(
+            col("a", &build.schema()).unwrap(),
+            col("b", &probe.schema()).unwrap(),
+        )];
+        let mode = PartitionMode::CollectLeft;
+        let equality = NullEquality::NullEqualsNothing;
+        let join =
+            HashJoinExec::try_new(build, probe, on, None, &kind, None, mode, equality, false);
+        let mut plan = smaller_build_side(&(Arc::new(join.unwrap()) as _)).unwrap()?;
+        // A projection puts the columns back into their order.
+        while !plan.is::<HashJoinExec>() {
+            plan = Arc::clone(plan.children()[0]);
+        }
+        let rows = |side: usize| RowSizes::of(&**plan.children()[side]).row_count;
+        Some((rows(0)?, rows(1)?))
+    }
+
+    #[test]
+    fn only_a_clearly_smaller_side_becomes_the_build_side() {
+        for kind in [JoinType::Inner, JoinType::Left, JoinType::LeftSemi] {
+            assert_eq!(exchanged(1000, 10, kind), Some((10, 1000)), "{kind}");
+            assert_eq!(exchanged(1000, 600, kind), None, "{kind}");
+            assert_eq!(exchanged(10, 1000, kind), None, "{kind}");
+        }
+    }
+}

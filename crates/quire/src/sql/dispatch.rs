@@ -7,8 +7,7 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
 use quire_sql::names::folded;
-use quire_sql::parse::{ParsedCommand, parse};
-use quire_sql::reject::changes_rows;
+use quire_sql::parse::{ParsedCommand, changes_rows, parse};
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 

@@ -4,7 +4,7 @@ use super::entropy::decode_table;
 use super::model::{END, MODEL_BYTES_MAX, Model, TOTAL_LOG2, Token};
 use super::{LANE_BYTES_MAX, LANE_ROWS, LANES, VERSION};
 use crate::kernel::word_lanes::{
-    LaneEnds, LaneState, LaneStreams, SLACK, WordTables, run_together,
+    LaneEnd, LaneEnds, LaneState, LaneStreams, SLACK, WordTables, run_together,
 };
 use crate::text::lengths::Lengths;
 use crate::text::packed::PackedNumbers;
@@ -29,27 +29,22 @@ impl DecodeTables {
         }
     }
 
-    /// Starts reading a lane; a stream without a first byte or a first state is corrupt.
-    fn start(&self, stream: &[u8]) -> Option<LaneState> {
+    /// Starts reading a lane whose text goes to this place; a stream without a first byte or a first state is corrupt.
+    fn start(&self, stream: &[u8], position: usize) -> Option<LaneState> {
         let padding = stream.first().copied().unwrap_or(0).trailing_zeros() + 1;
         if padding > 8 {
             return None;
         }
-        let mut lane = LaneState::default();
+        let mut lane = LaneState::at(u32::try_from(position).ok()?);
         lane.read(stream, padding);
         lane.place = self.end_context | lane.read(stream, TOTAL_LOG2);
         Some(lane)
     }
 
     /// Whether the lane ended as an encoder ends it: at the last bit of the stream, in the first state.
-    fn is_complete(
-        &self,
-        lane: &LaneState,
-        stream: &[u8],
-        (values, raw_bytes): (usize, usize),
-    ) -> bool {
-        lane.ended == values
-            && lane.position == raw_bytes
+    fn is_complete(&self, lane: &LaneState, stream: &[u8], end: LaneEnd) -> bool {
+        lane.ended() == end.values
+            && lane.position() == end.position
             && lane.place == self.end_context
             && lane.bits_read() == 8 * stream.len()
     }
@@ -196,12 +191,14 @@ impl WordsDecoder {
         if out.data.len() + LANES * stride > u32::MAX as usize {
             return Err(self.corrupt(vector, 0, "passes 4 GiB of decoded strings"));
         }
-        let texts = self.scratch.text.chunks_exact(stride);
-        for ((text, ends), (values, raw_bytes)) in texts.zip(&self.scratch.ends).zip(sizes) {
+        for (lane, (values, raw_bytes)) in sizes.into_iter().enumerate() {
+            let start = lane * stride;
             let base = out.data.len() as u32;
+            let ends = self.scratch.ends[lane][..values].iter();
             out.offsets
-                .extend(ends[..values].iter().map(|end| base + end));
-            out.data.extend_from_slice(&text[..raw_bytes]);
+                .extend(ends.map(|end| end - start as u32 + base));
+            let text = self.scratch.text.get(start..start + raw_bytes);
+            out.data.extend_from_slice(text.unwrap_or_default());
         }
         Ok(rows)
     }
@@ -218,31 +215,34 @@ impl WordsDecoder {
             self.scratch.text.resize(LANES * stride, 0);
         }
         let streams: [&[u8]; LANES] = std::array::from_fn(|lane| self.stream(image, vector, lane));
-        let of = LaneStreams { streams, sizes };
+        let end = |lane: usize| LaneEnd {
+            values: sizes[lane].0,
+            position: lane * stride + sizes[lane].1,
+        };
+        let of = LaneStreams {
+            streams,
+            ends: std::array::from_fn(end),
+        };
         let tables = &self.tables;
         let mut lanes = [const { None }; LANES];
-        for ((lane, stream), (values, _)) in lanes.iter_mut().zip(streams).zip(sizes) {
-            if values > 0 {
-                *lane = tables.start(stream);
+        for (index, lane) in lanes.iter_mut().enumerate() {
+            if sizes[index].0 > 0 {
+                *lane = tables.start(streams[index], index * stride);
             }
         }
-        let mut texts = self.scratch.text.chunks_exact_mut(stride);
-        let mut texts: [&mut [u8]; LANES] =
-            std::array::from_fn(|_| texts.next().unwrap_or_default());
-        let ends = &mut self.scratch.ends;
+        let WordsScratch { text, ends } = &mut self.scratch;
         if let [Some(a), Some(b), Some(c), Some(d)] = lanes {
             let mut together = [a, b, c, d];
-            run_together(&tables.of_kernel, &of, &mut together, &mut texts, ends);
+            run_together(&tables.of_kernel, &of, &mut together, text, ends);
             lanes = together.map(Some);
         }
-        for (index, (stream, size)) in streams.into_iter().zip(sizes).enumerate() {
+        for (index, (stream, end)) in streams.into_iter().zip(of.ends).enumerate() {
             let complete = match &mut lanes[index] {
                 Some(lane) => {
-                    let text = &mut *texts[index];
-                    lane.run(&tables.of_kernel, stream, size, text, &mut ends[index]);
-                    tables.is_complete(lane, stream, size)
+                    lane.run(&tables.of_kernel, stream, end, text, &mut ends[index]);
+                    tables.is_complete(lane, stream, end)
                 }
-                None => size.0 == 0 && stream.is_empty(),
+                None => end.values == 0 && stream.is_empty(),
             };
             if !complete {
                 return Err(self.corrupt(vector, index, "does not decode to its values"));
@@ -271,17 +271,20 @@ impl WordsDecoder {
         }
         let stream = self.stream(&payload.image, vector, lane);
         let bad = || self.corrupt(vector, lane, "does not decode to its values");
-        let mut reader = self.tables.start(stream).ok_or_else(bad)?;
+        let mut reader = self.tables.start(stream, 0).ok_or_else(bad)?;
         let WordsScratch { text, ends } = &mut self.scratch;
-        let size = (wanted + 1, raw_bytes);
-        reader.run(&self.tables.of_kernel, stream, size, text, &mut ends[lane]);
+        let end = LaneEnd {
+            values: wanted + 1,
+            position: raw_bytes,
+        };
+        reader.run(&self.tables.of_kernel, stream, end, text, &mut ends[lane]);
         let start = if wanted == 0 {
             0
         } else {
             ends[lane][wanted - 1] as usize
         };
         let value = text.get(start..ends[lane][wanted] as usize);
-        if reader.ended != wanted + 1 || reader.position > raw_bytes {
+        if reader.ended() != wanted + 1 || reader.position() > raw_bytes {
             return Err(self.corrupt(vector, lane, "does not decode to its values"));
         }
         out.extend_from_slice(value.unwrap_or_default());
