@@ -19,6 +19,8 @@ extensions_options! {
         pub vector_aggregates: bool, default = true
         /// Find the groups of integers in an array, where these lie close together.
         pub direct_groups: bool, default = true
+        /// Find groups in a hash table of packed keys.
+        pub hashed_groups: bool, default = true
         /// Record the keys of a join's build side, for the scans of its probe side.
         pub recorded_keys: bool, default = true
         /// Compute subplans once that stand in several places.

@@ -20,12 +20,14 @@
 
 mod arithmetic;
 mod compare;
+mod groups;
 mod integer;
 mod key_set;
 mod slots;
 
 pub use arithmetic::VectorOperator;
 pub use compare::Comparison;
+pub use groups::{GROUPS_MAX, GroupKeys, GroupTable, KeyLayout, KeyRows, TextBuffers};
 pub use integer::VectorInteger;
 pub use key_set::KeySet;
 pub use slots::RowSlots;

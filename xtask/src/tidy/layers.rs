@@ -37,7 +37,14 @@ const LAYERS: [(&str, &[&str]); 21] = [
     ),
     (
         "quire-vector",
-        &["compare", "key_set", "arithmetic", "slots", "integer"],
+        &[
+            "compare",
+            "key_set",
+            "arithmetic",
+            "groups",
+            "slots",
+            "integer",
+        ],
     ),
     (
         "quire-format",

@@ -14,15 +14,17 @@ pub(crate) const LANES: usize = 4;
 pub(crate) const LANE_ROWS: usize = 256;
 /// Symbols decoded between two checks of the stream and the bounds; of 12 bits each at most, where at least 56 are there.
 const UNROLL: usize = 4;
+/// Steps of two lanes before those of the other two.
+const STEPS: usize = 2;
 /// Bytes beyond the text of a lane that decoding may write.
 pub(crate) const SLACK: usize = (UNROLL + 1) * TEXT_BYTES;
 /// Added to the progress of a lane where a value ends.
 const VALUE_ENDED: u64 = 1 << 32;
 /// Symbols that 12 bits can name.
-const SYMBOLS: usize = 1 << 12;
+pub(crate) const SYMBOLS: usize = 1 << 12;
 
 /// Where the values of a lane end; the last places take what is written before a value has ended.
-pub(crate) type LaneEnds = [u32; LANE_ROWS + UNROLL];
+pub(crate) type ValueEnds = [u32; LANE_ROWS + UNROLL];
 
 /// For each place (a context and a state in it) a symbol and the way to the next place; for each symbol its text.
 pub(crate) struct WordTables {
@@ -136,7 +138,7 @@ impl LaneState {
     /// # Safety
     /// `text` has [`TEXT_BYTES`] bytes from the position on, and `ends` a place for the end of the present value.
     #[inline(always)]
-    unsafe fn step(&mut self, tables: &WordTables, text: &mut [u8], ends: &mut LaneEnds) {
+    unsafe fn step(&mut self, tables: &WordTables, text: &mut [u8], ends: &mut ValueEnds) {
         let entry = tables.places[usize::from(self.place)];
         let bits = entry >> 28;
         let symbol = (entry >> 16) as usize % SYMBOLS;
@@ -163,9 +165,9 @@ impl LaneState {
         &mut self,
         tables: &WordTables,
         stream: &[u8],
-        end: LaneEnd,
+        end: LaneLimit,
         text: &mut [u8],
-        ends: &mut LaneEnds,
+        ends: &mut ValueEnds,
     ) {
         end.check(text);
         while self.ended() < end.values && self.position() <= end.position {
@@ -179,13 +181,13 @@ impl LaneState {
 
 /// What a lane has once all of it is decoded.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LaneEnd {
+pub(crate) struct LaneLimit {
     pub(crate) values: usize,
     /// Where its text ends.
     pub(crate) position: usize,
 }
 
-impl LaneEnd {
+impl LaneLimit {
     /// What [`LaneState::step`] relies on.
     fn check(self, text: &[u8]) {
         assert!(self.values <= LANE_ROWS && self.position + SLACK <= text.len());
@@ -205,7 +207,7 @@ fn last_word(stream: &[u8], next: usize) -> u64 {
 /// One vector's streams, and what each has.
 pub(crate) struct LaneStreams<'a> {
     pub(crate) streams: [&'a [u8]; LANES],
-    pub(crate) ends: [LaneEnd; LANES],
+    pub(crate) limits: [LaneLimit; LANES],
 }
 
 dispatch! {
@@ -216,7 +218,7 @@ dispatch! {
         of: &LaneStreams<'_>,
         lanes: &mut [LaneState; LANES],
         text: &mut [u8],
-        ends: &mut [LaneEnds; LANES],
+        ends: &mut [ValueEnds; LANES],
     ) = run_lanes
 }
 
@@ -226,24 +228,24 @@ fn run_lanes(
     of: &LaneStreams<'_>,
     lanes: &mut [LaneState; LANES],
     text: &mut [u8],
-    ends: &mut [LaneEnds; LANES],
+    ends: &mut [ValueEnds; LANES],
 ) {
-    of.ends.iter().for_each(|end| end.check(text));
+    of.limits.iter().for_each(|limit| limit.check(text));
     // Copied, so that the compiler may keep them in registers: nothing else can see them change.
     let mut running = *lanes;
-    let has_more = |lane: &LaneState, end: &LaneEnd| {
-        lane.ended() + UNROLL <= end.values && lane.position() <= end.position
+    let has_more = |lane: &LaneState, limit: &LaneLimit| {
+        lane.ended() + UNROLL <= limit.values && lane.position() <= limit.position
     };
     while running
         .iter()
-        .zip(&of.ends)
-        .all(|(lane, end)| has_more(lane, end))
+        .zip(&of.limits)
+        .all(|(lane, limit)| has_more(lane, limit))
     {
         for (lane, stream) in running.iter_mut().zip(of.streams) {
             lane.refill(stream);
         }
         for _ in 0..UNROLL / STEPS {
-            // Two lanes fit the registers; the processor runs the next two meanwhile.
+            // The state of two lanes is meant to fit the registers.
             for pair in [[0, 1], [2, 3]] {
                 for _ in 0..STEPS {
                     for lane in pair {
@@ -258,6 +260,3 @@ fn run_lanes(
     }
     *lanes = running;
 }
-
-/// Steps of two lanes before those of the other two.
-const STEPS: usize = 2;

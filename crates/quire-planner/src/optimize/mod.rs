@@ -16,8 +16,10 @@ mod distinct_limits;
 mod excepted_plans;
 mod filter_places;
 mod float_keys;
+mod group_accumulators;
 mod group_dependencies;
 mod grouped_rows;
+mod hashed_groups;
 mod hidden_operators;
 mod hybrid_joins;
 mod idle_keys;
@@ -58,6 +60,7 @@ mod shared_subplans;
 mod small_integers;
 mod sorted_inputs;
 mod sorted_windows;
+mod spilled_parts;
 mod staged_sets;
 mod strict_types;
 mod times;
@@ -267,6 +270,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         // What is left of them.
         OwnRule::of_operators("direct_groups", |plan| Ok(direct_groups::direct(plan)))
             .switched(|options| options.direct_groups),
+        hashed_groups::rule(),
     ] {
         rules.push(Arc::new(rule));
     }

@@ -8,7 +8,7 @@ use arrow_array::types::{
     Int64Type, TimestampMicrosecondType,
 };
 use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, UInt32Array};
-use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder, ScalarBuffer};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use quire_codec::{BytesVector, Corrupt, PhysicalType, RowMask, VECTOR_VALUES};
@@ -20,6 +20,9 @@ use super::integers::{GROUP_VECTORS, GroupIntegers, StoredInteger};
 use super::selection::{Selection, VectorRows};
 use crate::types::SqlType;
 
+/// A row of a dictionary's segment that is looked up by itself costs so many times what a value of the array of all of them does.
+const FEW_ROWS: usize = 4;
+
 /// Decodes one column of one row group.
 pub(super) struct ColumnReader {
     sql_type: SqlType,
@@ -27,6 +30,8 @@ pub(super) struct ColumnReader {
     segment: SegmentReader,
     /// The distinct values and a NULL behind them, of a dictionary segment, once somebody asked.
     dictionary: Option<ArrayRef>,
+    /// Rows whose values have been read from the dictionary of texts one by one.
+    rows_looked_up: usize,
     /// What was decoded last: group, rows of it, values. Later requests for fewer rows of it are cut from this.
     decoded: Option<(usize, Selection, ArrayRef)>,
     integers: GroupIntegers,
@@ -80,6 +85,7 @@ impl ColumnReader {
             arrow_type: sql_type.arrow_type(),
             segment,
             dictionary: None,
+            rows_looked_up: 0,
             decoded: None,
             integers: GroupIntegers::default(),
             bytes: BytesVector::new(),
@@ -393,12 +399,48 @@ impl ColumnReader {
         Ok(self.dictionary.clone())
     }
 
+    /// Whether so few rows have been asked for, with these, that an array of all texts of the dictionary does not pay.
+    pub(super) fn are_few(&self, rows: usize) -> bool {
+        self.dictionary.is_none()
+            && self.sql_type.physical_type() == PhysicalType::Bytes
+            && self.segment.dictionary_len().is_some_and(|length| {
+                (self.rows_looked_up + rows).saturating_mul(FEW_ROWS) <= length
+            })
+    }
+
+    /// The texts of a few rows of a dictionary segment.
+    fn look_up(
+        &mut self,
+        group: usize,
+        selection: &Selection,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef, Corrupt> {
+        self.rows_looked_up += selection.len();
+        let codes = self.codes(group, selection)?;
+        let mut gathered = BytesVector::new();
+        let mut valid = NullBufferBuilder::new(codes.len());
+        for (row, code) in codes.into_iter().enumerate() {
+            let is_valid = nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))
+                && self.segment.dictionary_is_valid(code);
+            valid.append(is_valid);
+            gathered.push(match self.segment.dictionary_bytes(code) {
+                Some(value) if is_valid => value,
+                None if is_valid => return Err(Corrupt::new("a code of no value", 0)),
+                _ => &[],
+            })?;
+        }
+        bytes_array(self.sql_type, gathered, valid.finish())
+    }
+
     fn decode_bytes(
         &mut self,
         group: usize,
         selection: &Selection,
         nulls: Option<NullBuffer>,
     ) -> Result<ArrayRef, Corrupt> {
+        if self.are_few(selection.len()) {
+            return self.look_up(group, selection, nulls);
+        }
         if let Some(dictionary) = self.dictionary()? {
             let codes = self.codes(group, selection)?;
             let codes = UInt32Array::new(ScalarBuffer::from(codes), nulls);

@@ -126,6 +126,7 @@ impl OpenRowGroup {
         if let &[column] = predicate.columns()
             && predicate.is_deterministic()
             && has_dictionary(&self.row_group.columns[column])
+            && !self.column(scan, column)?.are_few(selection.len())
         {
             return self.refine_by_code(scan, index, column, group, selection);
         }

@@ -199,9 +199,8 @@ impl StatementContext {
         if !may_not_fit {
             return Ok(stream);
         }
-        let [first, last] = NEXT_TRIES;
-        let last = next_try(self.state.clone(), plan.clone(), last, None);
-        let next = next_try(self.state.clone(), plan.clone(), first, Some(last));
+        let [next, last] = NEXT_TRIES;
+        let next = next_try(self.state.clone(), plan.clone(), next, Some(last));
         Ok(second_try::or_else(stream, next))
     }
 
@@ -298,9 +297,11 @@ fn next_try(
     state: SessionState,
     plan: LogicalPlan,
     holding: TryHolding,
-    later: Option<StartedPlan>,
+    later: Option<TryHolding>,
 ) -> StartedPlan {
     let run = async move {
+        // What the later try needs is copied by those statements only that come so far.
+        let later = later.map(|later| next_try(state.clone(), plan.clone(), later, None));
         let spilling = spilling_state(state, holding)?;
         let physical = physical_plan(&spilling, &plan).await?;
         let stream = stream_of(physical, &spilling)?;

@@ -158,3 +158,47 @@ fn filters_that_arise_while_running_change_nothing() {
         assert!(!with.is_empty());
     }
 }
+
+/// Texts of a dictionary: of a few rows each is looked up, of many an array of all is made.
+#[test]
+fn few_rows_of_a_dictionary_have_the_texts_of_all() {
+    let database = database();
+    let mut connection = database.connect();
+    rows(
+        &mut connection,
+        "CREATE TABLE d AS SELECT i, CASE WHEN i % 17 = 0 THEN NULL ELSE md5(CAST(i % 9000 AS TEXT)) END AS code FROM generate_series(1, 30000) AS g(i)",
+    );
+    let codec = "SELECT DISTINCT codec FROM quire_storage('d') WHERE column_name = 'code'";
+    assert_eq!(value(&mut connection, codec), "dictionary");
+    let (one, two) = (
+        "c4ca4238a0b923820dcc509a6f75849b",
+        "c81e728d9d4c2f636f067f89cc14862c",
+    );
+    let of = |condition: &str| format!("SELECT i, code FROM d WHERE {condition}");
+    let mut found = |condition: &str| sorted_rows(&mut connection, &of(condition));
+    assert_eq!(found("i = 9001"), [["9001", one]]);
+    assert_eq!(
+        found("i IN (2, 17, 9001)"),
+        [["17", "NULL"], ["2", two], ["9001", one]]
+    );
+    assert_eq!(found(&format!("i < 20 AND code = '{one}'")), [["1", one]]);
+    assert_eq!(
+        found("i BETWEEN 16 AND 18 AND code IS NULL"),
+        [["17", "NULL"]]
+    );
+    // All of them, and then few again.
+    let all = format!(
+        "SELECT count(*), count(code), count(*) FILTER (WHERE code = '{one}'), count(DISTINCT code) FROM d"
+    );
+    assert_eq!(
+        rows(&mut connection, &all),
+        [["30000", "28236", "4", "9000"]]
+    );
+    let few = format!(
+        "SELECT i, code FROM d WHERE code = '{two}' AND i > 27000 UNION ALL SELECT i, code FROM d WHERE i = 1"
+    );
+    assert_eq!(
+        sorted_rows(&mut connection, &few),
+        [["1", one], ["27002", two]]
+    );
+}

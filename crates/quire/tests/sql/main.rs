@@ -7,6 +7,7 @@ mod copying;
 mod costs;
 mod definitions;
 mod filters;
+mod hashed_groups;
 mod join_orders;
 mod memory;
 mod merging;

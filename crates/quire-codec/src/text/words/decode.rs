@@ -4,7 +4,7 @@ use super::entropy::decode_table;
 use super::model::{END, MODEL_BYTES_MAX, Model, TOTAL_LOG2, Token};
 use super::{LANE_BYTES_MAX, LANE_ROWS, LANES, VERSION};
 use crate::kernel::word_lanes::{
-    LaneEnd, LaneEnds, LaneState, LaneStreams, SLACK, WordTables, run_together,
+    LaneLimit, LaneState, LaneStreams, SLACK, ValueEnds, WordTables, run_together,
 };
 use crate::text::lengths::Lengths;
 use crate::text::packed::PackedNumbers;
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// What decoding looks up, and where a lane starts and ends.
 struct DecodeTables {
-    of_kernel: WordTables,
+    lookup: WordTables,
     /// Bits 12–15 of the place after the end of a value, and so of the first and the last place of a lane.
     end_context: u16,
 }
@@ -24,7 +24,7 @@ impl DecodeTables {
         let texts = model.tokens.iter().map(Token::as_slice);
         let end_context = u16::from(model.context_after[usize::from(END)]) << TOTAL_LOG2;
         Self {
-            of_kernel: WordTables::new(decode_table(model), texts),
+            lookup: WordTables::new(decode_table(model), texts),
             end_context,
         }
     }
@@ -42,7 +42,7 @@ impl DecodeTables {
     }
 
     /// Whether the lane ended as an encoder ends it: at the last bit of the stream, in the first state.
-    fn is_complete(&self, lane: &LaneState, stream: &[u8], end: LaneEnd) -> bool {
+    fn is_complete(&self, lane: &LaneState, stream: &[u8], end: LaneLimit) -> bool {
         lane.ended() == end.values
             && lane.position() == end.position
             && lane.place == self.end_context
@@ -53,7 +53,7 @@ impl DecodeTables {
 /// Room for the text and the ends of the lanes of one vector.
 struct WordsScratch {
     text: Vec<u8>,
-    ends: [LaneEnds; LANES],
+    ends: [ValueEnds; LANES],
 }
 
 pub(in crate::text) struct WordsDecoder {
@@ -215,13 +215,13 @@ impl WordsDecoder {
             self.scratch.text.resize(LANES * stride, 0);
         }
         let streams: [&[u8]; LANES] = std::array::from_fn(|lane| self.stream(image, vector, lane));
-        let end = |lane: usize| LaneEnd {
+        let limit = |lane: usize| LaneLimit {
             values: sizes[lane].0,
             position: lane * stride + sizes[lane].1,
         };
         let of = LaneStreams {
             streams,
-            ends: std::array::from_fn(end),
+            limits: std::array::from_fn(limit),
         };
         let tables = &self.tables;
         let mut lanes = [const { None }; LANES];
@@ -233,16 +233,16 @@ impl WordsDecoder {
         let WordsScratch { text, ends } = &mut self.scratch;
         if let [Some(a), Some(b), Some(c), Some(d)] = lanes {
             let mut together = [a, b, c, d];
-            run_together(&tables.of_kernel, &of, &mut together, text, ends);
+            run_together(&tables.lookup, &of, &mut together, text, ends);
             lanes = together.map(Some);
         }
-        for (index, (stream, end)) in streams.into_iter().zip(of.ends).enumerate() {
+        for (index, (stream, limit)) in streams.into_iter().zip(of.limits).enumerate() {
             let complete = match &mut lanes[index] {
                 Some(lane) => {
-                    lane.run(&tables.of_kernel, stream, end, text, &mut ends[index]);
-                    tables.is_complete(lane, stream, end)
+                    lane.run(&tables.lookup, stream, limit, text, &mut ends[index]);
+                    tables.is_complete(lane, stream, limit)
                 }
-                None => end.values == 0 && stream.is_empty(),
+                None => limit.values == 0 && stream.is_empty(),
             };
             if !complete {
                 return Err(self.corrupt(vector, index, "does not decode to its values"));
@@ -273,11 +273,11 @@ impl WordsDecoder {
         let bad = || self.corrupt(vector, lane, "does not decode to its values");
         let mut reader = self.tables.start(stream, 0).ok_or_else(bad)?;
         let WordsScratch { text, ends } = &mut self.scratch;
-        let end = LaneEnd {
+        let end = LaneLimit {
             values: wanted + 1,
             position: raw_bytes,
         };
-        reader.run(&self.tables.of_kernel, stream, end, text, &mut ends[lane]);
+        reader.run(&self.tables.lookup, stream, end, text, &mut ends[lane]);
         let start = if wanted == 0 {
             0
         } else {

@@ -36,10 +36,13 @@ pub(super) use decode::WordsDecoder;
 pub(super) use encode::{encode, parts};
 
 use crate::VECTOR_VALUES;
-use crate::kernel::word_lanes::{LANE_ROWS, LANES};
+use crate::kernel::word_lanes::{LANE_ROWS, LANES, SYMBOLS, TEXT_BYTES};
 
 const VERSION: u8 = 1;
 // The last lanes of a partial vector have fewer rows or none.
 const _: () = assert!(LANES * LANE_ROWS == VECTOR_VALUES);
+// The kernel cuts the text of a symbol and the number of one to what it has space for, and takes symbol 0 as the end of a value.
+const _: () = assert!(tokens::TOKEN_BYTES_MAX <= TEXT_BYTES);
+const _: () = assert!(model::SYMBOLS_MAX <= SYMBOLS && model::END == 0);
 /// Raw bytes of a lane, so that few bytes of stream never ask for more memory than this.
 const LANE_BYTES_MAX: usize = 1 << 20;

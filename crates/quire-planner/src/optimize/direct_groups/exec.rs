@@ -5,14 +5,13 @@
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::memory_pool::{MemoryPool, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, aggregate_expressions};
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
@@ -20,6 +19,7 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::key_places::KeyPlaces;
 use super::place_range::PlaceRange;
+use crate::optimize::group_accumulators::GroupAccumulators;
 use crate::scan::{AggregateStandIn, StandInExec, reserve_share};
 
 /// The operator.
@@ -126,15 +126,10 @@ struct GroupStates {
     schema: SchemaRef,
     key: Arc<dyn PhysicalExpr>,
     table: KeyPlaces,
-    accumulators: Vec<GroupAccumulator>,
+    accumulators: GroupAccumulators,
     /// The group of each row of a batch.
     groups: Vec<usize>,
     reservation: MemoryReservation,
-}
-
-struct GroupAccumulator {
-    arguments: Vec<Arc<dyn PhysicalExpr>>,
-    accumulator: Box<dyn GroupsAccumulator>,
 }
 
 impl GroupStates {
@@ -146,31 +141,15 @@ impl GroupStates {
         let [(key, _)] = aggregate.group_expr().expr() else {
             return internal_err!("groups in an array have one key");
         };
-        let arguments = aggregate_expressions(aggregate.aggr_expr(), aggregate.mode(), 1)?;
-        let accumulators = aggregate.aggr_expr().iter().zip(arguments);
-        let accumulators = accumulators.map(|(aggregate, arguments)| {
-            let accumulator = aggregate.create_groups_accumulator()?;
-            Ok(GroupAccumulator {
-                arguments,
-                accumulator,
-            })
-        });
         Ok(Self {
             mode: *aggregate.mode(),
             schema: aggregate.schema(),
             key: Arc::clone(key),
             table: KeyPlaces::new(range.first, range.places),
-            accumulators: accumulators.collect::<Result<_>>()?,
+            accumulators: GroupAccumulators::new(aggregate)?,
             groups: Vec::new(),
             reservation,
         })
-    }
-
-    fn takes_states(&self) -> bool {
-        matches!(
-            self.mode,
-            AggregateMode::Final | AggregateMode::FinalPartitioned
-        )
     }
 
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -180,33 +159,17 @@ impl GroupStates {
         self.table.find(keys.as_ref(), &mut self.groups)?;
         let more = self.table.other_count() - others;
         self.reservation.try_grow(more * OTHER_BYTES)?;
-        let (takes_states, count) = (self.takes_states(), self.table.group_count());
-        for one in &mut self.accumulators {
-            let values = one.arguments.iter().map(|argument| {
-                let value = argument.evaluate(batch)?;
-                value.into_array(rows)
-            });
-            let values = values.collect::<Result<Vec<ArrayRef>>>()?;
-            if takes_states {
-                one.accumulator.merge_batch(&values, &self.groups, count)?;
-            } else {
-                let accumulator = &mut one.accumulator;
-                accumulator.update_batch(&values, &self.groups, None, count)?;
-            }
-        }
-        Ok(())
+        let count = self.table.group_count();
+        self.accumulators.add(batch, &self.groups, count)
     }
 
     /// All groups, and what they have reserved.
     fn finish(mut self) -> Result<(RecordBatch, MemoryReservation)> {
         let mut columns = vec![self.table.keys(self.schema.field(0).data_type())?];
-        for one in &mut self.accumulators {
-            if self.mode == AggregateMode::Partial {
-                columns.extend(one.accumulator.state(EmitTo::All)?);
-            } else {
-                columns.push(one.accumulator.evaluate(EmitTo::All)?);
-            }
-        }
+        columns.extend(match self.mode {
+            AggregateMode::Partial => self.accumulators.take_states()?,
+            _ => self.accumulators.take_results()?,
+        });
         let batch = RecordBatch::try_new(self.schema, columns)?;
         Ok((batch, self.reservation))
     }

@@ -17,16 +17,14 @@ use futures::future::BoxFuture;
 use futures::stream::Fuse;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
-use super::parts::{SidePart, SideSplit};
 use crate::optimize::batches_once::batches_once;
 use crate::optimize::merge_joins::sorted_join;
+use crate::optimize::spilled_parts::{LEVELS_MAX, PartSplit, SpilledPart};
 
 /// What finds a row in a hash table, and twice, as the memory pool counts it.
 const ENTRY_BYTES: usize = 80;
 /// The join holds its batches, and all of them as one, until the table is built.
 const COPIES: usize = 2;
-/// Parts are split so often. What is in one part then has the same key, or nearly all of it, and no hash tells it apart: it is sorted and merged.
-const LEVELS_MAX: u64 = 4;
 
 /// A join, and what it may hold in memory.
 #[derive(Clone)]
@@ -38,8 +36,8 @@ pub(super) struct JoinTemplate {
 
 /// The rows of both sides that have one hash of their keys.
 pub(super) struct JoinPart {
-    left: SidePart,
-    right: SidePart,
+    left: SpilledPart,
+    right: SpilledPart,
 }
 
 /// What is known when the build side has been read.
@@ -103,6 +101,7 @@ impl JoinTemplate {
             let left = match self.build_side(left, &context).await? {
                 BuildSide::InMemory(left) => batches_once(left)?,
                 BuildSide::TooLarge(left) if level >= LEVELS_MAX => {
+                    // A hash does not tell these rows apart: they are sorted and merged.
                     let (left, right) = (batches_once(left)?, batches_once(right)?);
                     return execute_stream(sorted_join(&self.join, left, right)?, context);
                 }
@@ -158,7 +157,7 @@ impl JoinTemplate {
     }
 
     /// The parts of the probe side, all of whose partitions are read at the same time.
-    async fn right_parts(&self, context: &Arc<TaskContext>) -> Result<Vec<SidePart>> {
+    async fn right_parts(&self, context: &Arc<TaskContext>) -> Result<Vec<SpilledPart>> {
         let right = self.join.right();
         let partitions = 0..right.properties().partitioning.partition_count();
         let tasks = partitions.map(|partition| {
@@ -168,7 +167,7 @@ impl JoinTemplate {
             Ok(SpawnedTask::spawn(task))
         });
         let tasks = tasks.collect::<Result<Vec<_>>>()?;
-        let mut parts: Vec<SidePart> = Vec::new();
+        let mut parts: Vec<SpilledPart> = Vec::new();
         for task in tasks {
             let of_partition = task.join().await.map_err(|error| {
                 DataFusionError::Internal(format!(
@@ -185,12 +184,12 @@ impl JoinTemplate {
         Ok(parts)
     }
 
-    fn left_split(&self, level: u64) -> SideSplit {
+    fn left_split(&self, level: u64) -> PartSplit {
         let keys = self.join.on().iter().map(|(left, _)| Arc::clone(left));
         self.split_of(self.join.left(), keys.collect(), level, 1)
     }
 
-    fn right_split(&self, level: u64) -> SideSplit {
+    fn right_split(&self, level: u64) -> PartSplit {
         let keys = self.join.on().iter().map(|(_, right)| Arc::clone(right));
         let threads = match level {
             0 => self
@@ -210,8 +209,8 @@ impl JoinTemplate {
         keys: Vec<Arc<dyn PhysicalExpr>>,
         level: u64,
         threads: usize,
-    ) -> SideSplit {
-        SideSplit {
+    ) -> PartSplit {
+        PartSplit {
             schema: side.schema(),
             keys,
             level,
@@ -241,7 +240,7 @@ fn held_bytes(batch: &RecordBatch) -> usize {
     COPIES * get_record_batch_memory_size(batch) + batch.num_rows() * ENTRY_BYTES
 }
 
-fn pairs(left: Vec<SidePart>, right: Vec<SidePart>) -> Vec<JoinPart> {
+fn pairs(left: Vec<SpilledPart>, right: Vec<SpilledPart>) -> Vec<JoinPart> {
     let both = left.into_iter().zip(right);
     both.map(|(left, right)| JoinPart { left, right }).collect()
 }

@@ -9,6 +9,5 @@
 
 mod exec;
 mod inputs;
-mod parts;
 
 pub(super) use exec::HybridHashJoinExec;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
@@ -15,6 +16,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::merging::{SetExpansion, merging};
 use crate::optimize::batches_once::batches_once;
+use crate::optimize::hashed_groups;
 use crate::scan::{AggregateStandIn, StandInExec};
 
 /// The operator.
@@ -93,7 +95,11 @@ fn merged(
         Ok::<_, DataFusionError>(stream::iter(batches).map(Ok))
     });
     let states = RecordBatchStreamAdapter::new(schema, states.try_flatten());
-    merging(aggregate, batches_once(Box::pin(states))?)?.execute(0, context)
+    let merging = Arc::new(merging(aggregate, batches_once(Box::pin(states))?)?);
+    let options = context.session_config().options();
+    hashed_groups::rule()
+        .optimize(merging, options)?
+        .execute(0, context)
 }
 
 /// What comes of no rows: the set without keys has a group nevertheless.

@@ -1,4 +1,4 @@
-//! The rows of one side of a join, split by their keys into temporary files.
+//! Rows split by their keys into temporary files: those of a side of a join, or the states of groups.
 
 use std::sync::Arc;
 
@@ -15,8 +15,10 @@ use datafusion::physical_plan::metrics::SpillMetrics;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt, stream};
 
-/// Parts that a side is split into.
+/// Parts that rows are split into.
 pub(super) const PART_COUNT: usize = 16;
+/// Parts are split so often. What is in one part then has the same key, or nearly all of it, and no hash tells it apart.
+pub(super) const LEVELS_MAX: u64 = 4;
 /// Rows that are written to a file at a time, at most.
 const WRITTEN_ROWS_MAX: usize = 1024;
 /// A text or its place.
@@ -24,9 +26,9 @@ const VIEW_BYTES: usize = 16;
 /// Seeds begin here, so that they are not those by which rows are distributed to threads: all rows of a thread would be in few parts.
 const FIRST_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How a side is split.
+/// How rows are split.
 #[derive(Clone)]
-pub(super) struct SideSplit {
+pub(super) struct PartSplit {
     pub(super) schema: SchemaRef,
     pub(super) keys: Vec<Arc<dyn PhysicalExpr>>,
     /// How often its rows have been split before.
@@ -36,13 +38,13 @@ pub(super) struct SideSplit {
     pub(super) waiting_bytes_max: usize,
 }
 
-/// The rows of one side with one hash of their keys, modulo [`PART_COUNT`].
-pub(super) struct SidePart {
+/// The rows with one hash of their keys, modulo [`PART_COUNT`].
+pub(super) struct SpilledPart {
     manager: SpillManager,
     files: Vec<Arc<dyn SpillFile>>,
 }
 
-impl SidePart {
+impl SpilledPart {
     /// The rows, in any order.
     pub(super) fn read(&self) -> Result<SendableRecordBatchStream> {
         let files = self.files.iter();
@@ -56,37 +58,40 @@ impl SidePart {
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
 
-    /// The same part of the same side, read by another thread.
+    /// The same part of the same rows, read by another thread.
     pub(super) fn merge(&mut self, other: Self) {
         self.files.extend(other.files);
     }
 }
 
-impl SideSplit {
+impl PartSplit {
     /// Splits all rows of a stream.
     pub(super) async fn split(
         &self,
         mut rows: SendableRecordBatchStream,
         context: &TaskContext,
-    ) -> Result<Vec<SidePart>> {
+    ) -> Result<Vec<SpilledPart>> {
+        let mut parts = self.writer(context);
+        while let Some(batch) = rows.try_next().await? {
+            parts.write(&batch)?;
+        }
+        parts.finish()
+    }
+
+    /// Splits batches as they come.
+    pub(super) fn writer(&self, context: &TaskContext) -> PartsWriter {
         let manager = SpillManager::new(
             context.runtime_env(),
             self.metrics.clone(),
             Arc::clone(&self.schema),
         );
         let manager = manager.with_compression_type(context.session_config().spill_compression());
-        let mut writers: Vec<_> = (0..PART_COUNT)
-            .map(|_| PartWriter::new(&manager, self.waiting_bytes_max / PART_COUNT))
-            .collect();
-        while let Some(batch) = rows.try_next().await? {
-            let places = self.places(&batch)?;
-            for (writer, rows) in writers.iter_mut().zip(places) {
-                if !rows.is_empty() {
-                    writer.write(take_record_batch(&batch, &UInt32Array::from(rows))?)?;
-                }
-            }
+        let waiting_bytes_max = self.waiting_bytes_max / PART_COUNT;
+        let writers = (0..PART_COUNT).map(|_| PartWriter::new(&manager, waiting_bytes_max));
+        PartsWriter {
+            split: self.clone(),
+            writers: writers.collect(),
         }
-        writers.into_iter().map(PartWriter::finish).collect()
     }
 
     /// The rows of each part.
@@ -102,6 +107,28 @@ impl SideSplit {
             places[*hash as usize % PART_COUNT].push(row);
         }
         Ok(places)
+    }
+}
+
+/// Writes rows into their parts.
+pub(super) struct PartsWriter {
+    split: PartSplit,
+    writers: Vec<PartWriter>,
+}
+
+impl PartsWriter {
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let places = self.split.places(batch)?;
+        for (writer, rows) in self.writers.iter_mut().zip(places) {
+            if !rows.is_empty() {
+                writer.write(take_record_batch(batch, &UInt32Array::from(rows))?)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<Vec<SpilledPart>> {
+        self.writers.into_iter().map(PartWriter::finish).collect()
     }
 }
 
@@ -150,11 +177,11 @@ impl PartWriter {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<SidePart> {
+    fn finish(mut self) -> Result<SpilledPart> {
         self.waiting.finish_buffered_batch()?;
         self.write_completed()?;
         let file = self.file.as_mut().map(|file| file(None)).transpose()?;
-        Ok(SidePart {
+        Ok(SpilledPart {
             manager: self.manager,
             files: file.flatten().into_iter().collect(),
         })
@@ -175,7 +202,7 @@ fn value_bytes(values: &ArrayRef) -> usize {
 }
 
 fn new_file(manager: &SpillManager) -> Result<FileWriter> {
-    let mut file = manager.create_in_progress_file("part of a join")?;
+    let mut file = manager.create_in_progress_file("part of the rows of an operator")?;
     Ok(Box::new(move |batch| match batch {
         Some(batch) => file.append_batch(batch).map(|_| None),
         None => file.finish(),
@@ -194,12 +221,12 @@ mod tests {
 
     use super::*;
 
-    fn split(level: u64) -> SideSplit {
+    fn split(level: u64) -> PartSplit {
         let fields = vec![
             Field::new("k", DataType::Int64, true),
             Field::new("t", DataType::Utf8View, true),
         ];
-        SideSplit {
+        PartSplit {
             schema: Arc::new(Schema::new(fields)),
             keys: vec![Arc::new(Column::new("k", 0))],
             level,
@@ -209,7 +236,7 @@ mod tests {
     }
 
     /// Rows `first..first + count`, each key three times in a row and every fifth NULL.
-    fn batch(split: &SideSplit, first: i64, count: i64) -> RecordBatch {
+    fn batch(split: &PartSplit, first: i64, count: i64) -> RecordBatch {
         let rows = || first..first + count;
         let keys: Int64Array = rows().map(|row| (row % 5 > 0).then_some(row / 3)).collect();
         let texts = rows().map(|row| format!("a text that is not short {row}"));

@@ -1,0 +1,129 @@
+//! What an aggregation computes for its groups, by DataFusion's accumulators.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch};
+use datafusion::common::Result;
+use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::aggregates::{
+    AggregateExec, AggregateInputMode, AggregateMode, aggregate_expressions,
+};
+
+/// The accumulators of an aggregation, in its order.
+pub(super) struct GroupAccumulators {
+    /// Whether the input has states, and not rows.
+    takes_states: bool,
+    accumulators: Vec<FilteredAccumulator>,
+}
+
+struct FilteredAccumulator {
+    arguments: Vec<Arc<dyn PhysicalExpr>>,
+    /// `FILTER (WHERE …)`. A state has passed it before.
+    filter: Option<Arc<dyn PhysicalExpr>>,
+    accumulator: Box<dyn GroupsAccumulator>,
+}
+
+/// The values of an aggregate's arguments in a batch.
+struct Arguments {
+    values: Vec<ArrayRef>,
+    filter: Option<BooleanArray>,
+}
+
+impl GroupAccumulators {
+    /// Those of an aggregation in its own mode.
+    pub(super) fn new(aggregate: &AggregateExec) -> Result<Self> {
+        Self::of_mode(aggregate, *aggregate.mode())
+    }
+
+    /// Those that put the aggregation's states together.
+    pub(super) fn of_states(aggregate: &AggregateExec) -> Result<Self> {
+        Self::of_mode(aggregate, AggregateMode::Final)
+    }
+
+    fn of_mode(aggregate: &AggregateExec, mode: AggregateMode) -> Result<Self> {
+        let takes_states = mode.input_mode() == AggregateInputMode::Partial;
+        let keys = aggregate.group_expr().num_group_exprs();
+        let arguments = aggregate_expressions(aggregate.aggr_expr(), &mode, keys)?;
+        let filters = aggregate.filter_expr().iter();
+        let accumulators = aggregate.aggr_expr().iter().zip(arguments).zip(filters);
+        let accumulators = accumulators.map(|((aggregate, arguments), filter)| {
+            Ok(FilteredAccumulator {
+                arguments,
+                filter: filter.clone().filter(|_| !takes_states),
+                accumulator: aggregate.create_groups_accumulator()?,
+            })
+        });
+        Ok(Self {
+            takes_states,
+            accumulators: accumulators.collect::<Result<_>>()?,
+        })
+    }
+
+    pub(super) fn takes_states(&self) -> bool {
+        self.takes_states
+    }
+
+    /// Adds the rows of a batch, each to the group that `groups` has for it; so far there are `count` of them.
+    pub(super) fn add(
+        &mut self,
+        batch: &RecordBatch,
+        groups: &[usize],
+        count: usize,
+    ) -> Result<()> {
+        for one in &mut self.accumulators {
+            let Arguments { values, filter } = one.arguments_in(batch)?;
+            if self.takes_states {
+                one.accumulator.merge_batch(&values, groups, count)?;
+            } else {
+                let accumulator = &mut one.accumulator;
+                accumulator.update_batch(&values, groups, filter.as_ref(), count)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The states of all groups. The accumulators have none afterwards.
+    pub(super) fn take_states(&mut self) -> Result<Vec<ArrayRef>> {
+        let mut columns = Vec::new();
+        for one in &mut self.accumulators {
+            columns.extend(one.accumulator.state(EmitTo::All)?);
+        }
+        Ok(columns)
+    }
+
+    /// The results for all groups. The accumulators have none afterwards.
+    pub(super) fn take_results(&mut self) -> Result<Vec<ArrayRef>> {
+        let accumulators = self.accumulators.iter_mut();
+        let results = accumulators.map(|one| one.accumulator.evaluate(EmitTo::All));
+        results.collect()
+    }
+
+    /// The states of groups that have one row of the batch each.
+    pub(super) fn states_of_rows(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        let mut columns = Vec::new();
+        for one in &self.accumulators {
+            let Arguments { values, filter } = one.arguments_in(batch)?;
+            columns.extend(one.accumulator.convert_to_state(&values, filter.as_ref())?);
+        }
+        Ok(columns)
+    }
+
+    /// What the accumulators have allocated.
+    pub(super) fn allocated_bytes(&self) -> usize {
+        let bytes = self.accumulators.iter().map(|one| one.accumulator.size());
+        bytes.sum()
+    }
+}
+
+impl FilteredAccumulator {
+    fn arguments_in(&self, batch: &RecordBatch) -> Result<Arguments> {
+        let rows = batch.num_rows();
+        let value = |argument: &Arc<dyn PhysicalExpr>| argument.evaluate(batch)?.into_array(rows);
+        let filter = self.filter.as_ref().map(value).transpose()?;
+        Ok(Arguments {
+            values: self.arguments.iter().map(value).collect::<Result<_>>()?,
+            filter: filter.map(|filter| filter.as_boolean().clone()),
+        })
+    }
+}

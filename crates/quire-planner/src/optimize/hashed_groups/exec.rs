@@ -1,0 +1,106 @@
+//! The operator that stands for an aggregation.
+
+use std::fmt::{self, Formatter};
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateOutputMode};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, SpillMetrics};
+use datafusion::physical_plan::replace_children_if_necessary;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{TryStreamExt, stream};
+
+use super::group_states::GroupStates;
+use super::hashed;
+use super::key_columns::KeyColumns;
+use super::partial::PartialGroups;
+use super::whole::WholeGroups;
+use crate::optimize::group_accumulators::GroupAccumulators;
+use crate::scan::{AggregateStandIn, StandInExec};
+
+/// The operator.
+pub(super) type HashedAggregateExec = StandInExec<HashedGroups>;
+
+#[derive(Debug)]
+pub(super) struct HashedGroups {
+    /// What it stands for.
+    pub(super) aggregate: Arc<AggregateExec>,
+    pub(super) columns: KeyColumns,
+}
+
+impl HashedGroups {
+    fn partial(
+        &self,
+        input: SendableRecordBatchStream,
+        metrics: BaselineMetrics,
+        context: &TaskContext,
+    ) -> Result<SendableRecordBatchStream> {
+        let keys = self.aggregate.group_expr().input_exprs();
+        let accumulators = GroupAccumulators::new(&self.aggregate)?;
+        let pool = context.memory_pool();
+        let groups = GroupStates::new(keys, self.columns.clone(), accumulators, pool);
+        let schema = self.aggregate.schema();
+        let partial = PartialGroups::new(input, groups, Arc::clone(&schema), metrics, context);
+        let batches = stream::try_unfold(partial, PartialGroups::next);
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+    }
+}
+
+impl AggregateStandIn for HashedGroups {
+    const NAME: &'static str = "HashedAggregateExec";
+    const WANTS_PARTITIONS: bool = true;
+
+    fn aggregate(&self) -> &AggregateExec {
+        &self.aggregate
+    }
+
+    fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        self.aggregate.input()
+    }
+
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let aggregate = Arc::clone(&self.aggregate).reset_state()?;
+        let aggregate = replace_children_if_necessary(aggregate, vec![input])?;
+        Ok(hashed(&aggregate).unwrap_or(aggregate))
+    }
+
+    fn describe(&self, _: &mut Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        metrics: &ExecutionPlanMetricsSet,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let input = self
+            .aggregate
+            .input()
+            .execute(partition, Arc::clone(&context))?;
+        let spill_metrics = SpillMetrics::new(metrics, partition);
+        let metrics = BaselineMetrics::new(metrics, partition);
+        let output = metrics.clone();
+        let mode = self.aggregate.mode();
+        let batches = if mode.output_mode() == AggregateOutputMode::Partial {
+            self.partial(input, metrics, &context)?
+        } else {
+            let groups = WholeGroups {
+                aggregate: Arc::clone(&self.aggregate),
+                columns: self.columns.clone(),
+                metrics,
+                spill_metrics,
+            };
+            let results = stream::once(groups.of_input(input, context)).try_flatten();
+            Box::pin(RecordBatchStreamAdapter::new(
+                self.aggregate.schema(),
+                results,
+            ))
+        };
+        let counted = batches.inspect_ok(move |batch| output.record_output(batch.num_rows()));
+        let schema = self.aggregate.schema();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, counted)))
+    }
+}

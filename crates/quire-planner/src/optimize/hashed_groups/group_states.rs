@@ -1,0 +1,173 @@
+//! The groups of one partition in memory: their keys in a hash table, their states in accumulators.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use datafusion::physical_expr::PhysicalExpr;
+use quire_vector::{GROUPS_MAX, GroupTable, KeyRows};
+
+use super::key_columns::{KeyColumns, UnpackedKeys};
+use crate::optimize::group_accumulators::GroupAccumulators;
+
+/// A table that takes no more is never refused: without it a statement with little memory would make no progress at all.
+const BYTES_MIN: usize = 128 << 10;
+/// Rows whose keys are packed at a time, so that all columns of them go through a near cache.
+const PACKED_ROWS: usize = 1024;
+/// More rows than a batch has.
+const BATCH_ROWS_MAX: usize = 1 << 20;
+
+pub(super) struct GroupStates {
+    keys: Vec<Arc<dyn PhysicalExpr>>,
+    columns: KeyColumns,
+    accumulators: GroupAccumulators,
+    table: GroupTable,
+    /// So that nobody can choose keys that all have one hash.
+    seed: u64,
+    reservation: MemoryReservation,
+    /// The packed keys and the groups of a batch, whose memory is used again for the next.
+    rows: KeyRows,
+    groups: Vec<usize>,
+}
+
+/// What is taken out of the groups.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    States,
+    Results,
+}
+
+/// The groups of a table, handed on in batches.
+pub(super) struct TakenGroups {
+    keys: UnpackedKeys,
+    /// Of all groups.
+    others: Vec<ArrayRef>,
+    schema: SchemaRef,
+    start: usize,
+    batch_rows: usize,
+    /// What they had reserved as groups is held until the last batch has been taken.
+    _reservation: MemoryReservation,
+}
+
+impl GroupStates {
+    pub(super) fn new(
+        keys: Vec<Arc<dyn PhysicalExpr>>,
+        columns: KeyColumns,
+        accumulators: GroupAccumulators,
+        pool: &Arc<dyn MemoryPool>,
+    ) -> Self {
+        let consumer = MemoryConsumer::new("groups in a hash table").with_can_spill(true);
+        Self {
+            keys,
+            accumulators,
+            table: GroupTable::new(columns.layout()),
+            seed: RandomState::new().hash_one(0),
+            reservation: consumer.register(pool),
+            rows: KeyRows::new(columns.layout()),
+            groups: Vec::new(),
+            columns,
+        }
+    }
+
+    /// Whether it puts states together, and not rows.
+    pub(super) fn takes_states(&self) -> bool {
+        self.accumulators.takes_states()
+    }
+
+    pub(super) fn group_count(&self) -> usize {
+        self.table.group_count()
+    }
+
+    /// Adds the rows of a batch to their groups.
+    pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let keys = self.keys_of(batch)?;
+        self.groups.clear();
+        let mut start = 0;
+        while start < batch.num_rows() {
+            let count = PACKED_ROWS.min(batch.num_rows() - start);
+            let keys: Vec<ArrayRef> = keys.iter().map(|key| key.slice(start, count)).collect();
+            let buffers = self.columns.pack(&keys, count, self.seed, &mut self.rows)?;
+            self.table.find(&self.rows, &buffers, &mut self.groups);
+            start += count;
+        }
+        let count = self.table.group_count();
+        self.accumulators.add(batch, &self.groups, count)
+    }
+
+    /// Reserves what the groups take by now.
+    pub(super) fn reserve(&mut self) -> Result<()> {
+        if self.group_count() > GROUPS_MAX - BATCH_ROWS_MAX {
+            let count = self.group_count();
+            let message = format!("a hash table holds no more than these {count} groups");
+            return Err(DataFusionError::ResourcesExhausted(message));
+        }
+        let bytes = self.table.allocated_bytes() + self.accumulators.allocated_bytes();
+        match self.reservation.try_resize(bytes) {
+            Err(_) if bytes <= BYTES_MIN => Ok(()),
+            done => done,
+        }
+    }
+
+    /// All groups; afterwards there are none. `None` if there were none.
+    pub(super) fn take(
+        &mut self,
+        taken: Taken,
+        schema: &SchemaRef,
+        batch_rows: usize,
+    ) -> Result<Option<TakenGroups>> {
+        if self.group_count() == 0 {
+            return Ok(None);
+        }
+        let empty = GroupTable::new(self.columns.layout());
+        let table = std::mem::replace(&mut self.table, empty);
+        Ok(Some(TakenGroups {
+            keys: self.columns.unpacked(table.into_keys()),
+            others: match taken {
+                Taken::States => self.accumulators.take_states()?,
+                Taken::Results => self.accumulators.take_results()?,
+            },
+            schema: Arc::clone(schema),
+            start: 0,
+            batch_rows: batch_rows.max(1),
+            _reservation: self.reservation.take(),
+        }))
+    }
+
+    /// The rows of a batch as the states of groups of one row.
+    pub(super) fn states_of_rows(
+        &self,
+        batch: &RecordBatch,
+        schema: &SchemaRef,
+    ) -> Result<RecordBatch> {
+        let mut columns = self.keys_of(batch)?;
+        columns.extend(self.accumulators.states_of_rows(batch)?);
+        Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
+    }
+
+    fn keys_of(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        let rows = batch.num_rows();
+        let keys = self.keys.iter();
+        let keys = keys.map(|key| key.evaluate(batch)?.into_array(rows));
+        keys.collect()
+    }
+}
+
+impl Iterator for TakenGroups {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rows = self.batch_rows.min(self.keys.group_count() - self.start);
+        let groups = self.start..self.start + rows;
+        self.start = groups.end;
+        (rows > 0).then(|| {
+            let mut columns = self.keys.columns(groups.clone())?;
+            let others = self.others.iter();
+            columns.extend(others.map(|values| values.slice(groups.start, groups.len())));
+            Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
+        })
+    }
+}

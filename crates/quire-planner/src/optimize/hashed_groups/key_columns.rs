@@ -1,0 +1,358 @@
+//! Keys between columns of Arrow and the packed words of [`GroupTable`](quire_vector::GroupTable).
+//!
+//! Values of fixed width, and a bit for NULL of each column that may be NULL, share words: two integers of 32 bits take one. The widest come first, so
+//! that few bits stay unused. A text has two words, behind those.
+
+use std::ops::Range;
+
+use datafusion::arrow::array::{Array, ArrayData, ArrayRef, AsArray, make_array};
+use datafusion::arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
+use datafusion::arrow::datatypes::{ArrowNativeType, DataType, Schema};
+use datafusion::common::{Result, internal_err};
+use quire_vector::{GroupKeys, KeyLayout, KeyRows, TextBuffers};
+
+const WORD_BITS: usize = u64::BITS as usize;
+
+/// The columns of a key, and where they are in its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeyColumns {
+    columns: Vec<KeyColumn>,
+    layout: KeyLayout,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct KeyColumn {
+    data_type: DataType,
+    place: KeyPlace,
+    /// A bit that is set for NULL, if there may be one.
+    null_bit: Option<BitPlace>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KeyPlace {
+    /// A value of so many bits, 64 at most.
+    Bits(BitPlace, usize),
+    /// A value of two whole words, from this one on.
+    TwoWords(usize),
+    /// The text of this number.
+    Text(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BitPlace {
+    word: usize,
+    shift: usize,
+}
+
+/// How values of a type are packed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KeyKind {
+    Bits(usize),
+    Text,
+}
+
+/// Nothing for a type whose equal values may differ in their bits, or that has no fixed width and is no text.
+fn kind_of(data_type: &DataType) -> Option<KeyKind> {
+    use DataType::{
+        BinaryView, Boolean, Date32, Date64, Decimal128, Duration, Time32, Time64, Timestamp,
+        Utf8View,
+    };
+    match data_type {
+        Utf8View | BinaryView => Some(KeyKind::Text),
+        Boolean => Some(KeyKind::Bits(1)),
+        Date32 | Date64 | Decimal128(..) | Time32(_) | Time64(_) | Timestamp(..) | Duration(_) => {
+            data_type
+                .primitive_width()
+                .map(|bytes| KeyKind::Bits(8 * bytes))
+        }
+        integer if integer.is_integer() => integer
+            .primitive_width()
+            .map(|bytes| KeyKind::Bits(8 * bytes)),
+        _ => None,
+    }
+}
+
+/// Gives bits to values, those of one value in one word.
+#[derive(Default)]
+struct BitPlaces {
+    /// How many bits of each word are taken.
+    words: Vec<usize>,
+}
+
+impl BitPlaces {
+    fn take(&mut self, bits: usize) -> BitPlace {
+        let has_space = |taken: &usize| taken + bits <= WORD_BITS;
+        let word = self.words.iter().position(has_space);
+        let word = word.unwrap_or_else(|| {
+            self.words.push(0);
+            self.words.len() - 1
+        });
+        let shift = self.words[word];
+        self.words[word] += bits;
+        BitPlace { word, shift }
+    }
+
+    fn take_two_words(&mut self) -> usize {
+        self.words.extend([WORD_BITS; 2]);
+        self.words.len() - 2
+    }
+}
+
+impl KeyColumns {
+    /// Packs the keys of a schema; `None` if there are none, or if one of their types is not packed.
+    pub(super) fn new(keys: &Schema) -> Option<Self> {
+        let fields = keys.fields();
+        let kinds = fields.iter().map(|field| kind_of(field.data_type()));
+        let kinds = kinds
+            .collect::<Option<Vec<_>>>()
+            .filter(|kinds| !kinds.is_empty())?;
+        let bits = |kind: &KeyKind| match kind {
+            KeyKind::Bits(bits) => *bits,
+            KeyKind::Text => 0,
+        };
+        let mut widest_first: Vec<usize> = (0..kinds.len()).collect();
+        widest_first.sort_by_key(|column| std::cmp::Reverse(bits(&kinds[*column])));
+        let (mut taken, mut text_count) = (BitPlaces::default(), 0);
+        let mut places = vec![KeyPlace::Text(0); kinds.len()];
+        for column in widest_first {
+            places[column] = match kinds[column] {
+                KeyKind::Bits(bits) if bits > WORD_BITS => {
+                    KeyPlace::TwoWords(taken.take_two_words())
+                }
+                KeyKind::Bits(bits) => KeyPlace::Bits(taken.take(bits), bits),
+                KeyKind::Text => {
+                    text_count += 1;
+                    KeyPlace::Text(text_count - 1)
+                }
+            };
+        }
+        let columns = fields.iter().zip(places).map(|(field, place)| KeyColumn {
+            data_type: field.data_type().clone(),
+            place,
+            null_bit: field.is_nullable().then(|| taken.take(1)),
+        });
+        let columns = columns.collect();
+        let fixed_words = taken.words.len();
+        Some(Self {
+            columns,
+            layout: KeyLayout {
+                fixed_words,
+                text_count,
+            },
+        })
+    }
+
+    pub(super) fn layout(&self) -> KeyLayout {
+        self.layout
+    }
+
+    /// Packs the keys of a batch of `row_count` rows. Returns the buffers of its texts.
+    pub(super) fn pack<'a>(
+        &self,
+        keys: &'a [ArrayRef],
+        row_count: usize,
+        seed: u64,
+        rows: &mut KeyRows,
+    ) -> Result<Vec<TextBuffers<'a>>> {
+        rows.begin(row_count);
+        let mut buffers = vec![TextBuffers::new(); self.layout.text_count];
+        for (column, values) in self.columns.iter().zip(keys) {
+            if *values.data_type() != column.data_type {
+                return internal_err!(
+                    "a key is {} and not {}",
+                    values.data_type(),
+                    column.data_type
+                );
+            }
+            column.pack_nulls(values.as_ref(), rows)?;
+            match column.place {
+                KeyPlace::Text(number) => buffers[number] = pack_texts(values, number, rows),
+                KeyPlace::Bits(place, 1) => pack_booleans(values, place, rows),
+                KeyPlace::Bits(place, 8) => pack_bits::<u8>(values, place, rows),
+                KeyPlace::Bits(place, 16) => pack_bits::<u16>(values, place, rows),
+                KeyPlace::Bits(place, 32) => pack_bits::<u32>(values, place, rows),
+                KeyPlace::Bits(place, _) => pack_bits::<u64>(values, place, rows),
+                KeyPlace::TwoWords(word) => pack_two_words(values, word, rows),
+            }
+        }
+        rows.hash(seed, &buffers);
+        Ok(buffers)
+    }
+
+    /// The keys of groups, whose columns are made as they are asked for.
+    pub(super) fn unpacked(&self, mut keys: GroupKeys) -> UnpackedKeys {
+        let blocks = std::mem::take(&mut keys.blocks).into_iter();
+        let buffers = |blocks: Vec<Vec<u8>>| blocks.into_iter().map(Buffer::from_vec).collect();
+        UnpackedKeys {
+            columns: self.columns.clone(),
+            blocks: blocks.map(buffers).collect(),
+            keys,
+        }
+    }
+}
+
+/// The keys of groups, whose texts stay where they are.
+pub(super) struct UnpackedKeys {
+    columns: Vec<KeyColumn>,
+    keys: GroupKeys,
+    blocks: Vec<Vec<Buffer>>,
+}
+
+impl UnpackedKeys {
+    pub(super) fn group_count(&self) -> usize {
+        self.keys.group_count
+    }
+
+    /// The columns of some groups. Of few at a time, as each column is read from all over the words of the keys.
+    pub(super) fn columns(&self, groups: Range<usize>) -> Result<Vec<ArrayRef>> {
+        let columns = self.columns.iter();
+        let unpack = |column: &KeyColumn| column.unpack(&self.keys, groups.clone(), &self.blocks);
+        columns.map(unpack).collect()
+    }
+}
+
+impl KeyColumn {
+    fn pack_nulls(&self, values: &dyn Array, rows: &mut KeyRows) -> Result<()> {
+        let Some(nulls) = some_nulls(values) else {
+            return Ok(());
+        };
+        let Some(place) = self.null_bit else {
+            return internal_err!("a key that is never NULL has a NULL");
+        };
+        rows.update(place.word, nulls.iter(), |word, is_valid| {
+            *word |= u64::from(!is_valid) << place.shift;
+        });
+        Ok(())
+    }
+
+    fn unpack(
+        &self,
+        keys: &GroupKeys,
+        groups: Range<usize>,
+        blocks: &[Vec<Buffer>],
+    ) -> Result<ArrayRef> {
+        let builder = ArrayData::builder(self.data_type.clone()).len(groups.len());
+        let word = |word: usize| keys.word(word, groups.clone());
+        let builder = match self.place {
+            KeyPlace::Text(number) => {
+                let views: Vec<u128> = keys.views(number, groups.clone()).collect();
+                let builder = builder.add_buffer(Buffer::from_vec(views));
+                builder.add_buffers(blocks[number].clone())
+            }
+            KeyPlace::Bits(place, 1) => {
+                let bits = word(place.word).map(|word| place.bit(word));
+                builder.add_buffer(bits.collect::<BooleanBuffer>().into_inner())
+            }
+            KeyPlace::Bits(place, 8) => {
+                builder.add_buffer(place.unpack(word(place.word), |bits| bits as u8))
+            }
+            KeyPlace::Bits(place, 16) => {
+                builder.add_buffer(place.unpack(word(place.word), |bits| bits as u16))
+            }
+            KeyPlace::Bits(place, 32) => {
+                builder.add_buffer(place.unpack(word(place.word), |bits| bits as u32))
+            }
+            KeyPlace::Bits(place, _) => {
+                builder.add_buffer(place.unpack(word(place.word), |bits| bits))
+            }
+            KeyPlace::TwoWords(low) => {
+                let values = word(low).zip(word(low + 1));
+                let values =
+                    values.map(|(low, high)| u128::from(low) | u128::from(high) << WORD_BITS);
+                builder.add_buffer(Buffer::from_vec(values.collect::<Vec<_>>()))
+            }
+        };
+        let nulls = self.null_bit.map(|place| {
+            let is_valid = word(place.word).map(|word| !place.bit(word));
+            is_valid.collect::<NullBuffer>()
+        });
+        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+        Ok(make_array(builder.nulls(nulls).build()?))
+    }
+}
+
+impl BitPlace {
+    fn bit(self, word: u64) -> bool {
+        word >> self.shift & 1 != 0
+    }
+
+    fn unpack<T: ArrowNativeType>(
+        self,
+        words: impl Iterator<Item = u64>,
+        narrow: impl Fn(u64) -> T,
+    ) -> Buffer {
+        let values = words.map(|word| narrow(word >> self.shift));
+        Buffer::from_vec(values.collect::<Vec<T>>())
+    }
+}
+
+fn some_nulls(values: &dyn Array) -> Option<&NullBuffer> {
+    values.nulls().filter(|nulls| nulls.null_count() > 0)
+}
+
+/// The values of an array of this width.
+fn native_values<T: ArrowNativeType>(data: &ArrayData) -> &[T] {
+    &data.buffer::<T>(0)[..data.len()]
+}
+
+fn pack_bits<T: ArrowNativeType + Into<u64>>(
+    values: &ArrayRef,
+    place: BitPlace,
+    rows: &mut KeyRows,
+) {
+    let data = values.to_data();
+    let natives = native_values::<T>(&data).iter();
+    match some_nulls(values) {
+        None => rows.update(place.word, natives, |word, value| {
+            *word |= (*value).into() << place.shift;
+        }),
+        Some(nulls) => rows.update(place.word, natives.zip(nulls), |word, (value, is_valid)| {
+            // What stands in the place of a NULL may be anything.
+            *word |= if is_valid {
+                (*value).into() << place.shift
+            } else {
+                0
+            };
+        }),
+    }
+}
+
+fn pack_two_words(values: &ArrayRef, word: usize, rows: &mut KeyRows) {
+    let data = values.to_data();
+    let natives = native_values::<i128>(&data).iter();
+    for (word, shift) in [(word, 0), (word + 1, WORD_BITS)] {
+        let halves = natives.clone().map(|value| (value >> shift) as u64);
+        match some_nulls(values) {
+            None => rows.update(word, halves, |word, half| *word = half),
+            Some(nulls) => rows.update(word, halves.zip(nulls), |word, (half, is_valid)| {
+                *word = if is_valid { half } else { 0 };
+            }),
+        }
+    }
+}
+
+fn pack_booleans(values: &ArrayRef, place: BitPlace, rows: &mut KeyRows) {
+    let values = values.as_boolean().iter();
+    rows.update(place.word, values, |word, value| {
+        *word |= u64::from(value.unwrap_or(false)) << place.shift;
+    });
+}
+
+fn pack_texts<'a>(values: &'a ArrayRef, number: usize, rows: &mut KeyRows) -> TextBuffers<'a> {
+    let (views, buffers) = match values.as_string_view_opt() {
+        Some(texts) => (texts.views(), texts.data_buffers()),
+        None => (
+            values.as_binary_view().views(),
+            values.as_binary_view().data_buffers(),
+        ),
+    };
+    match some_nulls(values) {
+        None => rows.put_texts(number, views.iter().copied()),
+        Some(nulls) => {
+            let views = views.iter().zip(nulls);
+            let views = views.map(|(view, is_valid)| if is_valid { *view } else { 0 });
+            rows.put_texts(number, views);
+        }
+    }
+    buffers.iter().map(|buffer| buffer.as_slice()).collect()
+}

@@ -1,0 +1,60 @@
+//! Groups found in a hash table of packed keys.
+//!
+//! DataFusion has a table for one integer, one for one text and one for several columns. [`quire_vector::GroupTable`] serves all:
+//! the keys of a batch are packed into words, column by column, and hashed, looked up and compared as such. What is computed for the groups is DataFusion's.
+//! DataFusion sorts groups that do not fit into memory by their keys and merges sorted files; here they are split by a hash, as are the sides of a join.
+
+mod exec;
+mod group_states;
+mod key_columns;
+mod partial;
+mod whole;
+
+use std::sync::Arc;
+
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
+
+use exec::{HashedAggregateExec, HashedGroups};
+use key_columns::KeyColumns;
+
+use super::own_rule::OwnRule;
+
+/// Puts the operator in the place of aggregations.
+pub(super) fn rule() -> OwnRule {
+    OwnRule::of_operators("hashed_groups", |plan| Ok(hashed(plan)))
+        .switched(|options| options.hashed_groups)
+}
+
+/// What takes the place of an aggregation; `None` if it stays.
+fn hashed(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
+    let aggregate = plan
+        .downcast_ref::<AggregateExec>()
+        .filter(|it| is_plain(it))?;
+    let input = aggregate.input().schema();
+    let keys = aggregate.group_expr().group_schema(&input).ok()?;
+    let columns = KeyColumns::new(&keys)?;
+    Some(Arc::new(HashedAggregateExec::new(HashedGroups {
+        aggregate: Arc::new(aggregate.clone()),
+        columns,
+    })))
+}
+
+fn is_plain(aggregate: &AggregateExec) -> bool {
+    let group_by = aggregate.group_expr();
+    group_by.is_single()
+        && !group_by.has_grouping_set()
+        && aggregate.limit_options().is_none()
+        && aggregate.dynamic_expressions_produced().is_empty()
+        && *aggregate.input_order_mode() == InputOrderMode::Linear
+        && aggregate.aggr_expr().iter().all(|one| has_states(one))
+}
+
+/// Whether the states of all groups are in one accumulator, and no matter in which order rows come.
+fn has_states(aggregate: &AggregateFunctionExpr) -> bool {
+    aggregate.order_bys().is_empty() && aggregate.groups_accumulator_supported()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Keys of all types through the table and back.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    Array, ArrayRef, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, Int8Array,
+    Int16Array, Int32Array, Int64Array, StringViewArray, TimestampMicrosecondArray, UInt64Array,
+};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::common::ScalarValue;
+use quire_vector::{GroupTable, KeyRows};
+
+use super::key_columns::KeyColumns;
+
+/// Columns of `rows` rows with a few values each, among them the ends of their types; `is_null` says which are NULL.
+fn columns(rows: i64, is_null: impl Fn(i64, i64) -> bool) -> Vec<ArrayRef> {
+    let value =
+        |column: i64, row: i64| (!is_null(column, row)).then_some(row * (column + 3) % 5 - 2);
+    let values = |column: i64| (0..rows).map(move |row| (column, row));
+    macro_rules! integers {
+        ($array:ty, $column:expr, $map:expr) => {
+            Arc::new(
+                values($column)
+                    .map(|(column, row)| value(column, row).map($map))
+                    .collect::<$array>(),
+            ) as ArrayRef
+        };
+    }
+    let text = |value: i64| match value {
+        -2 => String::new(),
+        -1 => "short".to_owned(),
+        0 => "twelve bytes".to_owned(),
+        1 => "one byte more".to_owned(),
+        _ => "a text that is much longer than a view".repeat(40),
+    };
+    let decimals = Decimal128Array::from_iter(
+        values(8).map(|(column, row)| value(column, row).map(|value| i128::from(value) << 70)),
+    );
+    vec![
+        integers!(Int64Array, 0, |value| value.wrapping_mul(i64::MAX / 2)),
+        integers!(Int32Array, 1, |value| value as i32 * (i32::MAX / 2)),
+        integers!(Int16Array, 2, |value| value as i16 * (i16::MAX / 2)),
+        integers!(Int8Array, 3, |value| value as i8 * 63),
+        integers!(BooleanArray, 4, |value| value > 0),
+        integers!(Date32Array, 5, |value| value as i32),
+        integers!(TimestampMicrosecondArray, 6, |value| value),
+        integers!(UInt64Array, 7, |value| value as u64),
+        Arc::new(decimals.with_precision_and_scale(38, 3).unwrap()),
+        integers!(StringViewArray, 9, text),
+        integers!(BinaryViewArray, 10, |value| vec![
+            255_u8;
+            (value + 2) as usize * 9
+        ]),
+    ]
+}
+
+fn schema(columns: &[ArrayRef], has_nulls: bool) -> Schema {
+    let fields = columns.iter().enumerate().map(|(number, values)| {
+        Field::new(format!("k{number}"), values.data_type().clone(), has_nulls)
+    });
+    Schema::new(fields.collect::<Vec<_>>())
+}
+
+/// The groups of some columns' rows in two batches, beside those of a map.
+fn check(columns: &[ArrayRef], has_nulls: bool) {
+    let packed = KeyColumns::new(&schema(columns, has_nulls)).unwrap();
+    let mut table = GroupTable::new(packed.layout());
+    let mut rows = KeyRows::new(packed.layout());
+    let mut known: HashMap<Vec<ScalarValue>, usize> = HashMap::new();
+    let mut distinct = Vec::new();
+    let row_count = columns[0].len();
+    for (start, len) in [
+        (0, row_count / 3),
+        (row_count / 3, row_count - row_count / 3),
+    ] {
+        // Slices have values in front of them.
+        let batch: Vec<ArrayRef> = columns
+            .iter()
+            .map(|values| values.slice(start, len))
+            .collect();
+        let buffers = packed.pack(&batch, len, 11, &mut rows).unwrap();
+        let mut groups = Vec::new();
+        table.find(&rows, &buffers, &mut groups);
+        for (row, group) in groups.into_iter().enumerate() {
+            let key = batch
+                .iter()
+                .map(|values| ScalarValue::try_from_array(values, row).unwrap());
+            let key: Vec<ScalarValue> = key.collect();
+            let next = known.len();
+            let expected = *known.entry(key.clone()).or_insert(next);
+            assert_eq!(group, expected, "{key:?}");
+            if expected == next {
+                distinct.push(key);
+            }
+        }
+    }
+    assert_eq!(table.group_count(), distinct.len());
+    let unpacked = packed.unpacked(table.into_keys());
+    assert_eq!(unpacked.group_count(), distinct.len());
+    let half = distinct.len() / 2;
+    for groups in [0..half, half..distinct.len()] {
+        let unpacked = unpacked.columns(groups.clone()).unwrap();
+        for (number, values) in unpacked.iter().enumerate() {
+            assert_eq!(values.data_type(), columns[number].data_type());
+            assert_eq!(values.len(), groups.len());
+            for (row, key) in distinct[groups.clone()].iter().enumerate() {
+                assert_eq!(
+                    ScalarValue::try_from_array(values, row).unwrap(),
+                    key[number]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_of_every_type_are_told_apart_and_given_back() {
+    let without = columns(200, |_, _| false);
+    let with = columns(200, |column, row| (row / 5 + column) % 3 == 0);
+    for column in 0..without.len() {
+        check(&without[column..=column], false);
+        check(&without[column..=column], true);
+        check(&with[column..=column], true);
+        for other in 0..without.len() {
+            check(
+                &[Arc::clone(&without[column]), Arc::clone(&with[other])],
+                true,
+            );
+        }
+    }
+    check(&without, false);
+    check(&with, true);
+}
+
+/// Whatever an array holds in the place of a NULL, it is one NULL.
+#[test]
+fn nulls_are_equal_whatever_they_hide() {
+    let nulls = || Some(vec![true, false, false, true].into());
+    let integers = Int32Array::new(vec![1, 2, 3, 0].into(), nulls());
+    let texts = StringViewArray::from(vec!["a", "b", "a text that is not short", ""]);
+    let texts = StringViewArray::new(
+        texts.views().clone(),
+        texts.data_buffers().to_vec(),
+        nulls(),
+    );
+    let columns: [ArrayRef; 2] = [Arc::new(integers), Arc::new(texts)];
+    check(&columns, true);
+    check(&columns[..1], true);
+    check(&columns[1..], true);
+}
+
+#[test]
+fn floats_and_lists_are_not_packed() {
+    let of =
+        |data_type: DataType| KeyColumns::new(&Schema::new(vec![Field::new("k", data_type, true)]));
+    let item = Arc::new(Field::new("item", DataType::Int32, true));
+    assert_eq!(of(DataType::Float64), None);
+    assert_eq!(of(DataType::List(item)), None);
+    assert!(of(DataType::Utf8View).is_some());
+    assert_eq!(KeyColumns::new(&Schema::empty()), None);
+}
+
+#[test]
+fn a_null_where_there_is_none_is_an_error() {
+    let columns: [ArrayRef; 1] = [Arc::new(Int64Array::from(vec![Some(1), None]))];
+    let packed = KeyColumns::new(&schema(&columns, false)).unwrap();
+    let mut rows = KeyRows::new(packed.layout());
+    let error = packed.pack(&columns, 2, 0, &mut rows).unwrap_err();
+    assert!(error.to_string().contains("never NULL"), "{error}");
+}

@@ -1,0 +1,173 @@
+//! The groups of a partition that has all rows of each of its groups.
+//!
+//! Groups that do not fit into memory are split by a hash of their keys into parts in temporary files, as the sides of a join are
+//! ([`crate::optimize::spilled_parts`]), and begun anew with the next rows; then the states of each part are put together by themselves (G. Graefe, *Query evaluation
+//! techniques for large databases*, 1993, §4.2: hybrid hash aggregation, but that no part stays in memory).
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::metrics::{BaselineMetrics, SpillMetrics};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+
+use super::group_states::{GroupStates, Taken};
+use super::key_columns::KeyColumns;
+use crate::optimize::group_accumulators::GroupAccumulators;
+use crate::optimize::spilled_parts::{LEVELS_MAX, PartSplit, PartsWriter, SpilledPart};
+
+/// Bytes of states that wait to be written, in all parts.
+const WAITING_BYTES_MAX: usize = 1 << 20;
+
+/// What is aggregated, and how.
+#[derive(Clone)]
+pub(super) struct WholeGroups {
+    pub(super) aggregate: Arc<AggregateExec>,
+    pub(super) columns: KeyColumns,
+    pub(super) metrics: BaselineMetrics,
+    pub(super) spill_metrics: SpillMetrics,
+}
+
+impl WholeGroups {
+    /// The results for all groups of the aggregation's input.
+    pub(super) fn of_input(
+        self,
+        input: SendableRecordBatchStream,
+        context: Arc<TaskContext>,
+    ) -> BoxFuture<'static, Result<SendableRecordBatchStream>> {
+        async move {
+            let keys = self.aggregate.group_expr().input_exprs();
+            let accumulators = GroupAccumulators::new(&self.aggregate)?;
+            let groups = self.groups(keys, accumulators, &context);
+            self.results(groups, input, 0, context).await
+        }
+        .boxed()
+    }
+
+    /// The results for the groups of a part. Boxed, as a part may be split again.
+    fn of_part(
+        self,
+        part: SpilledPart,
+        level: u64,
+        context: Arc<TaskContext>,
+    ) -> BoxFuture<'static, Result<SendableRecordBatchStream>> {
+        async move {
+            let accumulators = GroupAccumulators::of_states(&self.aggregate)?;
+            let groups = self.groups(self.state_keys(), accumulators, &context);
+            self.results(groups, part.read()?, level, context).await
+        }
+        .boxed()
+    }
+
+    fn groups(
+        &self,
+        keys: Vec<Arc<dyn PhysicalExpr>>,
+        accumulators: GroupAccumulators,
+        context: &TaskContext,
+    ) -> GroupStates {
+        GroupStates::new(
+            keys,
+            self.columns.clone(),
+            accumulators,
+            context.memory_pool(),
+        )
+    }
+
+    async fn results(
+        self,
+        mut groups: GroupStates,
+        mut input: SendableRecordBatchStream,
+        level: u64,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let batch_rows = context.session_config().batch_size();
+        let elapsed = self.metrics.elapsed_compute().clone();
+        let mut parts: Option<PartsWriter> = None;
+        while let Some(batch) = input.next().await {
+            let _timed = elapsed.timer();
+            groups.add(&batch?)?;
+            match groups.reserve() {
+                Ok(()) => {}
+                Err(error) if level >= LEVELS_MAX => return Err(error),
+                Err(_) => {
+                    let parts = match &mut parts {
+                        Some(parts) => parts,
+                        None => parts.insert(self.split(level)?.writer(&context)),
+                    };
+                    self.spill(&mut groups, batch_rows, parts)?;
+                }
+            }
+        }
+        drop(input);
+        let _timed = elapsed.timer();
+        let Some(mut parts) = parts else {
+            let taken = groups.take(Taken::Results, &self.aggregate.schema(), batch_rows)?;
+            let batches = stream::iter(taken.into_iter().flatten());
+            return Ok(Box::pin(RecordBatchStreamAdapter::new(
+                self.aggregate.schema(),
+                batches,
+            )));
+        };
+        self.spill(&mut groups, batch_rows, &mut parts)?;
+        drop(groups);
+        let schema = self.aggregate.schema();
+        let parts = stream::iter(parts.finish()?.into_iter().map(Ok));
+        let results =
+            parts.and_then(move |part| self.clone().of_part(part, level + 1, Arc::clone(&context)));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            schema,
+            results.try_flatten(),
+        )))
+    }
+
+    /// Moves all groups into the parts.
+    fn spill(
+        &self,
+        groups: &mut GroupStates,
+        batch_rows: usize,
+        parts: &mut PartsWriter,
+    ) -> Result<()> {
+        let taken = groups.take(Taken::States, &self.state_schema()?, batch_rows)?;
+        taken
+            .into_iter()
+            .flatten()
+            .try_for_each(|batch| parts.write(&batch?))
+    }
+
+    fn split(&self, level: u64) -> Result<PartSplit> {
+        Ok(PartSplit {
+            schema: self.state_schema()?,
+            keys: self.state_keys(),
+            level,
+            metrics: self.spill_metrics.clone(),
+            waiting_bytes_max: WAITING_BYTES_MAX,
+        })
+    }
+
+    /// The keys of states: their first columns.
+    fn state_keys(&self) -> Vec<Arc<dyn PhysicalExpr>> {
+        let keys = self.aggregate.group_expr().expr().iter().enumerate();
+        let keys = keys.map(|(position, (_, name))| {
+            Arc::new(Column::new(name, position)) as Arc<dyn PhysicalExpr>
+        });
+        keys.collect()
+    }
+
+    /// The keys and the states of groups, whatever the mode of the aggregation.
+    fn state_schema(&self) -> Result<SchemaRef> {
+        let input = self.aggregate.input().schema();
+        let keys = self.aggregate.group_expr().group_schema(&input)?;
+        let mut fields = keys.fields().to_vec();
+        for aggregate in self.aggregate.aggr_expr() {
+            fields.extend(aggregate.state_fields()?);
+        }
+        Ok(Arc::new(Schema::new(fields)))
+    }
+}
