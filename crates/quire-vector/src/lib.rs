@@ -27,7 +27,7 @@ mod slots;
 
 pub use arithmetic::VectorOperator;
 pub use compare::Comparison;
-pub use groups::{GROUPS_MAX, GroupKeys, GroupTable, KeyLayout, KeyRows, TextBuffers};
+pub use groups::{GROUPS_MAX, GroupKeys, GroupLayout, GroupTable, KeyRows, TextBuffers};
 pub use integer::VectorInteger;
 pub use key_set::KeySet;
 pub use slots::RowSlots;

@@ -266,7 +266,9 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         })
         .switched(|options| options.staged_sets),
         // Behind all that look for aggregations.
-        OwnRule::of_operators("vector_aggregates", vector_aggregate),
+        OwnRule::of_operators("vector_aggregates", |plan| {
+            vector_aggregate(plan, hashed_groups::hashed_where_on)
+        }),
         // What is left of them.
         OwnRule::of_operators("direct_groups", |plan| Ok(direct_groups::direct(plan)))
             .switched(|options| options.direct_groups),

@@ -8,12 +8,12 @@ const INLINE_BYTES: usize = 12;
 
 /// How many words a key has: those of fixed width first, then two for each text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyLayout {
+pub struct GroupLayout {
     pub fixed_words: usize,
     pub text_count: usize,
 }
 
-impl KeyLayout {
+impl GroupLayout {
     /// Words of a key.
     pub fn words(&self) -> usize {
         self.fixed_words + 2 * self.text_count
@@ -29,13 +29,13 @@ pub type TextBuffers<'a> = Vec<&'a [u8]>;
 /// of a longer text its first four bytes, the number of a buffer and the offset in it.
 #[derive(Clone, Debug)]
 pub struct KeyRows {
-    layout: KeyLayout,
+    layout: GroupLayout,
     words: Vec<u64>,
     hashes: Vec<u64>,
 }
 
 impl KeyRows {
-    pub fn new(layout: KeyLayout) -> Self {
+    pub fn new(layout: GroupLayout) -> Self {
         Self {
             layout,
             words: Vec::new(),
@@ -84,7 +84,7 @@ impl KeyRows {
 
     /// Computes the hashes, once all words are there. `buffers` are those of each text.
     pub fn hash(&mut self, seed: u64, buffers: &[TextBuffers<'_>]) {
-        let KeyLayout { fixed_words, .. } = self.layout;
+        let GroupLayout { fixed_words, .. } = self.layout;
         let key_words = self.layout.words().max(1);
         let rows = self.words.chunks_exact(key_words);
         if buffers.is_empty() {

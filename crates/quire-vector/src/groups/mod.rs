@@ -13,7 +13,7 @@ mod text_arena;
 
 use std::ops::Range;
 
-pub use self::key_rows::{KeyLayout, KeyRows, TextBuffers};
+pub use self::key_rows::{GroupLayout, KeyRows, TextBuffers};
 
 use self::buckets::{Buckets, touch};
 use self::key_rows::{is_long, long_text};
@@ -29,7 +29,7 @@ const ANY: usize = usize::MAX;
 /// Numbers the distinct keys of rows, in the order in which they come.
 #[derive(Debug)]
 pub struct GroupTable {
-    layout: KeyLayout,
+    layout: GroupLayout,
     buckets: Buckets,
     /// The words of the keys, group by group.
     keys: Vec<u64>,
@@ -41,7 +41,7 @@ pub struct GroupTable {
 /// The keys of all groups.
 #[derive(Debug)]
 pub struct GroupKeys {
-    pub layout: KeyLayout,
+    pub layout: GroupLayout,
     /// The words of the keys, group by group.
     pub words: Vec<u64>,
     /// What the views of long texts point into, for each text of a key.
@@ -83,7 +83,7 @@ impl GroupTable {
     /// # Panics
     ///
     /// If keys have no words.
-    pub fn new(layout: KeyLayout) -> Self {
+    pub fn new(layout: GroupLayout) -> Self {
         assert!(layout.words() > 0, "keys have words");
         Self {
             layout,

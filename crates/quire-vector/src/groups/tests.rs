@@ -15,14 +15,14 @@ struct Packed {
     buffers: Vec<Vec<Vec<u8>>>,
 }
 
-fn layout(integers: usize, texts: usize) -> KeyLayout {
-    KeyLayout {
+fn layout(integers: usize, texts: usize) -> GroupLayout {
+    GroupLayout {
         fixed_words: integers + 1,
         text_count: texts,
     }
 }
 
-fn pack(keys: &[Key], layout: KeyLayout, seed: u64) -> Packed {
+fn pack(keys: &[Key], layout: GroupLayout, seed: u64) -> Packed {
     let mut rows = KeyRows::new(layout);
     rows.begin(keys.len());
     for word in 0..layout.fixed_words - 1 {
@@ -197,7 +197,7 @@ fn many_groups_keep_their_numbers() {
 /// Rows without hashes have the same one: all in one run of entries.
 #[test]
 fn equal_hashes_do_not_make_equal_keys() {
-    let layout = KeyLayout {
+    let layout = GroupLayout {
         fixed_words: 1,
         text_count: 0,
     };

@@ -20,6 +20,7 @@ use futures::{StreamExt, TryStreamExt};
 use super::key_places::KeyPlaces;
 use super::place_range::PlaceRange;
 use crate::optimize::group_accumulators::GroupAccumulators;
+use crate::optimize::hashed_groups::hashed_where_on;
 use crate::scan::{AggregateStandIn, StandInExec, reserve_share};
 
 /// The operator.
@@ -86,7 +87,9 @@ impl AggregateStandIn for DirectGroups {
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         let Some(reservation) = self.reserve(context.memory_pool()) else {
-            return self.aggregate.execute(partition, context);
+            let instead = Arc::new(self.aggregate.clone());
+            let instead = hashed_where_on(instead, context.session_config().options())?;
+            return instead.execute(partition, context);
         };
         let batch_rows = context.session_config().batch_size();
         let mut groups = GroupStates::new(&self.aggregate, self.range, reservation)?;

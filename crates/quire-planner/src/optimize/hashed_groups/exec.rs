@@ -12,9 +12,8 @@ use datafusion::physical_plan::replace_children_if_necessary;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{TryStreamExt, stream};
 
-use super::group_states::GroupStates;
-use super::hashed;
-use super::key_columns::KeyColumns;
+use super::group_columns::GroupColumns;
+use super::hashed_states::HashedStates;
 use super::partial::PartialGroups;
 use super::whole::WholeGroups;
 use crate::optimize::group_accumulators::GroupAccumulators;
@@ -27,7 +26,7 @@ pub(super) type HashedAggregateExec = StandInExec<HashedGroups>;
 pub(super) struct HashedGroups {
     /// What it stands for.
     pub(super) aggregate: Arc<AggregateExec>,
-    pub(super) columns: KeyColumns,
+    pub(super) columns: GroupColumns,
 }
 
 impl HashedGroups {
@@ -40,7 +39,7 @@ impl HashedGroups {
         let keys = self.aggregate.group_expr().input_exprs();
         let accumulators = GroupAccumulators::new(&self.aggregate)?;
         let pool = context.memory_pool();
-        let groups = GroupStates::new(keys, self.columns.clone(), accumulators, pool);
+        let groups = HashedStates::new(keys, self.columns.clone(), accumulators, pool);
         let schema = self.aggregate.schema();
         let partial = PartialGroups::new(input, groups, Arc::clone(&schema), metrics, context);
         let batches = stream::try_unfold(partial, PartialGroups::next);
@@ -63,7 +62,13 @@ impl AggregateStandIn for HashedGroups {
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         let aggregate = Arc::clone(&self.aggregate).reset_state()?;
         let aggregate = replace_children_if_necessary(aggregate, vec![input])?;
-        Ok(hashed(&aggregate).unwrap_or(aggregate))
+        Ok(match aggregate.downcast_ref::<AggregateExec>() {
+            Some(aggregate) => Arc::new(StandInExec::new(Self {
+                aggregate: Arc::new(aggregate.clone()),
+                columns: self.columns.clone(),
+            })),
+            None => aggregate,
+        })
     }
 
     fn describe(&self, _: &mut Formatter<'_>) -> fmt::Result {

@@ -5,19 +5,22 @@
 //! DataFusion sorts groups that do not fit into memory by their keys and merges sorted files; here they are split by a hash, as are the sides of a join.
 
 mod exec;
-mod group_states;
-mod key_columns;
+mod group_columns;
+mod hashed_states;
 mod partial;
 mod whole;
 
 use std::sync::Arc;
 
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
 use exec::{HashedAggregateExec, HashedGroups};
-use key_columns::KeyColumns;
+use group_columns::GroupColumns;
 
 use super::own_rule::OwnRule;
 
@@ -27,6 +30,14 @@ pub(super) fn rule() -> OwnRule {
         .switched(|options| options.hashed_groups)
 }
 
+/// What takes the places of the aggregations in a plan, unless the options say that they stay.
+pub(super) fn hashed_where_on(
+    plan: Arc<dyn ExecutionPlan>,
+    options: &ConfigOptions,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    rule().optimize(plan, options)
+}
+
 /// What takes the place of an aggregation; `None` if it stays.
 fn hashed(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
     let aggregate = plan
@@ -34,7 +45,7 @@ fn hashed(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
         .filter(|it| is_plain(it))?;
     let input = aggregate.input().schema();
     let keys = aggregate.group_expr().group_schema(&input).ok()?;
-    let columns = KeyColumns::new(&keys)?;
+    let columns = GroupColumns::new(&keys)?;
     Some(Arc::new(HashedAggregateExec::new(HashedGroups {
         aggregate: Arc::new(aggregate.clone()),
         columns,

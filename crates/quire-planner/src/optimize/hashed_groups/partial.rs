@@ -7,12 +7,12 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::metrics::BaselineMetrics;
 use futures::StreamExt;
 
-use super::group_states::{GroupStates, Taken, TakenGroups};
+use super::hashed_states::{HashedStates, Taken, TakenGroups};
 
 /// A partial aggregation under way. It may hand on a group more than once: when its memory is used up, it begins anew.
 pub(super) struct PartialGroups {
     input: SendableRecordBatchStream,
-    groups: GroupStates,
+    groups: HashedStates,
     schema: SchemaRef,
     batch_rows: usize,
     metrics: BaselineMetrics,
@@ -60,7 +60,7 @@ impl Reduction {
 impl PartialGroups {
     pub(super) fn new(
         input: SendableRecordBatchStream,
-        groups: GroupStates,
+        groups: HashedStates,
         schema: SchemaRef,
         metrics: BaselineMetrics,
         context: &TaskContext,

@@ -18,8 +18,8 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
-use super::group_states::{GroupStates, Taken};
-use super::key_columns::KeyColumns;
+use super::group_columns::GroupColumns;
+use super::hashed_states::{HashedStates, Taken};
 use crate::optimize::group_accumulators::GroupAccumulators;
 use crate::optimize::spilled_parts::{LEVELS_MAX, PartSplit, PartsWriter, SpilledPart};
 
@@ -30,7 +30,7 @@ const WAITING_BYTES_MAX: usize = 1 << 20;
 #[derive(Clone)]
 pub(super) struct WholeGroups {
     pub(super) aggregate: Arc<AggregateExec>,
-    pub(super) columns: KeyColumns,
+    pub(super) columns: GroupColumns,
     pub(super) metrics: BaselineMetrics,
     pub(super) spill_metrics: SpillMetrics,
 }
@@ -71,8 +71,8 @@ impl WholeGroups {
         keys: Vec<Arc<dyn PhysicalExpr>>,
         accumulators: GroupAccumulators,
         context: &TaskContext,
-    ) -> GroupStates {
-        GroupStates::new(
+    ) -> HashedStates {
+        HashedStates::new(
             keys,
             self.columns.clone(),
             accumulators,
@@ -82,7 +82,7 @@ impl WholeGroups {
 
     async fn results(
         self,
-        mut groups: GroupStates,
+        mut groups: HashedStates,
         mut input: SendableRecordBatchStream,
         level: u64,
         context: Arc<TaskContext>,
@@ -130,7 +130,7 @@ impl WholeGroups {
     /// Moves all groups into the parts.
     fn spill(
         &self,
-        groups: &mut GroupStates,
+        groups: &mut HashedStates,
         batch_rows: usize,
         parts: &mut PartsWriter,
     ) -> Result<()> {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
@@ -16,7 +15,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::merging::{SetExpansion, merging};
 use crate::optimize::batches_once::batches_once;
-use crate::optimize::hashed_groups;
+use crate::optimize::hashed_groups::hashed_where_on;
 use crate::scan::{AggregateStandIn, StandInExec};
 
 /// The operator.
@@ -97,9 +96,7 @@ fn merged(
     let states = RecordBatchStreamAdapter::new(schema, states.try_flatten());
     let merging = Arc::new(merging(aggregate, batches_once(Box::pin(states))?)?);
     let options = context.session_config().options();
-    hashed_groups::rule()
-        .optimize(merging, options)?
-        .execute(0, context)
+    hashed_where_on(merging, options)?.execute(0, context)
 }
 
 /// What comes of no rows: the set without keys has a group nevertheless.

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, internal_err};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
@@ -30,6 +31,10 @@ use super::states::StateShape;
 /// The operator.
 pub(crate) type VectorAggregateExec = StandInExec<VectorStandIn>;
 
+/// A step of planning that the options of a session may switch off.
+pub(crate) type PlanRewrite =
+    fn(Arc<dyn ExecutionPlan>, &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>>;
+
 #[derive(Clone)]
 pub(crate) struct VectorStandIn {
     /// What it stands for, in mode Partial.
@@ -38,6 +43,7 @@ pub(crate) struct VectorStandIn {
     pub(super) projections: Vec<Arc<dyn ExecutionPlan>>,
     pub(super) leaf: Arc<dyn ExecutionPlan>,
     pub(super) aggregation: VectorAggregation,
+    pub(super) for_rest: PlanRewrite,
     /// The scan of one execution, common to its partitions.
     pub(super) scan: Arc<OnceLock<Arc<SharedScan>>>,
 }
@@ -125,7 +131,9 @@ impl AggregateStandIn for VectorStandIn {
         let schema = self.leaf.schema();
         let rows =
             StreamingTableExec::try_new(schema, vec![Arc::new(rest)], None, [], false, None)?;
-        let rest = self.aggregate_over(Arc::new(rows))?.execute(0, context)?;
+        let rest = self.aggregate_over(Arc::new(rows))?;
+        let rest = (self.for_rest)(rest, context.session_config().options())?;
+        let rest = rest.execute(0, context)?;
         Ok(Box::pin(PartialStates {
             rest: rest.fuse(),
             folded,

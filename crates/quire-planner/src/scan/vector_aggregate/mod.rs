@@ -23,14 +23,17 @@ use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
 use aggregates::VectorAggregates;
 pub(crate) use exec::VectorAggregateExec;
-use exec::VectorStandIn;
+use exec::{PlanRewrite, VectorStandIn};
 use fold::VectorAggregation;
 use input::AggregateInput;
 use keys::{GroupKey, vector_keys};
 
 /// What takes the place of an aggregation; nothing if it stays.
+///
+/// `for_rest` may replace the operator that aggregates what does not come as vectors.
 pub(crate) fn vector_aggregate(
     plan: &Arc<dyn ExecutionPlan>,
+    for_rest: PlanRewrite,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(aggregate) = plan.downcast_ref::<AggregateExec>() else {
         return Ok(None);
@@ -39,8 +42,8 @@ pub(crate) fn vector_aggregate(
         return Ok(None);
     };
     match aggregate.mode() {
-        AggregateMode::Partial => Ok(of_partial(aggregate.clone(), aggregation)),
-        AggregateMode::Single => of_single(aggregate, aggregation),
+        AggregateMode::Partial => Ok(of_partial(aggregate.clone(), aggregation, for_rest)),
+        AggregateMode::Single => of_single(aggregate, aggregation, for_rest),
         _ => Ok(None),
     }
 }
@@ -73,6 +76,7 @@ fn aggregation_of(aggregate: &AggregateExec) -> Option<VectorAggregation> {
 fn of_partial(
     aggregate: AggregateExec,
     aggregation: VectorAggregation,
+    for_rest: PlanRewrite,
 ) -> Option<Arc<dyn ExecutionPlan>> {
     let input = AggregateInput::of(aggregate.input())?;
     let projections = input
@@ -86,6 +90,7 @@ fn of_partial(
         projections,
         leaf,
         aggregation,
+        for_rest,
         scan: Arc::new(OnceLock::new()),
     })))
 }
@@ -94,6 +99,7 @@ fn of_partial(
 fn of_single(
     aggregate: &AggregateExec,
     aggregation: VectorAggregation,
+    for_rest: PlanRewrite,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let partial = AggregateExec::try_new(
         AggregateMode::Partial,
@@ -103,7 +109,7 @@ fn of_single(
         Arc::clone(aggregate.input()),
         aggregate.input_schema(),
     )?;
-    let Some(partial) = of_partial(partial, aggregation) else {
+    let Some(partial) = of_partial(partial, aggregation, for_rest) else {
         return Ok(None);
     };
     let last = AggregateExec::try_new(

@@ -11,7 +11,7 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use datafusion::physical_expr::PhysicalExpr;
 use quire_vector::{GROUPS_MAX, GroupTable, KeyRows};
 
-use super::key_columns::{KeyColumns, UnpackedKeys};
+use super::group_columns::{GroupColumns, UnpackedKeys};
 use crate::optimize::group_accumulators::GroupAccumulators;
 
 /// A table that takes no more is never refused: without it a statement with little memory would make no progress at all.
@@ -21,9 +21,9 @@ const PACKED_ROWS: usize = 1024;
 /// More rows than a batch has.
 const BATCH_ROWS_MAX: usize = 1 << 20;
 
-pub(super) struct GroupStates {
+pub(super) struct HashedStates {
     keys: Vec<Arc<dyn PhysicalExpr>>,
-    columns: KeyColumns,
+    columns: GroupColumns,
     accumulators: GroupAccumulators,
     table: GroupTable,
     /// So that nobody can choose keys that all have one hash.
@@ -53,10 +53,10 @@ pub(super) struct TakenGroups {
     _reservation: MemoryReservation,
 }
 
-impl GroupStates {
+impl HashedStates {
     pub(super) fn new(
         keys: Vec<Arc<dyn PhysicalExpr>>,
-        columns: KeyColumns,
+        columns: GroupColumns,
         accumulators: GroupAccumulators,
         pool: &Arc<dyn MemoryPool>,
     ) -> Self {

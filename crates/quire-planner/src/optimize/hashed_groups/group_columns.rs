@@ -9,27 +9,27 @@ use datafusion::arrow::array::{Array, ArrayData, ArrayRef, AsArray, make_array};
 use datafusion::arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use datafusion::arrow::datatypes::{ArrowNativeType, DataType, Schema};
 use datafusion::common::{Result, internal_err};
-use quire_vector::{GroupKeys, KeyLayout, KeyRows, TextBuffers};
+use quire_vector::{GroupKeys, GroupLayout, KeyRows, TextBuffers};
 
 const WORD_BITS: usize = u64::BITS as usize;
 
 /// The columns of a key, and where they are in its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct KeyColumns {
-    columns: Vec<KeyColumn>,
-    layout: KeyLayout,
+pub(super) struct GroupColumns {
+    columns: Vec<GroupColumn>,
+    layout: GroupLayout,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct KeyColumn {
+struct GroupColumn {
     data_type: DataType,
-    place: KeyPlace,
+    place: PackedPlace,
     /// A bit that is set for NULL, if there may be one.
     null_bit: Option<BitPlace>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KeyPlace {
+enum PackedPlace {
     /// A value of so many bits, 64 at most.
     Bits(BitPlace, usize),
     /// A value of two whole words, from this one on.
@@ -46,28 +46,28 @@ struct BitPlace {
 
 /// How values of a type are packed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum KeyKind {
+enum PackedKind {
     Bits(usize),
     Text,
 }
 
 /// Nothing for a type whose equal values may differ in their bits, or that has no fixed width and is no text.
-fn kind_of(data_type: &DataType) -> Option<KeyKind> {
+fn kind_of(data_type: &DataType) -> Option<PackedKind> {
     use DataType::{
         BinaryView, Boolean, Date32, Date64, Decimal128, Duration, Time32, Time64, Timestamp,
         Utf8View,
     };
     match data_type {
-        Utf8View | BinaryView => Some(KeyKind::Text),
-        Boolean => Some(KeyKind::Bits(1)),
+        Utf8View | BinaryView => Some(PackedKind::Text),
+        Boolean => Some(PackedKind::Bits(1)),
         Date32 | Date64 | Decimal128(..) | Time32(_) | Time64(_) | Timestamp(..) | Duration(_) => {
             data_type
                 .primitive_width()
-                .map(|bytes| KeyKind::Bits(8 * bytes))
+                .map(|bytes| PackedKind::Bits(8 * bytes))
         }
         integer if integer.is_integer() => integer
             .primitive_width()
-            .map(|bytes| KeyKind::Bits(8 * bytes)),
+            .map(|bytes| PackedKind::Bits(8 * bytes)),
         _ => None,
     }
 }
@@ -98,7 +98,7 @@ impl BitPlaces {
     }
 }
 
-impl KeyColumns {
+impl GroupColumns {
     /// Packs the keys of a schema; `None` if there are none, or if one of their types is not packed.
     pub(super) fn new(keys: &Schema) -> Option<Self> {
         let fields = keys.fields();
@@ -106,27 +106,27 @@ impl KeyColumns {
         let kinds = kinds
             .collect::<Option<Vec<_>>>()
             .filter(|kinds| !kinds.is_empty())?;
-        let bits = |kind: &KeyKind| match kind {
-            KeyKind::Bits(bits) => *bits,
-            KeyKind::Text => 0,
+        let bits = |kind: &PackedKind| match kind {
+            PackedKind::Bits(bits) => *bits,
+            PackedKind::Text => 0,
         };
         let mut widest_first: Vec<usize> = (0..kinds.len()).collect();
         widest_first.sort_by_key(|column| std::cmp::Reverse(bits(&kinds[*column])));
         let (mut taken, mut text_count) = (BitPlaces::default(), 0);
-        let mut places = vec![KeyPlace::Text(0); kinds.len()];
+        let mut places = vec![PackedPlace::Text(0); kinds.len()];
         for column in widest_first {
             places[column] = match kinds[column] {
-                KeyKind::Bits(bits) if bits > WORD_BITS => {
-                    KeyPlace::TwoWords(taken.take_two_words())
+                PackedKind::Bits(bits) if bits > WORD_BITS => {
+                    PackedPlace::TwoWords(taken.take_two_words())
                 }
-                KeyKind::Bits(bits) => KeyPlace::Bits(taken.take(bits), bits),
-                KeyKind::Text => {
+                PackedKind::Bits(bits) => PackedPlace::Bits(taken.take(bits), bits),
+                PackedKind::Text => {
                     text_count += 1;
-                    KeyPlace::Text(text_count - 1)
+                    PackedPlace::Text(text_count - 1)
                 }
             };
         }
-        let columns = fields.iter().zip(places).map(|(field, place)| KeyColumn {
+        let columns = fields.iter().zip(places).map(|(field, place)| GroupColumn {
             data_type: field.data_type().clone(),
             place,
             null_bit: field.is_nullable().then(|| taken.take(1)),
@@ -135,14 +135,14 @@ impl KeyColumns {
         let fixed_words = taken.words.len();
         Some(Self {
             columns,
-            layout: KeyLayout {
+            layout: GroupLayout {
                 fixed_words,
                 text_count,
             },
         })
     }
 
-    pub(super) fn layout(&self) -> KeyLayout {
+    pub(super) fn layout(&self) -> GroupLayout {
         self.layout
     }
 
@@ -166,13 +166,13 @@ impl KeyColumns {
             }
             column.pack_nulls(values.as_ref(), rows)?;
             match column.place {
-                KeyPlace::Text(number) => buffers[number] = pack_texts(values, number, rows),
-                KeyPlace::Bits(place, 1) => pack_booleans(values, place, rows),
-                KeyPlace::Bits(place, 8) => pack_bits::<u8>(values, place, rows),
-                KeyPlace::Bits(place, 16) => pack_bits::<u16>(values, place, rows),
-                KeyPlace::Bits(place, 32) => pack_bits::<u32>(values, place, rows),
-                KeyPlace::Bits(place, _) => pack_bits::<u64>(values, place, rows),
-                KeyPlace::TwoWords(word) => pack_two_words(values, word, rows),
+                PackedPlace::Text(number) => buffers[number] = pack_texts(values, number, rows),
+                PackedPlace::Bits(place, 1) => pack_booleans(values, place, rows),
+                PackedPlace::Bits(place, 8) => pack_bits::<u8>(values, place, rows),
+                PackedPlace::Bits(place, 16) => pack_bits::<u16>(values, place, rows),
+                PackedPlace::Bits(place, 32) => pack_bits::<u32>(values, place, rows),
+                PackedPlace::Bits(place, _) => pack_bits::<u64>(values, place, rows),
+                PackedPlace::TwoWords(word) => pack_two_words(values, word, rows),
             }
         }
         rows.hash(seed, &buffers);
@@ -193,7 +193,7 @@ impl KeyColumns {
 
 /// The keys of groups, whose texts stay where they are.
 pub(super) struct UnpackedKeys {
-    columns: Vec<KeyColumn>,
+    columns: Vec<GroupColumn>,
     keys: GroupKeys,
     blocks: Vec<Vec<Buffer>>,
 }
@@ -206,12 +206,12 @@ impl UnpackedKeys {
     /// The columns of some groups. Of few at a time, as each column is read from all over the words of the keys.
     pub(super) fn columns(&self, groups: Range<usize>) -> Result<Vec<ArrayRef>> {
         let columns = self.columns.iter();
-        let unpack = |column: &KeyColumn| column.unpack(&self.keys, groups.clone(), &self.blocks);
+        let unpack = |column: &GroupColumn| column.unpack(&self.keys, groups.clone(), &self.blocks);
         columns.map(unpack).collect()
     }
 }
 
-impl KeyColumn {
+impl GroupColumn {
     fn pack_nulls(&self, values: &dyn Array, rows: &mut KeyRows) -> Result<()> {
         let Some(nulls) = some_nulls(values) else {
             return Ok(());
@@ -234,28 +234,28 @@ impl KeyColumn {
         let builder = ArrayData::builder(self.data_type.clone()).len(groups.len());
         let word = |word: usize| keys.word(word, groups.clone());
         let builder = match self.place {
-            KeyPlace::Text(number) => {
+            PackedPlace::Text(number) => {
                 let views: Vec<u128> = keys.views(number, groups.clone()).collect();
                 let builder = builder.add_buffer(Buffer::from_vec(views));
                 builder.add_buffers(blocks[number].clone())
             }
-            KeyPlace::Bits(place, 1) => {
+            PackedPlace::Bits(place, 1) => {
                 let bits = word(place.word).map(|word| place.bit(word));
                 builder.add_buffer(bits.collect::<BooleanBuffer>().into_inner())
             }
-            KeyPlace::Bits(place, 8) => {
+            PackedPlace::Bits(place, 8) => {
                 builder.add_buffer(place.unpack(word(place.word), |bits| bits as u8))
             }
-            KeyPlace::Bits(place, 16) => {
+            PackedPlace::Bits(place, 16) => {
                 builder.add_buffer(place.unpack(word(place.word), |bits| bits as u16))
             }
-            KeyPlace::Bits(place, 32) => {
+            PackedPlace::Bits(place, 32) => {
                 builder.add_buffer(place.unpack(word(place.word), |bits| bits as u32))
             }
-            KeyPlace::Bits(place, _) => {
+            PackedPlace::Bits(place, _) => {
                 builder.add_buffer(place.unpack(word(place.word), |bits| bits))
             }
-            KeyPlace::TwoWords(low) => {
+            PackedPlace::TwoWords(low) => {
                 let values = word(low).zip(word(low + 1));
                 let values =
                     values.map(|(low, high)| u128::from(low) | u128::from(high) << WORD_BITS);
