@@ -57,7 +57,7 @@ fn query(random: &mut Random) -> String {
                 "sum(amount) FILTER (WHERE flag)",
                 "count(large) FILTER (WHERE i % 2 = 0)",
                 "bool_or(flag)",
-                "stddev(i)",
+                "CAST(stddev(i) AS DECIMAL(20,6))",
                 "max(instant)",
             ])
         })
@@ -88,16 +88,12 @@ fn groups_do_not_depend_on_the_table_they_are_found_in() {
     for case in 0..120 {
         let sql = query(&mut random);
         let expected = sorted_rows(&mut others, &sql);
-        assert_eq!(
-            sorted_rows(&mut hashed, &sql),
-            expected,
-            "case {case}: {sql}"
-        );
-        assert_eq!(
-            sorted_rows(&mut small_batches, &sql),
-            expected,
-            "case {case}: {sql}"
-        );
+        for connection in [&mut hashed, &mut small_batches] {
+            assert!(
+                sorted_rows(connection, &sql) == expected,
+                "case {case}: {sql}"
+            );
+        }
     }
 }
 
