@@ -155,11 +155,10 @@ fn plain(values: &BytesSlice) -> TextCodecCandidate {
     TextCodecCandidate::new(CodecId::Plain, bytes, 1.0 + 0.1 * mean_bytes(values))
 }
 
-/// The distinct values; after a while, if they are few, those of every eighth row. `None` when more than three quarters
-/// of the rows are distinct, or, after so many rows, will be: such a dictionary is larger than what it stands for. Below
-/// that, codes and compressed entries may take as little as compressed rows, and decode in a third of the time.
+/// The distinct values; after a while, if they are few, those of every eighth row. `None` when more than half of the
+/// rows are distinct, or, after so many rows, will be: such a dictionary is larger than what it stands for.
 fn distinct_values<'a>(values: &BytesSlice<'a>, effort: SearchEffort) -> Option<Vec<&'a [u8]>> {
-    let distinct_max = values.len().max(16) * 3 / 4;
+    let distinct_max = values.len().max(16) / 2;
     let mut interner = Interner::new();
     let mut counts: Vec<u32> = Vec::new();
     let mut row = 0;
