@@ -17,6 +17,7 @@ const SETTINGS: [(&str, &[&str]); 12] = [
             "SET quire.vector_aggregates = off",
             "SET quire.direct_groups = off",
             "SET quire.hashed_groups = off",
+            "SET quire.vector_joins = off",
             "SET quire.recorded_keys = off",
             "SET quire.shared_subplans = off",
             "SET quire.build_sides = off",

@@ -21,6 +21,8 @@ extensions_options! {
         pub direct_groups: bool, default = true
         /// Find groups in a hash table of packed keys.
         pub hashed_groups: bool, default = true
+        /// Look up the keys of joins in an index of ranks or of packed keys.
+        pub vector_joins: bool, default = true
         /// Record the keys of a join's build side, for the scans of its probe side.
         pub recorded_keys: bool, default = true
         /// Compute subplans once that stand in several places.

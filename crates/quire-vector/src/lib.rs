@@ -22,6 +22,7 @@ mod arithmetic;
 mod compare;
 mod groups;
 mod integer;
+mod joins;
 mod key_set;
 mod slots;
 
@@ -29,5 +30,6 @@ pub use arithmetic::VectorOperator;
 pub use compare::Comparison;
 pub use groups::{GROUPS_MAX, GroupKeys, GroupLayout, GroupTable, KeyRows, TextBuffers};
 pub use integer::VectorInteger;
+pub use joins::{KeyRanks, MatchCursor, NO_KEY, RowLists};
 pub use key_set::KeySet;
 pub use slots::RowSlots;

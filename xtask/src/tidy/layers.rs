@@ -41,6 +41,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "compare",
             "key_set",
             "arithmetic",
+            "joins",
             "groups",
             "slots",
             "integer",

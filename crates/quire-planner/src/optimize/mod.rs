@@ -27,6 +27,7 @@ mod inferred_filters;
 mod integer_sums;
 mod join_keys;
 mod join_order;
+mod join_stand_in;
 mod key_columns;
 mod known_aggregates;
 mod late_values;
@@ -46,6 +47,7 @@ mod outer_types;
 mod own_analysis;
 mod own_names;
 mod own_rule;
+mod packed_keys;
 mod passed_rows;
 mod physical_joins;
 mod promises;
@@ -71,6 +73,7 @@ mod unique_names;
 mod unnesting;
 mod unread_marked_inputs;
 mod values_types;
+mod vector_joins;
 mod whole_merges;
 mod wrapped_rule;
 
@@ -273,6 +276,8 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         OwnRule::of_operators("direct_groups", |plan| Ok(direct_groups::direct(plan)))
             .switched(|options| options.direct_groups),
         hashed_groups::rule(),
+        // Behind all that look for hash joins.
+        vector_joins::rule(),
     ] {
         rules.push(Arc::new(rule));
     }

@@ -7,6 +7,7 @@ use datafusion::physical_plan::joins::{
 };
 
 use super::hybrid_joins::HybridHashJoinExec;
+use super::vector_joins::VectorHashJoinExec;
 
 /// A join, by its operator.
 pub(super) enum PhysicalJoin<'p> {
@@ -15,6 +16,7 @@ pub(super) enum PhysicalJoin<'p> {
     Hybrid(&'p HybridHashJoinExec),
     NestedLoop(&'p NestedLoopJoinExec),
     SortMerge(&'p SortMergeJoinExec),
+    Vector(&'p VectorHashJoinExec),
 }
 
 impl<'p> PhysicalJoin<'p> {
@@ -32,6 +34,9 @@ impl<'p> PhysicalJoin<'p> {
         if let Some(join) = node.downcast_ref::<SortMergeJoinExec>() {
             return Some(Self::SortMerge(join));
         }
+        if let Some(join) = node.downcast_ref::<VectorHashJoinExec>() {
+            return Some(Self::Vector(join));
+        }
         node.is::<CrossJoinExec>().then_some(Self::Cross)
     }
 
@@ -43,6 +48,7 @@ impl<'p> PhysicalJoin<'p> {
             Self::Hybrid(hybrid) => *hybrid.join().join_type(),
             Self::NestedLoop(join) => *join.join_type(),
             Self::SortMerge(join) => join.join_type(),
+            Self::Vector(join) => *join.join().join_type(),
         }
     }
 }

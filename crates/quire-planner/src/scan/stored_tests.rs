@@ -32,6 +32,9 @@ use super::recorded_keys::BuildKeyRecord;
 const ROWS_PER_INTEGER: u64 = 4;
 /// and on no more than this: their sets have 2 MiB, too little to be asked of the memory limit.
 const INTEGERS_MAX: u64 = 1 << 24;
+/// The keys of a join are recorded in so many bits for one row of the table, or in as many as there are integers to evaluate. Their memory
+/// is reserved, so that they need no other limit; but more bits would take longer to clear than rows are tested by them.
+const RECORDED_PER_ROW: u64 = 8;
 /// Integers that are evaluated at once. Between two chunks the statement may be cancelled.
 const CHUNK: i64 = 8192;
 
@@ -84,7 +87,11 @@ impl StoredColumns {
             return None;
         }
         let bounds = self.table.integer_bounds(column)?;
-        if bounds.end().abs_diff(*bounds.start()) >= INTEGERS_MAX {
+        let range_max = self
+            .table
+            .stored_row_count()
+            .saturating_mul(RECORDED_PER_ROW);
+        if bounds.end().abs_diff(*bounds.start()) >= range_max.max(INTEGERS_MAX) {
             return None;
         }
         let record = Arc::new(BuildKeyRecord::new(bounds));

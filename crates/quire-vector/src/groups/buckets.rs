@@ -2,6 +2,8 @@
 
 use quire_codec::dispatch;
 
+use super::touch::touch;
+
 /// Entries of a bucket, which together fill a cache line.
 const BUCKET_ENTRIES: usize = 8;
 /// Buckets of a new table.
@@ -33,6 +35,13 @@ pub(super) struct Probe {
     bucket: usize,
     entry: usize,
     tag: u32,
+}
+
+impl Bucket {
+    fn fill(&mut self, entry: usize, tag: u32, group: u32) {
+        self.tags[entry] = tag;
+        self.groups[entry] = group;
+    }
 }
 
 impl Default for Buckets {
@@ -82,9 +91,7 @@ impl Buckets {
 
     /// Takes the free entry that a probe has come to.
     pub(super) fn insert(&mut self, probe: &Probe, group: u32) {
-        let bucket = &mut self.buckets[probe.bucket];
-        bucket.tags[probe.entry] = probe.tag;
-        bucket.groups[probe.entry] = group + 1;
+        self.buckets[probe.bucket].fill(probe.entry, probe.tag, group + 1);
         self.taken += 1;
         if self.taken > TAKEN_MAX * self.buckets.len() {
             self.grow();
@@ -113,9 +120,7 @@ impl Buckets {
         loop {
             let bucket = &mut self.buckets[number];
             if let Some(free) = bucket.groups.iter().position(|group| *group == 0) {
-                bucket.tags[free] = tag;
-                bucket.groups[free] = group;
-                return;
+                return bucket.fill(free, tag, group);
             }
             number = (number + 1) & mask;
         }
@@ -138,13 +143,6 @@ dispatch! {
                 *group = first & u32::from(same != 0).wrapping_neg();
             }
         }
-}
-
-/// Loads words that are needed soon. A loop that does nothing else has the cache misses of many rows in flight at once: with what is done to
-/// the words in it, the processor would see no more than a few rows ahead.
-#[inline(always)]
-pub(super) fn touch(words: impl Iterator<Item = u64>) {
-    std::hint::black_box(words.fold(0, |all, word| all ^ word));
 }
 
 #[inline(always)]

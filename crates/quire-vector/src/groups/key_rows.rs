@@ -1,7 +1,7 @@
 //! The keys of a batch, packed into words.
 
-use super::buckets::touch;
 use super::hash;
+use super::touch::touch;
 
 /// A text of so many bytes is in its two words; the words of a longer one have its length, its first four bytes and its place.
 const INLINE_BYTES: usize = 12;
@@ -82,7 +82,8 @@ impl KeyRows {
         self.update(word + 1, views, |word, view| *word = (view >> 64) as u64);
     }
 
-    /// Computes the hashes, once all words are there. `buffers` are those of each text.
+    /// Computes the hashes, once all words are there. `buffers` are those of each text. A random `seed` keeps whoever chooses the keys from
+    /// giving many of them one hash.
     pub fn hash(&mut self, seed: u64, buffers: &[TextBuffers<'_>]) {
         let GroupLayout { fixed_words, .. } = self.layout;
         let key_words = self.layout.words().max(1);
@@ -108,7 +109,7 @@ impl KeyRows {
             *hash = texts.fold(of_fixed, |hash, (&[head, tail], buffers)| {
                 let tail = match long_text(head, tail, buffers) {
                     None => tail,
-                    Some(text) => hash::of_text(text),
+                    Some(text) => hash::of_text(seed, text),
                 };
                 hash::mix(hash::mix(hash, head), tail)
             });

@@ -1,23 +1,26 @@
 //! Groups of rows with equal keys, found by a hash table.
 //!
-//! A batch of keys is hashed, then the entries of many rows are loaded, then the keys of their groups are compared: vectorized primitives, as in
-//! MonetDB/X100 (P. Boncz, M. Zukowski, N. Nes, CIDR 2005). No load waits for another row's, so that the processor has many cache misses in flight. The key of a group lies in
-//! one place, column behind column, as a comparison needs all of it: M. Zukowski, N. Nes and P. Boncz, *DSM vs. NSM: CPU performance tradeoffs in block-oriented query
-//! processing*, DaMoN 2008. An entry has half of the hash, which is compared before a key is touched; its upper bits are the entry's index, so that a table grows in one
-//! pass along its entries, without a look at the keys.
+//! A batch of keys is hashed, then the buckets of many rows are loaded, then the keys of their groups are compared: vectorized primitives, as in
+//! MonetDB/X100 (P. Boncz, M. Zukowski, N. Nes, CIDR 2005). No load waits for another row's, so that the processor has many cache misses in flight. The key of a
+//! group lies in one place, word beside word, as a comparison needs all of it: M. Zukowski, N. Nes and P. Boncz, *DSM vs. NSM: CPU performance tradeoffs in
+//! block-oriented query processing*, DaMoN 2008. A bucket is a cache line with the numbers of eight groups and the upper halves of their hashes, which are compared before a key is
+//! touched. The upper bits of a hash number its bucket, so that a table grows in one pass along its buckets, without a look at the keys.
 
 mod buckets;
 mod hash;
 mod key_rows;
 mod text_arena;
+mod touch;
 
 use std::ops::Range;
 
 pub use self::key_rows::{GroupLayout, KeyRows, TextBuffers};
 
-use self::buckets::{Buckets, touch};
+use self::buckets::{Buckets, Probe};
 use self::key_rows::{is_long, long_text};
 use self::text_arena::TextArena;
+use self::touch::touch;
+use crate::joins::NO_KEY;
 
 /// A table has no more groups: half of an entry is the number of one, and what numbers a bucket is in the other half.
 pub const GROUPS_MAX: usize = 1 << 31;
@@ -141,6 +144,42 @@ impl GroupTable {
         }
     }
 
+    /// Appends the group of each row to `groups`, [`NO_KEY`] for one whose key no group has. Otherwise as [`Self::find`].
+    pub fn look_up(&self, rows: &KeyRows, buffers: &[TextBuffers<'_>], groups: &mut Vec<u32>) {
+        groups.reserve(rows.row_count());
+        match (self.layout.fixed_words, self.layout.text_count) {
+            (1, 0) => self.look_up_shaped::<1, 0>(rows, buffers, groups),
+            (2, 0) => self.look_up_shaped::<2, 0>(rows, buffers, groups),
+            (0, 1) => self.look_up_shaped::<0, 1>(rows, buffers, groups),
+            _ => self.look_up_shaped::<ANY, ANY>(rows, buffers, groups),
+        }
+    }
+
+    fn look_up_shaped<const FIXED: usize, const TEXTS: usize>(
+        &self,
+        rows: &KeyRows,
+        buffers: &[TextBuffers<'_>],
+        groups: &mut Vec<u32>,
+    ) {
+        let mut first = 0;
+        let mut candidates = Candidates::default();
+        for hashes in rows.hashes().chunks(ROWS_AHEAD) {
+            let keys = self.compared::<FIXED, TEXTS>(rows, buffers, first, hashes, &mut candidates);
+            for (row, hash) in hashes.iter().enumerate() {
+                groups.push(match candidates.found(row) {
+                    Some(group) => group as u32,
+                    None => {
+                        let key = keys.row(row, self.layout.words());
+                        let probe = &mut self.buckets.probe(*hash);
+                        let group = self.probed::<FIXED, TEXTS>(probe, &key);
+                        group.map_or(NO_KEY, |group| group as u32)
+                    }
+                });
+            }
+            first += hashes.len();
+        }
+    }
+
     fn find_shaped<const FIXED: usize, const TEXTS: usize>(
         &mut self,
         rows: &KeyRows,
@@ -150,12 +189,7 @@ impl GroupTable {
         let mut first = 0;
         let mut candidates = Candidates::default();
         for hashes in rows.hashes().chunks(ROWS_AHEAD) {
-            candidates.load(hashes, &self.buckets);
-            let keys = KeyBatch {
-                words: rows.words_from(first),
-                buffers,
-            };
-            self.compare::<FIXED, TEXTS>(&keys, hashes.len(), &mut candidates);
+            let keys = self.compared::<FIXED, TEXTS>(rows, buffers, first, hashes, &mut candidates);
             for (row, hash) in hashes.iter().enumerate() {
                 // A group keeps its number, so that a candidate stays right when groups have been added meanwhile.
                 groups.push(match candidates.found(row) {
@@ -168,6 +202,25 @@ impl GroupTable {
             }
             first += hashes.len();
         }
+    }
+
+    /// The candidates of the rows from `first` on, which have these hashes, compared with the keys, which it returns.
+    #[inline(always)]
+    fn compared<'k, const FIXED: usize, const TEXTS: usize>(
+        &self,
+        rows: &'k KeyRows,
+        buffers: &'k [TextBuffers<'k>],
+        first: usize,
+        hashes: &[u64],
+        candidates: &mut Candidates,
+    ) -> KeyBatch<'k> {
+        candidates.load(hashes, &self.buckets);
+        let keys = KeyBatch {
+            words: rows.words_from(first),
+            buffers,
+        };
+        self.compare::<FIXED, TEXTS>(&keys, hashes.len(), candidates);
+        keys
     }
 
     /// Compares the keys of some rows with those of their candidates, word by word for all rows: what is not in a cache is on its way for
@@ -274,16 +327,28 @@ impl GroupTable {
         })
     }
 
+    /// The group with a key; `None` if there is none, and the probe is at a free entry.
+    fn probed<const FIXED: usize, const TEXTS: usize>(
+        &self,
+        probe: &mut Probe,
+        key: &KeyRow<'_>,
+    ) -> Option<usize> {
+        while let Some(group) = self.buckets.next(probe) {
+            if self.has_key::<FIXED, TEXTS>(group, key) {
+                return Some(group);
+            }
+        }
+        None
+    }
+
     fn find_or_add<const FIXED: usize, const TEXTS: usize>(
         &mut self,
         hash: u64,
         key: &KeyRow<'_>,
     ) -> usize {
         let mut probe = self.buckets.probe(hash);
-        while let Some(group) = self.buckets.next(&mut probe) {
-            if self.has_key::<FIXED, TEXTS>(group, key) {
-                return group;
-            }
+        if let Some(group) = self.probed::<FIXED, TEXTS>(&mut probe, key) {
+            return group;
         }
         let group = self.group_count;
         assert!(group < GROUPS_MAX, "groups have numbers of 31 bits");

@@ -209,3 +209,26 @@ fn equal_hashes_do_not_make_equal_keys() {
     let expected: Vec<usize> = (0..700).map(|row| row % 350).collect();
     assert_eq!((groups, table.group_count()), (expected, 350));
 }
+
+/// What is looked up is found, and added by nobody.
+#[test]
+fn keys_are_looked_up_without_being_added() {
+    let key = |number: u64| {
+        let text =
+            (number % 3 > 0).then(|| format!("{number:>width$}", width = number as usize % 40));
+        (vec![number], vec![text.map(String::into_bytes)])
+    };
+    let keys: Vec<Key> = (0..3000).map(key).collect();
+    let layout = layout(1, 1);
+    let mut table = GroupTable::new(layout);
+    let (mut groups, mut found) = (Vec::new(), Vec::new());
+    let packed = pack(&keys[..2000], layout, 1);
+    table.look_up(&packed.rows, &slices(&packed.buffers), &mut found);
+    assert_eq!(found, [NO_KEY; 2000]);
+    table.find(&packed.rows, &slices(&packed.buffers), &mut groups);
+    let packed = pack(&keys[1000..], layout, 1);
+    found.clear();
+    table.look_up(&packed.rows, &slices(&packed.buffers), &mut found);
+    let expected: Vec<u32> = (1000..2000).chain([NO_KEY; 1000]).collect();
+    assert_eq!((found, table.group_count()), (expected, 2000));
+}

@@ -24,3 +24,4 @@ mod sorted_windows;
 mod support;
 mod tuple_plans;
 mod vector_aggregates;
+mod vector_joins;

@@ -17,6 +17,7 @@ use crate::optimize::hybrid_joins::HybridHashJoinExec;
 use crate::optimize::merge_joins::merge_join;
 use crate::optimize::row_sizes::RowSizes;
 use crate::optimize::shared_subplans::SharedSubplanExec;
+use crate::optimize::vector_joins::VectorHashJoinExec;
 
 /// What finds a row in a hash table.
 const ENTRY_BYTES: usize = 24;
@@ -60,8 +61,10 @@ pub fn has_hash_joins(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     plan.exists(|node| match node.downcast_ref::<SharedSubplanExec>() {
         Some(shared) => has_hash_joins(shared.plan()),
         None => {
-            let is_hash_join = node.downcast_ref::<HashJoinExec>().is_some_and(can_spill);
-            Ok(is_hash_join || node.is::<HybridHashJoinExec>())
+            let hash = node.downcast_ref::<HashJoinExec>();
+            let vector = node.downcast_ref::<VectorHashJoinExec>();
+            let hash = hash.or(vector.map(VectorHashJoinExec::join));
+            Ok(hash.is_some_and(can_spill) || node.is::<HybridHashJoinExec>())
         }
     })
 }

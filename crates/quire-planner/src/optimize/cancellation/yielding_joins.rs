@@ -58,7 +58,12 @@ fn asking(
             let asking = asking_hash_join(hybrid.join(), interruption)?;
             asking.map(|join| Arc::new(hybrid.with_join(join)) as _)
         }
-        PhysicalJoin::Cross | PhysicalJoin::SortMerge(_) => None,
+        // Without a filter it makes no pairs that are not in its result.
+        PhysicalJoin::Vector(vector) if vector.join().filter().is_some() => {
+            let asking = asking_hash_join(vector.join(), interruption)?;
+            asking.map(|join| Arc::new(vector.with_join(join)) as _)
+        }
+        PhysicalJoin::Cross | PhysicalJoin::SortMerge(_) | PhysicalJoin::Vector(_) => None,
     })
 }
 

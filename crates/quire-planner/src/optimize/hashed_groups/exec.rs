@@ -12,11 +12,11 @@ use datafusion::physical_plan::replace_children_if_necessary;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{TryStreamExt, stream};
 
-use super::group_columns::GroupColumns;
 use super::hashed_states::HashedStates;
 use super::partial::PartialGroups;
 use super::whole::WholeGroups;
 use crate::optimize::group_accumulators::GroupAccumulators;
+use crate::optimize::packed_keys::PackedKeys;
 use crate::scan::{AggregateStandIn, StandInExec};
 
 /// The operator.
@@ -26,7 +26,7 @@ pub(super) type HashedAggregateExec = StandInExec<HashedGroups>;
 pub(super) struct HashedGroups {
     /// What it stands for.
     pub(super) aggregate: Arc<AggregateExec>,
-    pub(super) columns: GroupColumns,
+    pub(super) columns: PackedKeys,
 }
 
 impl HashedGroups {

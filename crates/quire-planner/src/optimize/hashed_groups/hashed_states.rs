@@ -11,8 +11,8 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use datafusion::physical_expr::PhysicalExpr;
 use quire_vector::{GROUPS_MAX, GroupTable, KeyRows};
 
-use super::group_columns::{GroupColumns, UnpackedKeys};
 use crate::optimize::group_accumulators::GroupAccumulators;
+use crate::optimize::packed_keys::{PackedKeys, UnpackedKeys};
 
 /// A table that takes no more is never refused: without it a statement with little memory would make no progress at all.
 const BYTES_MIN: usize = 128 << 10;
@@ -23,7 +23,7 @@ const BATCH_ROWS_MAX: usize = 1 << 20;
 
 pub(super) struct HashedStates {
     keys: Vec<Arc<dyn PhysicalExpr>>,
-    columns: GroupColumns,
+    columns: PackedKeys,
     accumulators: GroupAccumulators,
     table: GroupTable,
     /// So that nobody can choose keys that all have one hash.
@@ -56,7 +56,7 @@ pub(super) struct TakenGroups {
 impl HashedStates {
     pub(super) fn new(
         keys: Vec<Arc<dyn PhysicalExpr>>,
-        columns: GroupColumns,
+        columns: PackedKeys,
         accumulators: GroupAccumulators,
         pool: &Arc<dyn MemoryPool>,
     ) -> Self {

@@ -5,7 +5,7 @@
 //! DataFusion sorts groups that do not fit into memory by their keys and merges sorted files; here they are split by a hash, as are the sides of a join.
 
 mod exec;
-mod group_columns;
+
 mod hashed_states;
 mod partial;
 mod whole;
@@ -15,12 +15,13 @@ use std::sync::Arc;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
+use quire_functions::QuireOptions;
+
+use super::packed_keys::PackedKeys;
 use exec::{HashedAggregateExec, HashedGroups};
-use group_columns::GroupColumns;
 
 use super::own_rule::OwnRule;
 
@@ -30,12 +31,15 @@ pub(super) fn rule() -> OwnRule {
         .switched(|options| options.hashed_groups)
 }
 
-/// What takes the places of the aggregations in a plan, unless the options say that they stay.
+/// What takes the place of an aggregation that a running operator has made, unless the options say that it stays.
 pub(super) fn hashed_where_on(
     plan: Arc<dyn ExecutionPlan>,
     options: &ConfigOptions,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    rule().optimize(plan, options)
+    let options = options.extensions.get::<QuireOptions>();
+    let is_on = options.is_none_or(|options| options.hashed_groups);
+    let replaced = is_on.then(|| hashed(&plan)).flatten();
+    Ok(replaced.unwrap_or(plan))
 }
 
 /// What takes the place of an aggregation; `None` if it stays.
@@ -45,7 +49,7 @@ fn hashed(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
         .filter(|it| is_plain(it))?;
     let input = aggregate.input().schema();
     let keys = aggregate.group_expr().group_schema(&input).ok()?;
-    let columns = GroupColumns::new(&keys)?;
+    let columns = PackedKeys::new(&keys)?;
     Some(Arc::new(HashedAggregateExec::new(HashedGroups {
         aggregate: Arc::new(aggregate.clone()),
         columns,

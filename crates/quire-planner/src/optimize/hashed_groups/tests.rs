@@ -12,7 +12,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::ScalarValue;
 use quire_vector::{GroupTable, KeyRows};
 
-use super::group_columns::GroupColumns;
+use crate::optimize::packed_keys::PackedKeys;
 
 /// Columns of `rows` rows with a few values each, among them the ends of their types; `is_null` says which are NULL.
 fn columns(rows: i64, is_null: impl Fn(i64, i64) -> bool) -> Vec<ArrayRef> {
@@ -65,7 +65,7 @@ fn schema(columns: &[ArrayRef], has_nulls: bool) -> Schema {
 
 /// The groups of some columns' rows in two batches, beside those of a map.
 fn check(columns: &[ArrayRef], has_nulls: bool) {
-    let packed = GroupColumns::new(&schema(columns, has_nulls)).unwrap();
+    let packed = PackedKeys::new(&schema(columns, has_nulls)).unwrap();
     let mut table = GroupTable::new(packed.layout());
     let mut rows = KeyRows::new(packed.layout());
     let mut known: HashMap<Vec<ScalarValue>, usize> = HashMap::new();
@@ -151,20 +151,19 @@ fn nulls_are_equal_whatever_they_hide() {
 
 #[test]
 fn floats_and_lists_are_not_packed() {
-    let of = |data_type: DataType| {
-        GroupColumns::new(&Schema::new(vec![Field::new("k", data_type, true)]))
-    };
+    let of =
+        |data_type: DataType| PackedKeys::new(&Schema::new(vec![Field::new("k", data_type, true)]));
     let item = Arc::new(Field::new("item", DataType::Int32, true));
     assert_eq!(of(DataType::Float64), None);
     assert_eq!(of(DataType::List(item)), None);
     assert!(of(DataType::Utf8View).is_some());
-    assert_eq!(GroupColumns::new(&Schema::empty()), None);
+    assert_eq!(PackedKeys::new(&Schema::empty()), None);
 }
 
 #[test]
 fn a_null_where_there_is_none_is_an_error() {
     let columns: [ArrayRef; 1] = [Arc::new(Int64Array::from(vec![Some(1), None]))];
-    let packed = GroupColumns::new(&schema(&columns, false)).unwrap();
+    let packed = PackedKeys::new(&schema(&columns, false)).unwrap();
     let mut rows = KeyRows::new(packed.layout());
     let error = packed.pack(&columns, 2, 0, &mut rows).unwrap_err();
     assert!(error.to_string().contains("never NULL"), "{error}");

@@ -10,7 +10,6 @@ use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::metrics::{BaselineMetrics, SpillMetrics};
@@ -18,9 +17,9 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
-use super::group_columns::GroupColumns;
 use super::hashed_states::{HashedStates, Taken};
 use crate::optimize::group_accumulators::GroupAccumulators;
+use crate::optimize::packed_keys::PackedKeys;
 use crate::optimize::spilled_parts::{LEVELS_MAX, PartSplit, PartsWriter, SpilledPart};
 
 /// Bytes of states that wait to be written, in all parts.
@@ -30,7 +29,7 @@ const WAITING_BYTES_MAX: usize = 1 << 20;
 #[derive(Clone)]
 pub(super) struct WholeGroups {
     pub(super) aggregate: Arc<AggregateExec>,
-    pub(super) columns: GroupColumns,
+    pub(super) columns: PackedKeys,
     pub(super) metrics: BaselineMetrics,
     pub(super) spill_metrics: SpillMetrics,
 }
@@ -60,7 +59,7 @@ impl WholeGroups {
     ) -> BoxFuture<'static, Result<SendableRecordBatchStream>> {
         async move {
             let accumulators = GroupAccumulators::of_states(&self.aggregate)?;
-            let groups = self.groups(self.state_keys(), accumulators, &context);
+            let groups = self.groups(self.aggregate.output_group_expr(), accumulators, &context);
             self.results(groups, part.read()?, level, context).await
         }
         .boxed()
@@ -144,20 +143,11 @@ impl WholeGroups {
     fn split(&self, level: u64) -> Result<PartSplit> {
         Ok(PartSplit {
             schema: self.state_schema()?,
-            keys: self.state_keys(),
+            keys: self.aggregate.output_group_expr(),
             level,
             metrics: self.spill_metrics.clone(),
             waiting_bytes_max: WAITING_BYTES_MAX,
         })
-    }
-
-    /// The keys of states: their first columns.
-    fn state_keys(&self) -> Vec<Arc<dyn PhysicalExpr>> {
-        let keys = self.aggregate.group_expr().expr().iter().enumerate();
-        let keys = keys.map(|(position, (_, name))| {
-            Arc::new(Column::new(name, position)) as Arc<dyn PhysicalExpr>
-        });
-        keys.collect()
     }
 
     /// The keys and the states of groups, whatever the mode of the aggregation.

@@ -9,7 +9,7 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
+use datafusion::physical_plan::joins::{HashJoinExec, HashJoinExecBuilder, PartitionMode};
 use datafusion::physical_plan::metrics::SpillMetrics;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -20,6 +20,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use crate::optimize::batches_once::batches_once;
 use crate::optimize::merge_joins::sorted_join;
 use crate::optimize::spilled_parts::{LEVELS_MAX, PartSplit, SpilledPart};
+use crate::optimize::vector_joins::vector_join_where_on;
 
 /// What finds a row in a hash table, and twice, as the memory pool counts it.
 const ENTRY_BYTES: usize = 80;
@@ -64,7 +65,8 @@ impl JoinTemplate {
             BuildSide::InMemory(left) => {
                 let children = vec![batches_once(left)?, Arc::clone(self.join.right())];
                 let join = self.join.builder().with_new_children(children)?;
-                Ok(JoinInputs::InMemory(join.build_exec()?))
+                let join = in_memory(join, &context)?;
+                Ok(JoinInputs::InMemory(join))
             }
             BuildSide::TooLarge(left) => {
                 let left = self.left_split(0).split(left, &context).await?;
@@ -117,7 +119,7 @@ impl JoinTemplate {
                 .with_partition_mode(PartitionMode::CollectLeft)
                 .recompute_properties()
                 .with_new_children(vec![left, batches_once(right)?])?;
-            execute_stream(join.build_exec()?, context)
+            execute_stream(in_memory(join, &context)?, context)
         }
         .boxed()
     }
@@ -219,6 +221,11 @@ impl JoinTemplate {
             waiting_bytes_max: self.bytes_max / 4 / threads.max(1),
         }
     }
+}
+
+/// The join of a build side that fits into memory.
+fn in_memory(join: HashJoinExecBuilder, context: &TaskContext) -> Result<Arc<dyn ExecutionPlan>> {
+    vector_join_where_on(join.build_exec()?, context.session_config().options())
 }
 
 /// What has been collected and what comes behind it. Batches give their memory back as they are read.

@@ -1,4 +1,4 @@
-//! Keys between columns of Arrow and the packed words of [`GroupTable`](quire_vector::GroupTable).
+//! Keys of groups and of joins, between columns of Arrow and the packed words of [`GroupTable`](quire_vector::GroupTable).
 //!
 //! Values of fixed width, and a bit for NULL of each column that may be NULL, share words: two integers of 32 bits take one. The widest come first, so
 //! that few bits stay unused. A text has two words, behind those.
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use datafusion::arrow::array::{Array, ArrayData, ArrayRef, AsArray, make_array};
 use datafusion::arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
-use datafusion::arrow::datatypes::{ArrowNativeType, DataType, Schema};
+use datafusion::arrow::datatypes::{ArrowNativeType, DataType, Field, Schema};
 use datafusion::common::{Result, internal_err};
 use quire_vector::{GroupKeys, GroupLayout, KeyRows, TextBuffers};
 
@@ -15,17 +15,27 @@ const WORD_BITS: usize = u64::BITS as usize;
 
 /// The columns of a key, and where they are in its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct GroupColumns {
-    columns: Vec<GroupColumn>,
+pub(in crate::optimize) struct PackedKeys {
+    columns: Vec<PackedColumn>,
     layout: GroupLayout,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct GroupColumn {
+struct PackedColumn {
     data_type: DataType,
     place: PackedPlace,
-    /// A bit that is set for NULL, if there may be one.
-    null_bit: Option<BitPlace>,
+    null: PackedNull,
+}
+
+/// What becomes of a NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PackedNull {
+    /// There is none.
+    Never,
+    /// This bit is set.
+    Bit(BitPlace),
+    /// The caller leaves out rows that have one.
+    Ignored,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,9 +108,24 @@ impl BitPlaces {
     }
 }
 
-impl GroupColumns {
-    /// Packs the keys of a schema; `None` if there are none, or if one of their types is not packed.
-    pub(super) fn new(keys: &Schema) -> Option<Self> {
+impl PackedKeys {
+    /// Packs the keys of a schema, of which NULL is one; `None` if there are none, or if one of their types is not packed.
+    pub(in crate::optimize) fn new(keys: &Schema) -> Option<Self> {
+        Self::with_nulls(keys, |field, taken| match field.is_nullable() {
+            true => PackedNull::Bit(taken.take(1)),
+            false => PackedNull::Never,
+        })
+    }
+
+    /// As [`Self::new`], but that nothing equals NULL: the words of a row that has one are not to be used.
+    pub(in crate::optimize) fn of_join(keys: &Schema) -> Option<Self> {
+        Self::with_nulls(keys, |_, _| PackedNull::Ignored)
+    }
+
+    fn with_nulls(
+        keys: &Schema,
+        null_of: impl Fn(&Field, &mut BitPlaces) -> PackedNull,
+    ) -> Option<Self> {
         let fields = keys.fields();
         let kinds = fields.iter().map(|field| kind_of(field.data_type()));
         let kinds = kinds
@@ -126,11 +151,14 @@ impl GroupColumns {
                 }
             };
         }
-        let columns = fields.iter().zip(places).map(|(field, place)| GroupColumn {
-            data_type: field.data_type().clone(),
-            place,
-            null_bit: field.is_nullable().then(|| taken.take(1)),
-        });
+        let columns = fields
+            .iter()
+            .zip(places)
+            .map(|(field, place)| PackedColumn {
+                data_type: field.data_type().clone(),
+                place,
+                null: null_of(field, &mut taken),
+            });
         let columns = columns.collect();
         let fixed_words = taken.words.len();
         Some(Self {
@@ -142,12 +170,12 @@ impl GroupColumns {
         })
     }
 
-    pub(super) fn layout(&self) -> GroupLayout {
+    pub(in crate::optimize) fn layout(&self) -> GroupLayout {
         self.layout
     }
 
     /// Packs the keys of a batch of `row_count` rows. Returns the buffers of its texts.
-    pub(super) fn pack<'a>(
+    pub(in crate::optimize) fn pack<'a>(
         &self,
         keys: &'a [ArrayRef],
         row_count: usize,
@@ -180,7 +208,7 @@ impl GroupColumns {
     }
 
     /// The keys of groups, whose columns are made as they are asked for.
-    pub(super) fn unpacked(&self, mut keys: GroupKeys) -> UnpackedKeys {
+    pub(in crate::optimize) fn unpacked(&self, mut keys: GroupKeys) -> UnpackedKeys {
         let blocks = std::mem::take(&mut keys.blocks).into_iter();
         let buffers = |blocks: Vec<Vec<u8>>| blocks.into_iter().map(Buffer::from_vec).collect();
         UnpackedKeys {
@@ -192,32 +220,35 @@ impl GroupColumns {
 }
 
 /// The keys of groups, whose texts stay where they are.
-pub(super) struct UnpackedKeys {
-    columns: Vec<GroupColumn>,
+pub(in crate::optimize) struct UnpackedKeys {
+    columns: Vec<PackedColumn>,
     keys: GroupKeys,
     blocks: Vec<Vec<Buffer>>,
 }
 
 impl UnpackedKeys {
-    pub(super) fn group_count(&self) -> usize {
+    pub(in crate::optimize) fn group_count(&self) -> usize {
         self.keys.group_count
     }
 
     /// The columns of some groups. Of few at a time, as each column is read from all over the words of the keys.
-    pub(super) fn columns(&self, groups: Range<usize>) -> Result<Vec<ArrayRef>> {
+    pub(in crate::optimize) fn columns(&self, groups: Range<usize>) -> Result<Vec<ArrayRef>> {
         let columns = self.columns.iter();
-        let unpack = |column: &GroupColumn| column.unpack(&self.keys, groups.clone(), &self.blocks);
+        let unpack =
+            |column: &PackedColumn| column.unpack(&self.keys, groups.clone(), &self.blocks);
         columns.map(unpack).collect()
     }
 }
 
-impl GroupColumn {
+impl PackedColumn {
     fn pack_nulls(&self, values: &dyn Array, rows: &mut KeyRows) -> Result<()> {
         let Some(nulls) = some_nulls(values) else {
             return Ok(());
         };
-        let Some(place) = self.null_bit else {
-            return internal_err!("a key that is never NULL has a NULL");
+        let place = match self.null {
+            PackedNull::Bit(place) => place,
+            PackedNull::Ignored => return Ok(()),
+            PackedNull::Never => return internal_err!("a key that is never NULL has a NULL"),
         };
         rows.update(place.word, nulls.iter(), |word, is_valid| {
             *word |= u64::from(!is_valid) << place.shift;
@@ -262,10 +293,13 @@ impl GroupColumn {
                 builder.add_buffer(Buffer::from_vec(values.collect::<Vec<_>>()))
             }
         };
-        let nulls = self.null_bit.map(|place| {
-            let is_valid = word(place.word).map(|word| !place.bit(word));
-            is_valid.collect::<NullBuffer>()
-        });
+        let nulls = match self.null {
+            PackedNull::Bit(place) => {
+                let is_valid = word(place.word).map(|word| !place.bit(word));
+                Some(is_valid.collect::<NullBuffer>())
+            }
+            PackedNull::Never | PackedNull::Ignored => None,
+        };
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
         Ok(make_array(builder.nulls(nulls).build()?))
     }

@@ -1,0 +1,143 @@
+//! The build side of a join in memory.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::concat_batches;
+use datafusion::common::utils::memory::get_record_batch_memory_size;
+use datafusion::common::{DataFusionError, JoinType, Result};
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::metrics::{
+    Count, ExecutionPlanMetricsSet, Gauge, MetricBuilder, Time,
+};
+use futures::StreamExt;
+use quire_vector::GROUPS_MAX;
+
+use super::join_index::{JoinIndex, JoinKeys, key_values};
+use super::matched_rows::MatchedRows;
+use super::pushed_filter::push_filter;
+
+/// All rows of the build side, and what finds them.
+pub(super) struct IndexedBuildSide {
+    pub(super) batch: RecordBatch,
+    pub(super) index: Arc<JoinIndex>,
+    /// Of a join whose result depends on it.
+    pub(super) matched: Option<MatchedRows>,
+    reservation: MemoryReservation,
+}
+
+/// What is counted of a build side.
+pub(super) struct BuildMetrics {
+    elapsed: Time,
+    rows: Count,
+    bytes: Gauge,
+}
+
+impl BuildMetrics {
+    pub(super) fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
+        Self {
+            elapsed: MetricBuilder::new(metrics).elapsed_compute(partition),
+            rows: MetricBuilder::new(metrics).counter("build_input_rows", partition),
+            bytes: MetricBuilder::new(metrics).gauge("build_mem_used", partition),
+        }
+    }
+}
+
+impl IndexedBuildSide {
+    /// Reads the build side of `join`, and has the scans of its probe side drop rows without a match.
+    pub(super) async fn read(
+        join: Arc<HashJoinExec>,
+        keys: JoinKeys,
+        metrics: BuildMetrics,
+        context: Arc<TaskContext>,
+    ) -> Result<Self> {
+        let consumer = MemoryConsumer::new("build side of a join");
+        let reservation = consumer.register(context.memory_pool());
+        let mut rows = join.left().execute(0, Arc::clone(&context))?;
+        let mut batches = Vec::new();
+        while let Some(batch) = rows.next().await {
+            let batch = batch?;
+            reservation.try_grow(get_record_batch_memory_size(&batch))?;
+            metrics.rows.add(batch.num_rows());
+            batches.push(batch);
+        }
+        drop(rows);
+        let _timed = metrics.elapsed.timer();
+        let side = Self::of_batches(&join, keys, batches, reservation, &context)?;
+        metrics.bytes.add(side.reservation.size());
+        Ok(side)
+    }
+
+    fn of_batches(
+        join: &HashJoinExec,
+        keys: JoinKeys,
+        batches: Vec<RecordBatch>,
+        reservation: MemoryReservation,
+        context: &TaskContext,
+    ) -> Result<Self> {
+        let row_count = batches.iter().map(RecordBatch::num_rows).sum();
+        if row_count >= GROUPS_MAX {
+            let message = format!("a join finds no more than {GROUPS_MAX} rows, not {row_count}");
+            return Err(DataFusionError::ResourcesExhausted(message));
+        }
+        reservation.try_grow(keys.index_bytes_max(row_count))?;
+        let batch = concat_batches(&join.left().schema(), &batches)?;
+        drop(batches);
+        let of_build = join.on().iter().map(|(key, _)| Arc::clone(key));
+        let of_build: Vec<Arc<dyn PhysicalExpr>> = of_build.collect();
+        let values = key_values(&of_build, &batch)?;
+        let index = Arc::new(JoinIndex::new(keys, &values, row_count)?);
+        push_filter(join, &index, &values, context)?;
+        let side = Self {
+            matched: matched_rows(join, &index, row_count),
+            batch,
+            index,
+            reservation,
+        };
+        side.reservation.try_resize(side.allocated_bytes())?;
+        Ok(side)
+    }
+
+    fn allocated_bytes(&self) -> usize {
+        let matched = self
+            .matched
+            .as_ref()
+            .map_or(0, MatchedRows::allocated_bytes);
+        get_record_batch_memory_size(&self.batch) + self.index.allocated_bytes() + matched
+    }
+
+    /// Whether no row of the result can exist, whatever the probe side has.
+    pub(super) fn empties(&self, kind: JoinType) -> bool {
+        match kind {
+            JoinType::Inner | JoinType::LeftSemi | JoinType::RightSemi => self.index.key_count == 0,
+            JoinType::Left | JoinType::LeftAnti => self.batch.num_rows() == 0,
+            _ => false,
+        }
+    }
+}
+
+fn matched_rows(join: &HashJoinExec, index: &JoinIndex, row_count: usize) -> Option<MatchedRows> {
+    let kind = join.join_type();
+    if !matches!(
+        kind,
+        JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti
+    ) {
+        return None;
+    }
+    // Of pairs the rows are known.
+    let are_numbers = *kind != JoinType::Left && join.filter().is_none();
+    let bits = if are_numbers {
+        index.key_count
+    } else {
+        row_count
+    };
+    let partitioning = &join.right().properties().partitioning;
+    Some(MatchedRows::new(
+        bits,
+        are_numbers,
+        partitioning.partition_count(),
+    ))
+}

@@ -1,0 +1,118 @@
+//! The operator.
+
+use std::fmt::{self, Debug, Formatter};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{EmptyRecordBatchStream, ExecutionPlan, PlanProperties};
+use futures::future::{BoxFuture, Shared};
+use futures::{FutureExt, TryStreamExt, stream};
+
+use super::build_side::{BuildMetrics, IndexedBuildSide};
+use super::join_index::JoinKeys;
+use super::join_shape::JoinShape;
+use super::probe::{JoinProbe, ProbeMetrics};
+use crate::optimize::join_stand_in::{JoinStandIn, JoinStandInExec};
+
+/// The operator.
+pub(in crate::optimize) type VectorHashJoinExec = JoinStandInExec<VectorJoin>;
+
+/// The build side, as soon as it has been read.
+type ReadSide = std::result::Result<Arc<IndexedBuildSide>, Arc<DataFusionError>>;
+
+pub(in crate::optimize) struct VectorJoin {
+    join: Arc<HashJoinExec>,
+    keys: JoinKeys,
+    build: Mutex<Option<Shared<BoxFuture<'static, ReadSide>>>>,
+}
+
+impl VectorJoin {
+    pub(super) fn new(join: HashJoinExec, keys: JoinKeys) -> Self {
+        Self {
+            join: Arc::new(join),
+            keys,
+            build: Mutex::new(None),
+        }
+    }
+
+    /// The build side. The first call has it read, for all partitions.
+    fn build_side(
+        &self,
+        metrics: &ExecutionPlanMetricsSet,
+        partition: usize,
+        context: &Arc<TaskContext>,
+    ) -> Shared<BoxFuture<'static, ReadSide>> {
+        let mut build = self.build.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || {
+            let metrics = BuildMetrics::new(metrics, partition);
+            let (join, keys) = (Arc::clone(&self.join), self.keys.clone());
+            let read = IndexedBuildSide::read(join, keys, metrics, Arc::clone(context));
+            let read = read.map(|side| side.map(Arc::new).map_err(Arc::new));
+            read.boxed().shared()
+        };
+        build.get_or_insert_with(start).clone()
+    }
+}
+
+impl Debug for VectorJoin {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VectorJoin")
+            .field("join", &self.join)
+            .finish_non_exhaustive()
+    }
+}
+
+impl JoinStandIn for VectorJoin {
+    const NAME: &'static str = "VectorHashJoinExec";
+    const KEEPS_ORDER: bool = true;
+
+    fn join(&self) -> &Arc<HashJoinExec> {
+        &self.join
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.join.properties()
+    }
+
+    fn with_join(&self, join: HashJoinExec) -> Self {
+        Self::new(join, self.keys.clone())
+    }
+
+    fn run(
+        &self,
+        metrics: &ExecutionPlanMetricsSet,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let build = self.build_side(metrics, partition, &context);
+        let shape = Arc::new(JoinShape::of(&self.join));
+        let schema = Arc::clone(&shape.schema);
+        let right = Arc::clone(self.join.right());
+        let output = BaselineMetrics::new(metrics, partition);
+        let probe_metrics = ProbeMetrics {
+            elapsed: output.elapsed_compute().clone(),
+            rows: MetricBuilder::new(metrics).counter("input_rows", partition),
+        };
+        let rows = async move {
+            let build = build.await.map_err(DataFusionError::Shared)?;
+            if build.empties(shape.kind) {
+                let nothing = EmptyRecordBatchStream::new(Arc::clone(&shape.schema));
+                return Ok::<_, DataFusionError>(Box::pin(nothing) as SendableRecordBatchStream);
+            }
+            // The scans of the probe side see the filter that the build side has left.
+            let rows = right.execute(partition, Arc::clone(&context))?;
+            let schema = Arc::clone(&shape.schema);
+            let batch_rows = context.session_config().batch_size();
+            let probe = JoinProbe::new(shape, build, rows, batch_rows, probe_metrics);
+            let results = stream::try_unfold(probe, JoinProbe::next);
+            Ok(Box::pin(RecordBatchStreamAdapter::new(schema, results)) as _)
+        };
+        let rows = stream::once(rows).try_flatten();
+        let counted = rows.inspect_ok(move |batch| output.record_output(batch.num_rows()));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, counted)))
+    }
+}

@@ -1,0 +1,78 @@
+//! Hash joins by an index of our own over the build side.
+//!
+//! DataFusion chains the rows of equal hashes, compares the keys of all pairs by arrays of their own, and copies each row of the result twice: once
+//! as its columns are taken, once into a batch of the usual size. Here a key has a number: of integers that lie close together its rank
+//! ([`quire_vector::KeyRanks`]), of others its group ([`quire_vector::GroupTable`]); the rows of a number lie together ([`quire_vector::RowLists`]).
+//! A batch of the probe side all of whose rows match once, as those behind the join's filter mostly do, passes on its columns as they are.
+//!
+//! What stays DataFusion's: joins whose build side is partitioned, `NOT IN` over values that may be NULL, keys of which NULL equals NULL, marks and
+//! full joins, keys of types that are not packed ([`super::packed_keys`]).
+
+mod build_side;
+mod exec;
+mod join_index;
+mod join_shape;
+mod matched_rows;
+mod probe;
+mod probe_rows;
+mod pushed_filter;
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::{JoinType, NullEquality, Result};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
+use quire_functions::QuireOptions;
+
+pub(super) use exec::VectorHashJoinExec;
+
+use exec::VectorJoin;
+use join_index::JoinKeys;
+
+use super::own_rule::OwnRule;
+
+/// Puts the operator in the place of hash joins.
+pub(super) fn rule() -> OwnRule {
+    OwnRule::of_operators("vector_joins", vector_join).switched(|options| options.vector_joins)
+}
+
+/// What takes the place of a join that a running operator has made, unless the options say that it stays.
+pub(super) fn vector_join_where_on(
+    plan: Arc<dyn ExecutionPlan>,
+    options: &ConfigOptions,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let options = options.extensions.get::<QuireOptions>();
+    if options.is_some_and(|options| !options.vector_joins) {
+        return Ok(plan);
+    }
+    Ok(vector_join(&plan)?.unwrap_or(plan))
+}
+
+/// What takes the place of a join; `None` if it stays.
+fn vector_join(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(join) = plan.downcast_ref::<HashJoinExec>() else {
+        return Ok(None);
+    };
+    if !is_covered(join) {
+        return Ok(None);
+    }
+    let Some(keys) = JoinKeys::of(join)? else {
+        return Ok(None);
+    };
+    let join = VectorJoin::new(join.builder().build()?, keys);
+    Ok(Some(Arc::new(VectorHashJoinExec::new(join))))
+}
+
+fn is_covered(join: &HashJoinExec) -> bool {
+    use JoinType::{Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi};
+    let kind = join.join_type();
+    *join.partition_mode() == PartitionMode::CollectLeft
+        && matches!(
+            kind,
+            Inner | Left | LeftAnti | LeftSemi | Right | RightAnti | RightSemi
+        )
+        && join.null_equality() == NullEquality::NullEqualsNothing
+        && !join.null_aware
+        && join.fetch().is_none()
+}

@@ -1,0 +1,245 @@
+//! The rows of a join, from those of one partition of its probe side.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{RecordBatch, UInt32Array};
+use datafusion::arrow::compute::BatchCoalescer;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{JoinType, Result};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::metrics::{Count, Time};
+use futures::StreamExt;
+use quire_vector::{MatchCursor, NO_KEY};
+
+use super::build_side::IndexedBuildSide;
+use super::join_index::key_values;
+use super::join_shape::{JoinShape, SideRows};
+use super::probe_rows::{unmatched, with_match, with_unmatched};
+
+/// A partition of a join under way.
+pub(super) struct JoinProbe {
+    shape: Arc<JoinShape>,
+    build: Arc<IndexedBuildSide>,
+    rows: SendableRecordBatchStream,
+    probe_schema: SchemaRef,
+    batch_rows: usize,
+    /// Results, until they are a batch.
+    results: BatchCoalescer,
+    /// The numbers of the keys of a batch, whose memory is used again for the next.
+    numbers: Vec<u32>,
+    state: ProbeState,
+    metrics: ProbeMetrics,
+}
+
+/// What is counted of a partition.
+pub(super) struct ProbeMetrics {
+    pub(super) elapsed: Time,
+    pub(super) rows: Count,
+}
+
+enum ProbeState {
+    /// The next batch of the probe side comes.
+    Reading,
+    /// A batch, whose rows have been matched up to the cursor.
+    Matching(RecordBatch, MatchCursor),
+    /// Rows of the build side of the result, of which so many have been handed on.
+    OfBuild(Vec<u32>, usize),
+    Ended,
+}
+
+impl JoinProbe {
+    pub(super) fn new(
+        shape: Arc<JoinShape>,
+        build: Arc<IndexedBuildSide>,
+        rows: SendableRecordBatchStream,
+        batch_rows: usize,
+        metrics: ProbeMetrics,
+    ) -> Self {
+        let batch_rows = batch_rows.max(1);
+        let results = BatchCoalescer::new(Arc::clone(&shape.schema), batch_rows);
+        Self {
+            probe_schema: rows.schema(),
+            results: results.with_biggest_coalesce_batch_size(Some(batch_rows / 2)),
+            shape,
+            build,
+            rows,
+            batch_rows,
+            numbers: Vec::new(),
+            state: ProbeState::Reading,
+            metrics,
+        }
+    }
+
+    /// The next batch of the result, and what comes behind it.
+    pub(super) async fn next(mut self) -> Result<Option<(RecordBatch, Self)>> {
+        loop {
+            if let Some(batch) = self.results.next_completed_batch() {
+                return Ok(Some((batch, self)));
+            }
+            let elapsed = self.metrics.elapsed.clone();
+            self.state = match std::mem::replace(&mut self.state, ProbeState::Ended) {
+                ProbeState::Reading => {
+                    let batch = self.rows.next().await.transpose()?;
+                    let _timed = elapsed.timer();
+                    match batch {
+                        Some(batch) => self.begin(batch)?,
+                        None => self.behind_probe_side()?,
+                    }
+                }
+                ProbeState::Matching(batch, cursor) => {
+                    let _timed = elapsed.timer();
+                    self.matched(batch, cursor)?
+                }
+                ProbeState::OfBuild(rows, start) => {
+                    let _timed = elapsed.timer();
+                    self.rows_of_build(rows, start)?
+                }
+                ProbeState::Ended => return Ok(None),
+            }
+        }
+    }
+
+    /// Looks up the keys of a batch.
+    fn begin(&mut self, batch: RecordBatch) -> Result<ProbeState> {
+        let row_count = batch.num_rows();
+        self.metrics.rows.add(row_count);
+        let values = key_values(&self.shape.probe_keys, &batch)?;
+        let index = &self.build.index;
+        index.look_up(&values, row_count, &mut self.numbers)?;
+        if self.shape.filter.is_some() {
+            return Ok(ProbeState::Matching(batch, MatchCursor::default()));
+        }
+        match (&self.build.matched, self.shape.kind) {
+            (Some(matched), _) if matched.are_numbers() => matched.mark(&self.numbers),
+            (_, kind @ (JoinType::RightSemi | JoinType::RightAnti)) => {
+                let is_wanted = |number: &u32| (*number != NO_KEY) == (kind == JoinType::RightSemi);
+                let rows = (0..).zip(&self.numbers);
+                let rows = rows.filter_map(|(row, number)| is_wanted(number).then_some(row));
+                let rows = rows.collect::<Vec<u32>>().into();
+                self.hand_on_probe_rows(&batch, &rows)?;
+            }
+            _ => return Ok(ProbeState::Matching(batch, MatchCursor::default())),
+        }
+        Ok(ProbeState::Reading)
+    }
+
+    /// Matches rows of a batch, some of them if they have many matches.
+    fn matched(&mut self, batch: RecordBatch, mut cursor: MatchCursor) -> Result<ProbeState> {
+        let first = cursor.row;
+        // A row of the result that follows one of the probe side depends on all of its matches.
+        let whole_rows = self.shape.follows_probe_rows();
+        let (mut build, mut probe) = (Vec::new(), Vec::new());
+        self.build.index.lists.matches(
+            &self.numbers,
+            &mut cursor,
+            self.batch_rows,
+            whole_rows,
+            &mut build,
+            &mut probe,
+        );
+        let of_build = (&self.build.batch, UInt32Array::from(build));
+        let of_probe = (&batch, UInt32Array::from(probe));
+        let (build, probe) = self.shape.passing(of_build, of_probe)?;
+        let rows = first as u32..cursor.row as u32;
+        self.hand_on_pairs(&batch, build, probe, rows)?;
+        Ok(match cursor.row < batch.num_rows() {
+            true => ProbeState::Matching(batch, cursor),
+            false => ProbeState::Reading,
+        })
+    }
+
+    /// What the result has for the pairs of some rows of the probe side.
+    fn hand_on_pairs(
+        &mut self,
+        batch: &RecordBatch,
+        build: UInt32Array,
+        probe: UInt32Array,
+        rows: std::ops::Range<u32>,
+    ) -> Result<()> {
+        if let Some(matched) = &self.build.matched {
+            matched.mark(build.values());
+        }
+        match self.shape.kind {
+            JoinType::Inner | JoinType::Left => self.hand_on(batch, &build, &probe),
+            JoinType::Right => {
+                let (build, probe) = with_unmatched(&build, &probe, rows);
+                self.hand_on(batch, &build, &probe)
+            }
+            JoinType::RightSemi => self.hand_on_probe_rows(batch, &with_match(&probe)),
+            JoinType::RightAnti => self.hand_on_probe_rows(batch, &unmatched(&probe, rows)),
+            _ => Ok(()),
+        }
+    }
+
+    fn hand_on(
+        &mut self,
+        batch: &RecordBatch,
+        build: &UInt32Array,
+        probe: &UInt32Array,
+    ) -> Result<()> {
+        // Each row once, in their order: pairs of the probe side are ascending, and unique where the rows of a key are.
+        let are_all = probe.len() == batch.num_rows() && self.build.index.lists.are_unique();
+        let of_probe = match are_all {
+            true => SideRows::All,
+            false => SideRows::Some(probe),
+        };
+        let of_build = (&self.build.batch, SideRows::Some(build));
+        let result = self
+            .shape
+            .result(probe.len(), of_build, (batch, of_probe))?;
+        self.push(result)
+    }
+
+    fn hand_on_probe_rows(&mut self, batch: &RecordBatch, rows: &UInt32Array) -> Result<()> {
+        let of_probe = match rows.len() == batch.num_rows() {
+            true => SideRows::All,
+            false => SideRows::Some(rows),
+        };
+        let of_build = (&self.build.batch, SideRows::All);
+        let result = self.shape.result(rows.len(), of_build, (batch, of_probe))?;
+        self.push(result)
+    }
+
+    /// Puts rows behind those that wait to be a batch. Many rows become batches of their own, without a copy.
+    fn push(&mut self, result: RecordBatch) -> Result<()> {
+        if result.num_rows() > self.batch_rows / 2 {
+            self.results.finish_buffered_batch()?;
+        }
+        for start in (0..result.num_rows()).step_by(self.batch_rows) {
+            let rows = self.batch_rows.min(result.num_rows() - start);
+            self.results.push_batch(result.slice(start, rows))?;
+        }
+        Ok(())
+    }
+
+    /// What comes when the probe side has ended: rows of the build side, from the partition that ends last.
+    fn behind_probe_side(&mut self) -> Result<ProbeState> {
+        self.rows = Box::pin(datafusion::physical_plan::EmptyRecordBatchStream::new(
+            Arc::clone(&self.probe_schema),
+        ));
+        if let Some(matched) = &self.build.matched
+            && matched.ended()
+        {
+            let are_marked = self.shape.kind == JoinType::LeftSemi;
+            let row_count = self.build.batch.num_rows();
+            let rows = matched.rows(&self.build.index.lists, row_count, are_marked);
+            return Ok(ProbeState::OfBuild(rows, 0));
+        }
+        self.results.finish_buffered_batch()?;
+        Ok(ProbeState::Ended)
+    }
+
+    fn rows_of_build(&mut self, rows: Vec<u32>, start: usize) -> Result<ProbeState> {
+        let end = rows.len().min(start + self.batch_rows);
+        let chunk = UInt32Array::from(rows[start..end].to_vec());
+        let result = self
+            .shape
+            .result_of_build(&self.build.batch, &chunk, &self.probe_schema)?;
+        self.push(result)?;
+        if end < rows.len() {
+            return Ok(ProbeState::OfBuild(rows, end));
+        }
+        self.results.finish_buffered_batch()?;
+        Ok(ProbeState::Ended)
+    }
+}

@@ -1,0 +1,201 @@
+//! Hash joins by an index of ranks or of packed keys, beside those of DataFusion's operator and beside nested loops.
+
+use quire::{Connection, Database};
+
+use crate::support::{Random, database, explained, rows, sorted_rows};
+
+/// Two tables whose keys have many types, with duplicates, NULLs and keys that only one side has.
+fn sides() -> Database {
+    let database = database();
+    let mut connection = database.connect();
+    for (table, row_count, step) in [("l", 900, 7), ("r", 700, 11)] {
+        rows(
+            &mut connection,
+            &format!(
+                "CREATE TABLE {table} AS SELECT i, i * {step} % 401 AS dense, \
+                   CAST(CASE WHEN i % 13 = 0 THEN NULL ELSE i % 90 END AS SMALLINT) AS small, \
+                   CAST(i * {step} % 500 * 4000000 AS INTEGER) AS sparse, \
+                   CASE WHEN i % 11 = 0 THEN NULL ELSE (i * {step} % 400 - 200) * 46116860184273 END AS large, \
+                   DATE '2020-01-01' + CAST(i * {step} % 300 AS INTEGER) AS day, \
+                   CAST(i % 200 * 1.25 AS DECIMAL(10,2)) AS amount, \
+                   i % 3 = 0 AS flag, \
+                   CASE WHEN i % 17 = 0 THEN NULL ELSE 'k' || i * {step} % 350 END AS short, \
+                   repeat('b', i % 3 * 10) || i * {step} % 350 AS long \
+                 FROM generate_series(1, {row_count}) AS g(i)"
+            ),
+        );
+    }
+    database
+}
+
+const KEYS: [&str; 10] = [
+    "dense", "small", "sparse", "large", "day", "amount", "flag", "short", "long", "i",
+];
+
+/// A join of each kind over random keys, and the same where only nested loops can find the pairs.
+fn query(random: &mut Random) -> [String; 2] {
+    let mut keys: Vec<&str> = (0..1 + random.below(3))
+        .map(|_| random.pick(&KEYS))
+        .collect();
+    // Pairs of few keys alone would be hundreds of thousands.
+    if keys.iter().all(|key| ["flag", "small"].contains(key)) {
+        keys.push("i");
+    }
+    let residual = random.pick(&[
+        "",
+        "",
+        " AND l.i < r.i",
+        " AND l.i % 5 <> r.i % 5",
+        " AND l.i > 2000",
+    ]);
+    let filter = random.pick(&["TRUE", "TRUE", "l.i % 3 = 1", "l.i < 0"]);
+    let kind = random.below(8);
+    let joined = |equals: fn(&str) -> String| {
+        let on: Vec<String> = keys.iter().map(|key| equals(key)).collect();
+        let on = format!("{}{residual}", on.join(" AND "));
+        match kind {
+            0 => format!(
+                "SELECT l.i, l.long FROM l WHERE {filter} AND EXISTS (SELECT 1 FROM r WHERE {on})"
+            ),
+            1 => format!(
+                "SELECT l.i, l.short FROM l WHERE {filter} AND NOT EXISTS (SELECT 1 FROM r WHERE {on})"
+            ),
+            2 => format!(
+                "SELECT l.i, r.i, l.long, r.short FROM l LEFT JOIN r ON {on} WHERE {filter}"
+            ),
+            3 => format!("SELECT l.i, r.i, l.long, r.short FROM l RIGHT JOIN r ON {on}"),
+            4 => format!("SELECT l.i, r.i FROM l FULL JOIN r ON {on}"),
+            5 => format!(
+                "SELECT count(*), sum(l.i), min(r.long) FROM l JOIN r ON {on} WHERE {filter}"
+            ),
+            _ => format!("SELECT l.i, r.i, l.long, r.day FROM l JOIN r ON {on} WHERE {filter}"),
+        }
+    };
+    [
+        joined(|key| format!("l.{key} = r.{key}")),
+        joined(|key| format!("(l.{key} = r.{key}) IS TRUE")),
+    ]
+}
+
+fn set(database: &Database, settings: &[&str]) -> Connection {
+    let mut connection = database.connect();
+    for setting in settings {
+        rows(&mut connection, setting);
+    }
+    connection
+}
+
+#[test]
+fn joins_do_not_depend_on_the_index_of_their_keys() {
+    let database = sides();
+    let mut others = set(&database, &["SET quire.vector_joins = off"]);
+    let mut vectors = [
+        set(&database, &[]),
+        set(
+            &database,
+            &["SET batch_rows = 16", "SET quire.build_sides = off"],
+        ),
+        set(
+            &database,
+            &[
+                "SET threads = 3",
+                "SET quire.recorded_keys = off",
+                "SET quire.filter_pushdown = off",
+            ],
+        ),
+    ];
+    let mut random = Random(11);
+    for case in 0..100 {
+        let [sql, nested] = query(&mut random);
+        let expected = sorted_rows(&mut others, &nested);
+        assert!(
+            sorted_rows(&mut others, &sql) == expected,
+            "case {case}: {sql}"
+        );
+        for connection in &mut vectors {
+            assert!(
+                sorted_rows(connection, &sql) == expected,
+                "case {case}: {sql}"
+            );
+        }
+    }
+}
+
+#[test]
+fn joins_of_most_kinds_and_keys_have_an_index() {
+    let database = sides();
+    let mut connection = database.connect();
+    let mut indexed = |sql: &str| {
+        let plan = explained(&mut connection, "", sql);
+        plan.matches("vector hash join").count()
+    };
+    for key in KEYS {
+        assert_eq!(
+            indexed(&format!(
+                "SELECT l.i, r.i FROM l JOIN r ON l.{key} = r.{key}"
+            )),
+            1,
+            "{key}"
+        );
+    }
+    for kind in ["LEFT", "RIGHT"] {
+        assert_eq!(
+            indexed(&format!(
+                "SELECT l.i, r.i FROM l {kind} JOIN r ON l.long = r.long AND l.day = r.day"
+            )),
+            1
+        );
+    }
+    assert_eq!(
+        indexed("SELECT i FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.i = l.i)"),
+        1
+    );
+    // What stays: full joins, and NOT IN over what may be NULL.
+    assert_eq!(
+        indexed("SELECT l.i, r.i FROM l FULL JOIN r ON l.i = r.i"),
+        0
+    );
+    assert_eq!(
+        indexed("SELECT i FROM l WHERE small NOT IN (SELECT small FROM r)"),
+        0
+    );
+}
+
+/// A key that most rows of both sides have: its pairs are more than a batch, from one row of the probe side.
+#[test]
+fn the_pairs_of_one_row_are_more_than_a_batch() {
+    let mut connection = database().connect();
+    rows(
+        &mut connection,
+        "CREATE TABLE few AS SELECT i, 1 AS k FROM generate_series(1, 3) AS g(i)",
+    );
+    rows(
+        &mut connection,
+        "CREATE TABLE many AS SELECT i, CASE WHEN i % 4 = 0 THEN i ELSE 1 END AS k FROM generate_series(1, 40000) AS g(i)",
+    );
+    rows(&mut connection, "SET batch_rows = 100");
+    let mut value = |sql: &str| rows(&mut connection, sql).concat();
+    // The three rows with i = 1, 2, 3 each beside the 30,000 rows that are not divisible by 4.
+    let sum: i64 = (1..=40_000).filter(|i| i % 4 != 0).sum();
+    let expected = ["90000".to_owned(), (3 * sum).to_string()];
+    for kind in ["", "LEFT", "RIGHT"] {
+        let joined = format!(
+            "SELECT count(few.i), sum(many.i) FILTER (WHERE few.i IS NOT NULL) FROM many {kind} JOIN few ON many.k = few.k"
+        );
+        assert_eq!(value(&joined), expected, "{kind}");
+        let joined = format!(
+            "SELECT count(few.i), sum(many.i) FILTER (WHERE few.i IS NOT NULL) FROM few {kind} JOIN many ON many.k = few.k"
+        );
+        assert_eq!(value(&joined), expected, "{kind}");
+    }
+    assert_eq!(
+        value("SELECT count(*) FROM many RIGHT JOIN few ON many.k = few.k AND many.i < 0"),
+        ["3"]
+    );
+    assert_eq!(
+        value(
+            "SELECT count(*) FROM few WHERE NOT EXISTS (SELECT 1 FROM many WHERE many.k = few.k AND many.i = few.i + 39995)"
+        ),
+        ["1"]
+    );
+}
