@@ -11,6 +11,9 @@ const BUCKETS_MIN: usize = 1 << 7;
 /// Entries that are taken of those of a bucket, on average: above it, there are twice as many buckets.
 const TAKEN_MAX: usize = 5;
 
+/// In place of a candidate: no group has the hash.
+pub(super) const ABSENT: u32 = u32::MAX;
+
 /// Buckets of entries. The upper bits of a hash are the number of its bucket; what does not fit into that is in the next one with a free entry.
 #[derive(Debug)]
 pub(super) struct Buckets {
@@ -59,7 +62,8 @@ impl Buckets {
         self.buckets.capacity() * size_of::<Bucket>()
     }
 
-    /// For each hash one more than the number of a group with its tag, in its own bucket; 0 if there is none.
+    /// For each hash one more than the number of a group with its tag, in its own bucket. If there is none, [`ABSENT`] where no other bucket can
+    /// have one either, and 0 where it is full, so that the next one may.
     pub(super) fn candidates(&self, hashes: &[u64], groups: &mut [u32]) {
         candidates(&self.buckets, self.shift, hashes, groups);
     }
@@ -140,7 +144,9 @@ dispatch! {
                     same |= u32::from(*known == tag) << entry;
                 }
                 let first = bucket.groups[same.trailing_zeros() as usize % BUCKET_ENTRIES];
-                *group = first & u32::from(same != 0).wrapping_neg();
+                let is_full = bucket.groups[BUCKET_ENTRIES - 1] != 0;
+                let none = if is_full { 0 } else { ABSENT };
+                *group = if same != 0 { first } else { none };
             }
         }
 }
@@ -191,9 +197,10 @@ mod tests {
         assert_eq!(found(&buckets, u64::MAX), (0..100).collect::<Vec<_>>());
         assert_eq!(found(&buckets, 0), (1000..1100).collect::<Vec<_>>());
         assert_eq!(found(&buckets, 1 << 40), []);
-        // The candidate is one of its own bucket.
-        let mut groups = [7; 2];
-        buckets.candidates(&[u64::MAX, 1 << 40], &mut groups);
-        assert!((1..=8).contains(&groups[0]) && groups[1] == 0, "{groups:?}");
+        // The candidate is one of its own bucket. The first bucket is full, one in between has none.
+        let mut groups = [7; 3];
+        buckets.candidates(&[u64::MAX, 1 << 40, 1 << 63], &mut groups);
+        assert!((1..=8).contains(&groups[0]), "{groups:?}");
+        assert_eq!(groups[1..], [0, ABSENT]);
     }
 }

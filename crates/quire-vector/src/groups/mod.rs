@@ -16,7 +16,7 @@ use std::ops::Range;
 
 pub use self::key_rows::{GroupLayout, KeyRows, TextBuffers};
 
-use self::buckets::{Buckets, Probe};
+use self::buckets::{ABSENT, Buckets, Probe};
 use self::key_rows::{is_long, long_text};
 use self::text_arena::TextArena;
 use self::touch::touch;
@@ -168,6 +168,7 @@ impl GroupTable {
             for (row, hash) in hashes.iter().enumerate() {
                 groups.push(match candidates.found(row) {
                     Some(group) => group as u32,
+                    None if candidates.absent[row] => NO_KEY,
                     None => {
                         let key = keys.row(row, self.layout.words());
                         let probe = &mut self.buckets.probe(*hash);
@@ -242,6 +243,7 @@ impl GroupTable {
         let Candidates {
             groups,
             differences,
+            ..
         } = candidates;
         let known = groups[..row_count].iter();
         touch(known.map(|group| self.keys[*group as usize * words]));
@@ -400,6 +402,8 @@ struct Candidates {
     groups: [u32; ROWS_AHEAD],
     /// Not 0 where the row is not in the group.
     differences: [u64; ROWS_AHEAD],
+    /// Whether the row is in no group at all.
+    absent: [bool; ROWS_AHEAD],
 }
 
 impl Default for Candidates {
@@ -407,6 +411,7 @@ impl Default for Candidates {
         Self {
             groups: [0; ROWS_AHEAD],
             differences: [0; ROWS_AHEAD],
+            absent: [false; ROWS_AHEAD],
         }
     }
 }
@@ -414,9 +419,12 @@ impl Default for Candidates {
 impl Candidates {
     fn load(&mut self, hashes: &[u64], buckets: &Buckets) {
         buckets.candidates(hashes, &mut self.groups[..hashes.len()]);
-        for (group, difference) in self.groups.iter_mut().zip(&mut self.differences) {
-            *difference = u64::from(*group == 0);
-            *group = group.saturating_sub(1);
+        let rows = self.groups.iter_mut().zip(&mut self.differences);
+        for ((group, difference), absent) in rows.zip(&mut self.absent) {
+            *absent = *group == ABSENT;
+            let is_candidate = *group != 0 && !*absent;
+            *difference = u64::from(!is_candidate);
+            *group = if is_candidate { *group - 1 } else { 0 };
         }
     }
 

@@ -20,6 +20,9 @@ use super::join_index::{JoinIndex, JoinKeys, key_values};
 use super::matched_rows::MatchedRows;
 use super::pushed_filter::push_filter;
 
+/// The batches of the build side, and all of them as one, are in memory at the same time.
+const COPIES: usize = 2;
+
 /// All rows of the build side, and what finds them.
 pub(super) struct IndexedBuildSide {
     pub(super) batch: RecordBatch,
@@ -60,7 +63,7 @@ impl IndexedBuildSide {
         let mut batches = Vec::new();
         while let Some(batch) = rows.next().await {
             let batch = batch?;
-            reservation.try_grow(get_record_batch_memory_size(&batch))?;
+            reservation.try_grow(COPIES * get_record_batch_memory_size(&batch))?;
             metrics.rows.add(batch.num_rows());
             batches.push(batch);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::BatchCoalescer;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{JoinType, Result};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::metrics::{Count, Time};
@@ -25,6 +25,8 @@ pub(super) struct JoinProbe {
     batch_rows: usize,
     /// Results, until they are a batch.
     results: BatchCoalescer,
+    /// More rows than this become a batch by themselves, if anything is said.
+    copied_rows_max: Option<usize>,
     /// The numbers of the keys of a batch, whose memory is used again for the next.
     numbers: Vec<u32>,
     state: ProbeState,
@@ -57,9 +59,13 @@ impl JoinProbe {
     ) -> Self {
         let batch_rows = batch_rows.max(1);
         let results = BatchCoalescer::new(Arc::clone(&shape.schema), batch_rows);
+        // Rows with texts are always copied: those taken from the build side hold the bytes of all of its texts, which whoever keeps such rows
+        // would count once for each batch, and the copies hold their own.
+        let copied_rows_max = (!has_views(&shape.schema)).then_some(batch_rows / 2);
         Self {
             probe_schema: rows.schema(),
-            results: results.with_biggest_coalesce_batch_size(Some(batch_rows / 2)),
+            results: results.with_biggest_coalesce_batch_size(copied_rows_max),
+            copied_rows_max,
             shape,
             build,
             rows,
@@ -200,9 +206,12 @@ impl JoinProbe {
         self.push(result)
     }
 
-    /// Puts rows behind those that wait to be a batch. Many rows become batches of their own, without a copy.
+    /// Puts rows behind those that wait to be a batch.
     fn push(&mut self, result: RecordBatch) -> Result<()> {
-        if result.num_rows() > self.batch_rows / 2 {
+        if self
+            .copied_rows_max
+            .is_some_and(|rows| result.num_rows() > rows)
+        {
             self.results.finish_buffered_batch()?;
         }
         for start in (0..result.num_rows()).step_by(self.batch_rows) {
@@ -242,4 +251,12 @@ impl JoinProbe {
         self.results.finish_buffered_batch()?;
         Ok(ProbeState::Ended)
     }
+}
+
+/// Whether some columns are views of bytes that lie elsewhere.
+fn has_views(schema: &SchemaRef) -> bool {
+    let mut fields = schema.fields().iter();
+    let is_view =
+        |data_type: &DataType| matches!(data_type, DataType::Utf8View | DataType::BinaryView);
+    fields.any(|field| field.data_type().is_nested() || is_view(field.data_type()))
 }
