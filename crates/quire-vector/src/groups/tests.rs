@@ -214,8 +214,8 @@ fn equal_hashes_do_not_make_equal_keys() {
 #[test]
 fn keys_are_looked_up_without_being_added() {
     let key = |number: u64| {
-        let text =
-            (number % 3 > 0).then(|| format!("{number:>width$}", width = number as usize % 40));
+        let text = (!number.is_multiple_of(3))
+            .then(|| format!("{number:>width$}", width = number as usize % 40));
         (vec![number], vec![text.map(String::into_bytes)])
     };
     let keys: Vec<Key> = (0..3000).map(key).collect();
