@@ -34,6 +34,11 @@ pub(super) trait JoinStandIn: Debug + Send + Sync + Sized + 'static {
     /// The same for another form of the join, in a state of its own.
     fn with_join(&self, join: HashJoinExec) -> Self;
 
+    /// What the join that it runs has counted.
+    fn counted(&self) -> Option<MetricsSet> {
+        self.join().metrics()
+    }
+
     /// The rows of a partition.
     fn run(
         &self,
@@ -142,7 +147,7 @@ impl<S: JoinStandIn> ExecutionPlan for JoinStandInExec<S> {
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
-        let mut metrics = self.join().metrics().unwrap_or_default();
+        let mut metrics = self.stand_in.counted().unwrap_or_default();
         for metric in self.metrics.clone_inner().iter() {
             metrics.push(Arc::clone(metric));
         }

@@ -236,6 +236,8 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     let sides = OwnRule::of_operators("build_sides", build_sides::smaller_build_side)
         .switched(|options| options.build_sides);
     bounded::insert_before(&mut rules, bounded::SPILLING_JOINS, sides);
+    let collecting = vector_joins::collecting_rule();
+    bounded::insert_before(&mut rules, bounded::SPILLING_JOINS, collecting);
     // Behind all rules that look into windows, and before the one that has other windows count what they keep.
     let windows = OwnRule::of_operators("sorted_windows", sorted_windows::sorted_windows)
         .switched(|options| options.sorted_windows);

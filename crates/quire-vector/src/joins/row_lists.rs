@@ -20,6 +20,13 @@ pub struct MatchCursor {
     matched: usize,
 }
 
+impl MatchCursor {
+    /// Whether some matches of its row have come, and others have not.
+    pub fn is_within_row(&self) -> bool {
+        self.matched > 0
+    }
+}
+
 impl RowLists {
     /// The lists of rows with these numbers, all below `number_count` or [`NO_KEY`]. Each number below it has a row.
     ///
@@ -88,14 +95,12 @@ impl RowLists {
     }
 
     /// Appends pairs of matching rows, those of the build side to `build` and those of the probe side to `probe`, from the cursor on, until there
-    /// are `limit` of them or the numbers of the probe side's rows end. With `whole_rows`, all matches of a row come together, however many they
-    /// are.
+    /// are `limit` of them or the numbers of the probe side's rows end.
     pub fn matches(
         &self,
         numbers: &[u32],
         cursor: &mut MatchCursor,
         limit: usize,
-        whole_rows: bool,
         build: &mut Vec<u32>,
         probe: &mut Vec<u32>,
     ) {
@@ -110,7 +115,7 @@ impl RowLists {
                 let (start, list_end) = (starts[number as usize], starts[number as usize + 1]);
                 let list = &rows[start as usize..list_end as usize][cursor.matched..];
                 let fitting = end - build.len();
-                if list.len() > fitting && !whole_rows {
+                if list.len() > fitting {
                     build.extend_from_slice(&list[..fitting]);
                     probe.resize(build.len(), cursor.row as u32);
                     cursor.matched += fitting;
@@ -186,7 +191,6 @@ mod tests {
             build_keys in proptest::collection::vec(proptest::option::weighted(0.9, 0_u8..30), 0..60),
             probe_keys in proptest::collection::vec(proptest::option::weighted(0.9, 0_u8..40), 0..60),
             limit in 1_usize..20,
-            whole_rows in any::<bool>(),
             is_reversed in any::<bool>(),
         ) {
             let (mut numbers, count) = numbered(&build_keys);
@@ -206,10 +210,9 @@ mod tests {
             while cursor.row < probes.len() {
                 let (mut build, mut probe) = (vec![7], vec![8]);
                 let from = cursor;
-                lists.matches(&probes, &mut cursor, limit, whole_rows, &mut build, &mut probe);
+                lists.matches(&probes, &mut cursor, limit, &mut build, &mut probe);
                 prop_assert!(cursor != from && build.len() == probe.len());
-                prop_assert!(whole_rows || build.len() <= 1 + limit);
-                prop_assert!(!whole_rows || cursor.matched == 0);
+                prop_assert!(build.len() <= 1 + limit);
                 found.extend(build.into_iter().zip(probe).skip(1));
             }
             let mut expected = Vec::new();

@@ -24,8 +24,8 @@ pub(crate) const CATALOG_NAME: &str = "quire";
 pub(crate) const SCHEMA_NAME: &str = "public";
 
 /// Build sides of joins up to this size are not partitioned but shared between threads.
-const SHARED_BUILD_BYTES: usize = 1 << 30;
-const SHARED_BUILD_ROWS: usize = 32 << 20;
+const SHARED_BUILD_BYTES: usize = 64 << 20;
+const SHARED_BUILD_ROWS: usize = 2 << 20;
 
 /// The setting that chooses the machine for queries, and what it may be.
 const ENGINE: &str = "quire.engine";

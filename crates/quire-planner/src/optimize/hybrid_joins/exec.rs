@@ -8,7 +8,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::Partitioning;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::metrics::{
-    BaselineMetrics, ExecutionPlanMetricsSet, RecordOutput, SpillMetrics,
+    BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet, RecordOutput, SpillMetrics,
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, PlanProperties};
@@ -74,7 +74,7 @@ impl HybridJoin {
         }
     }
 
-    /// What reads the inputs. Only what is in parts is counted here, as a join in memory counts itself.
+    /// What reads the inputs.
     fn template(&self, metrics: &ExecutionPlanMetricsSet) -> JoinTemplate {
         JoinTemplate {
             join: Arc::clone(&self.join),
@@ -139,6 +139,16 @@ impl JoinStandIn for HybridJoin {
 
     fn with_join(&self, join: HashJoinExec) -> Self {
         Self::new(join, self.bytes_max)
+    }
+
+    /// Only what is in parts is counted by itself.
+    fn counted(&self) -> Option<MetricsSet> {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let inputs = found.as_ref().and_then(|found| found.peek()?.as_ref().ok());
+        match inputs.map(Arc::as_ref) {
+            Some(FoundJoinInputs::InMemory(join)) => join.metrics(),
+            _ => self.join.metrics(),
+        }
     }
 
     fn run(

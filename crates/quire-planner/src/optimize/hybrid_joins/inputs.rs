@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::utils::memory::get_record_batch_memory_size;
+use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -148,9 +148,11 @@ impl JoinTemplate {
         let memory = MemoryConsumer::new("build side of a join");
         let memory = memory.with_can_spill(true).register(context.memory_pool());
         let mut batches = Vec::new();
+        // Batches may be slices of the same arrays, as those of an aggregation are.
+        let mut counted = RecordBatchMemoryCounter::new();
         while let Some(batch) = rows.try_next().await? {
-            let bytes = held_bytes(&batch);
-            batches.push(batch);
+            let bytes = COPIES * counted.count_batch(&batch) + batch.num_rows() * ENTRY_BYTES;
+            batches.push((batch, bytes));
             if memory.size() + bytes > self.bytes_max || memory.try_grow(bytes).is_err() {
                 return Ok(BuildSide::TooLarge(continued(batches, rows, memory)));
             }
@@ -228,23 +230,18 @@ fn in_memory(join: HashJoinExecBuilder, context: &TaskContext) -> Result<Arc<dyn
     vector_join_where_on(join.build_exec()?, context.session_config().options())
 }
 
-/// What has been collected and what comes behind it. Batches give their memory back as they are read.
+/// What has been collected, with the bytes that are held for it, and what comes behind it. Batches give their memory back as they are read.
 fn continued(
-    batches: Vec<RecordBatch>,
+    batches: Vec<(RecordBatch, usize)>,
     rest: Fuse<SendableRecordBatchStream>,
     memory: MemoryReservation,
 ) -> SendableRecordBatchStream {
     let schema = rest.get_ref().schema();
-    let collected = stream::iter(batches).map(move |batch| {
-        memory.shrink(held_bytes(&batch).min(memory.size()));
+    let collected = stream::iter(batches).map(move |(batch, bytes)| {
+        memory.shrink(bytes.min(memory.size()));
         Ok(batch)
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, collected.chain(rest)))
-}
-
-/// What a join holds for the rows of its build side.
-fn held_bytes(batch: &RecordBatch) -> usize {
-    COPIES * get_record_batch_memory_size(batch) + batch.num_rows() * ENTRY_BYTES
 }
 
 fn pairs(left: Vec<SpilledPart>, right: Vec<SpilledPart>) -> Vec<JoinPart> {

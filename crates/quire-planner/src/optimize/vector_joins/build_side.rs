@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
-use datafusion::common::utils::memory::get_record_batch_memory_size;
+use datafusion::common::utils::memory::{RecordBatchMemoryCounter, get_record_batch_memory_size};
 use datafusion::common::{DataFusionError, JoinType, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -14,6 +14,7 @@ use datafusion::physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, Gauge, MetricBuilder, Time,
 };
 use futures::StreamExt;
+use quire_error::interruption::Interruption;
 use quire_vector::GROUPS_MAX;
 
 use super::join_index::{JoinIndex, JoinKeys, key_values};
@@ -61,9 +62,11 @@ impl IndexedBuildSide {
         let reservation = consumer.register(context.memory_pool());
         let mut rows = join.left().execute(0, Arc::clone(&context))?;
         let mut batches = Vec::new();
+        // Batches may be slices of the same arrays, as those of an aggregation are.
+        let mut counted = RecordBatchMemoryCounter::new();
         while let Some(batch) = rows.next().await {
             let batch = batch?;
-            reservation.try_grow(COPIES * get_record_batch_memory_size(&batch))?;
+            reservation.try_grow(COPIES * counted.count_batch(&batch))?;
             metrics.rows.add(batch.num_rows());
             batches.push(batch);
         }
@@ -92,7 +95,8 @@ impl IndexedBuildSide {
         let of_build = join.on().iter().map(|(key, _)| Arc::clone(key));
         let of_build: Vec<Arc<dyn PhysicalExpr>> = of_build.collect();
         let values = key_values(&of_build, &batch)?;
-        let index = Arc::new(JoinIndex::new(keys, &values, row_count)?);
+        let interruption = Interruption::of(context.session_config().options());
+        let index = Arc::new(JoinIndex::new(keys, &values, row_count, &interruption)?);
         push_filter(join, &index, &values, context)?;
         let side = Self {
             matched: matched_rows(join, &index, row_count),

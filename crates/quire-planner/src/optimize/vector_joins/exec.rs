@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder};
@@ -88,6 +88,10 @@ impl JoinStandIn for VectorJoin {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
+        let left = self.join.left().properties().partitioning.partition_count();
+        if left != 1 {
+            return internal_err!("the build side of a join has {left} partitions");
+        }
         let build = self.build_side(metrics, partition, &context);
         let shape = Arc::new(JoinShape::of(&self.join));
         let schema = Arc::clone(&shape.schema);

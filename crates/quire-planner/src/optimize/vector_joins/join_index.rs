@@ -13,6 +13,7 @@ use datafusion::arrow::datatypes::{
 use datafusion::common::{Result, exec_err};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::joins::HashJoinExec;
+use quire_error::interruption::Interruption;
 use quire_vector::{GroupTable, KeyRanks, KeyRows, NO_KEY, RowLists};
 
 use crate::optimize::packed_keys::PackedKeys;
@@ -87,7 +88,12 @@ enum KeyNumbers {
 
 impl JoinIndex {
     /// The index of the keys of all rows.
-    pub(super) fn new(keys: JoinKeys, values: &[ArrayRef], row_count: usize) -> Result<Self> {
+    pub(super) fn new(
+        keys: JoinKeys,
+        values: &[ArrayRef],
+        row_count: usize,
+        interruption: &Interruption,
+    ) -> Result<Self> {
         let (numbers, of_rows, key_count) = match ranks(&keys, values, row_count)? {
             Some(ranks) => {
                 let mut of_rows = Vec::with_capacity(row_count);
@@ -97,7 +103,7 @@ impl JoinIndex {
             }
             None => {
                 let seed = RandomState::new().hash_one(0);
-                let (table, of_rows) = grouped(&keys, values, row_count, seed)?;
+                let (table, of_rows) = grouped(&keys, values, row_count, seed, interruption)?;
                 let key_count = table.group_count();
                 (KeyNumbers::Groups { table, seed }, of_rows, key_count)
             }
@@ -217,6 +223,7 @@ fn grouped(
     values: &[ArrayRef],
     row_count: usize,
     seed: u64,
+    interruption: &Interruption,
 ) -> Result<(GroupTable, Vec<u32>)> {
     let nulls = any_null(values);
     let mut table = GroupTable::new(keys.packed.layout());
@@ -225,6 +232,7 @@ fn grouped(
     let mut groups = Vec::new();
     match nulls {
         None => for_each_chunk(values, row_count, |values, count| {
+            interruption.check()?;
             let buffers = keys.packed.pack(values, count, seed, &mut rows)?;
             groups.clear();
             table.find(&rows, &buffers, &mut groups);
@@ -238,7 +246,8 @@ fn grouped(
                 .iter()
                 .map(|values| datafusion::arrow::compute::filter(values, &kept));
             let values = values.collect::<std::result::Result<Vec<_>, _>>()?;
-            let (table_of_kept, of_kept) = grouped(keys, &values, kept.true_count(), seed)?;
+            let (table_of_kept, of_kept) =
+                grouped(keys, &values, kept.true_count(), seed, interruption)?;
             table = table_of_kept;
             let mut of_kept = of_kept.into_iter();
             numbers.extend(nulls.iter().map(|is_valid| {

@@ -49,14 +49,6 @@ impl JoinShape {
         }
     }
 
-    /// Whether each row of the result is a row of the probe side, with what matches it or without.
-    pub(super) fn follows_probe_rows(&self) -> bool {
-        matches!(
-            self.kind,
-            JoinType::Right | JoinType::RightSemi | JoinType::RightAnti
-        )
-    }
-
     /// Rows of the result; NULL among the rows of a side stands for none.
     pub(super) fn result(
         &self,

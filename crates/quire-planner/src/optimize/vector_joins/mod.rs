@@ -31,10 +31,39 @@ use exec::VectorJoin;
 use join_index::JoinKeys;
 
 use super::own_rule::OwnRule;
+use super::row_sizes::RowSizes;
 
 /// Puts the operator in the place of hash joins.
 pub(super) fn rule() -> OwnRule {
     OwnRule::of_operators("vector_joins", vector_join).switched(|options| options.vector_joins)
+}
+
+/// The index of one thread over a build side of this size takes less time than to divide the rows of both sides.
+const COLLECTED_BYTES_MAX: usize = 1 << 30;
+
+/// A join whose build side is collected, in place of one that divides both sides, if it is to have an index. Before anything is placed below joins for them.
+pub(super) fn collecting_rule() -> OwnRule {
+    OwnRule::of_operators("collected_build_sides", collecting)
+        .switched(|options| options.vector_joins)
+}
+
+fn collecting(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let join = plan.downcast_ref::<HashJoinExec>();
+    let Some(join) = join.filter(|join| *join.partition_mode() == PartitionMode::Partitioned)
+    else {
+        return Ok(None);
+    };
+    if !is_covered(join) || JoinKeys::of(join)?.is_none() {
+        return Ok(None);
+    }
+    let bytes = RowSizes::of(join.left().as_ref()).bytes_by_types();
+    if bytes.is_none_or(|bytes| bytes > COLLECTED_BYTES_MAX) {
+        return Ok(None);
+    }
+    let collecting = join
+        .builder()
+        .with_partition_mode(PartitionMode::CollectLeft);
+    collecting.build_exec().map(Some)
 }
 
 /// What takes the place of a join that a running operator has made, unless the options say that it stays.
@@ -54,7 +83,7 @@ fn vector_join(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Execution
     let Some(join) = plan.downcast_ref::<HashJoinExec>() else {
         return Ok(None);
     };
-    if !is_covered(join) {
+    if !is_covered(join) || *join.partition_mode() != PartitionMode::CollectLeft {
         return Ok(None);
     }
     let Some(keys) = JoinKeys::of(join)? else {
@@ -67,12 +96,10 @@ fn vector_join(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Execution
 fn is_covered(join: &HashJoinExec) -> bool {
     use JoinType::{Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi};
     let kind = join.join_type();
-    *join.partition_mode() == PartitionMode::CollectLeft
-        && matches!(
-            kind,
-            Inner | Left | LeftAnti | LeftSemi | Right | RightAnti | RightSemi
-        )
-        && join.null_equality() == NullEquality::NullEqualsNothing
+    matches!(
+        kind,
+        Inner | Left | LeftAnti | LeftSemi | Right | RightAnti | RightSemi
+    ) && join.null_equality() == NullEquality::NullEqualsNothing
         && !join.null_aware
         && join.fetch().is_none()
 }

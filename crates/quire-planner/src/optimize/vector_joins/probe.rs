@@ -14,7 +14,7 @@ use quire_vector::{MatchCursor, NO_KEY};
 use super::build_side::IndexedBuildSide;
 use super::join_index::key_values;
 use super::join_shape::{JoinShape, SideRows};
-use super::probe_rows::{unmatched, with_match, with_unmatched};
+use super::probe_rows::ProbeRows;
 
 /// A partition of a join under way.
 pub(super) struct JoinProbe {
@@ -42,8 +42,8 @@ pub(super) struct ProbeMetrics {
 enum ProbeState {
     /// The next batch of the probe side comes.
     Reading,
-    /// A batch, whose rows have been matched up to the cursor.
-    Matching(RecordBatch, MatchCursor),
+    /// A batch, whose rows have been matched up to the cursor; and whether a match of the cursor's row has been seen.
+    Matching(RecordBatch, MatchCursor, bool),
     /// Rows of the build side of the result, of which so many have been handed on.
     OfBuild(Vec<u32>, usize),
     Ended,
@@ -92,9 +92,9 @@ impl JoinProbe {
                         None => self.behind_probe_side()?,
                     }
                 }
-                ProbeState::Matching(batch, cursor) => {
+                ProbeState::Matching(batch, cursor, is_seen) => {
                     let _timed = elapsed.timer();
-                    self.matched(batch, cursor)?
+                    self.matched(batch, cursor, is_seen)?
                 }
                 ProbeState::OfBuild(rows, start) => {
                     let _timed = elapsed.timer();
@@ -113,7 +113,7 @@ impl JoinProbe {
         let index = &self.build.index;
         index.look_up(&values, row_count, &mut self.numbers)?;
         if self.shape.filter.is_some() {
-            return Ok(ProbeState::Matching(batch, MatchCursor::default()));
+            return Ok(ProbeState::Matching(batch, MatchCursor::default(), false));
         }
         match (&self.build.matched, self.shape.kind) {
             (Some(matched), _) if matched.are_numbers() => matched.mark(&self.numbers),
@@ -124,32 +124,40 @@ impl JoinProbe {
                 let rows = rows.collect::<Vec<u32>>().into();
                 self.hand_on_probe_rows(&batch, &rows)?;
             }
-            _ => return Ok(ProbeState::Matching(batch, MatchCursor::default())),
+            _ => return Ok(ProbeState::Matching(batch, MatchCursor::default(), false)),
         }
         Ok(ProbeState::Reading)
     }
 
     /// Matches rows of a batch, some of them if they have many matches.
-    fn matched(&mut self, batch: RecordBatch, mut cursor: MatchCursor) -> Result<ProbeState> {
-        let first = cursor.row;
-        // A row of the result that follows one of the probe side depends on all of its matches.
-        let whole_rows = self.shape.follows_probe_rows();
+    fn matched(
+        &mut self,
+        batch: RecordBatch,
+        mut cursor: MatchCursor,
+        is_seen: bool,
+    ) -> Result<ProbeState> {
+        let first = cursor.row as u32;
         let (mut build, mut probe) = (Vec::new(), Vec::new());
         self.build.index.lists.matches(
             &self.numbers,
             &mut cursor,
             self.batch_rows,
-            whole_rows,
             &mut build,
             &mut probe,
         );
         let of_build = (&self.build.batch, UInt32Array::from(build));
         let of_probe = (&batch, UInt32Array::from(probe));
         let (build, probe) = self.shape.passing(of_build, of_probe)?;
-        let rows = first as u32..cursor.row as u32;
-        self.hand_on_pairs(&batch, build, probe, rows)?;
+        let next = cursor.row as u32;
+        let is_next_seen = cursor.is_within_row()
+            && (is_seen && next == first || probe.values().last() == Some(&next));
+        let rows = ProbeRows {
+            complete: first..next,
+            seen: is_seen.then_some(first),
+        };
+        self.hand_on_pairs(&batch, build, probe, &rows)?;
         Ok(match cursor.row < batch.num_rows() {
-            true => ProbeState::Matching(batch, cursor),
+            true => ProbeState::Matching(batch, cursor, is_next_seen),
             false => ProbeState::Reading,
         })
     }
@@ -160,7 +168,7 @@ impl JoinProbe {
         batch: &RecordBatch,
         build: UInt32Array,
         probe: UInt32Array,
-        rows: std::ops::Range<u32>,
+        rows: &ProbeRows,
     ) -> Result<()> {
         if let Some(matched) = &self.build.matched {
             matched.mark(build.values());
@@ -168,11 +176,11 @@ impl JoinProbe {
         match self.shape.kind {
             JoinType::Inner | JoinType::Left => self.hand_on(batch, &build, &probe),
             JoinType::Right => {
-                let (build, probe) = with_unmatched(&build, &probe, rows);
+                let (build, probe) = rows.with_unmatched(&build, &probe);
                 self.hand_on(batch, &build, &probe)
             }
-            JoinType::RightSemi => self.hand_on_probe_rows(batch, &with_match(&probe)),
-            JoinType::RightAnti => self.hand_on_probe_rows(batch, &unmatched(&probe, rows)),
+            JoinType::RightSemi => self.hand_on_probe_rows(batch, &rows.matched(&probe)),
+            JoinType::RightAnti => self.hand_on_probe_rows(batch, &rows.unmatched(&probe)),
             _ => Ok(()),
         }
     }
