@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use datafusion::arrow::array::UInt32Array;
 use datafusion::arrow::array::builder::UInt32Builder;
-use datafusion::arrow::array::{Array, UInt32Array};
 
 /// Rows of a batch of the probe side, all of whose pairs have come, with these or before. The row behind them may have some pairs, too.
 pub(super) struct ProbeRows {
