@@ -59,6 +59,7 @@ mod settled_nodes;
 mod shared_planner;
 mod shared_rows;
 mod shared_subplans;
+mod shared_task;
 mod small_integers;
 mod sorted_inputs;
 mod sorted_windows;

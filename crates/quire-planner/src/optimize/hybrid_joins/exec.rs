@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::Partitioning;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
@@ -12,15 +12,14 @@ use datafusion::physical_plan::metrics::{
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, PlanProperties};
-use futures::future::{BoxFuture, Shared};
-use futures::{FutureExt, TryStreamExt, stream};
+use futures::future::BoxFuture;
+use futures::{TryStreamExt, stream};
 
 use super::inputs::{JoinInputs, JoinPart, JoinTemplate};
 use crate::optimize::join_stand_in::{JoinStandIn, JoinStandInExec};
+use crate::optimize::shared_task::SharedTask;
 
-/// The inputs of a join, as soon as the build side has been read.
-type FoundInputs = std::result::Result<Arc<FoundJoinInputs>, Arc<DataFusionError>>;
-
+/// The inputs of a join whose build side has been read.
 enum FoundJoinInputs {
     InMemory(Arc<dyn ExecutionPlan>),
     /// Those of each partition of the result, until it is read.
@@ -35,7 +34,7 @@ pub(in crate::optimize) struct HybridJoin {
     /// What the build side may take in memory.
     bytes_max: usize,
     properties: Arc<PlanProperties>,
-    found: Mutex<Option<Shared<BoxFuture<'static, FoundInputs>>>>,
+    found: SharedTask<Arc<FoundJoinInputs>>,
 }
 
 impl HybridHashJoinExec {
@@ -70,7 +69,7 @@ impl HybridJoin {
             join: Arc::new(join),
             bytes_max,
             properties: Arc::new(properties),
-            found: Mutex::new(None),
+            found: SharedTask::default(),
         }
     }
 
@@ -88,23 +87,20 @@ impl HybridJoin {
         &self,
         template: &JoinTemplate,
         context: &Arc<TaskContext>,
-    ) -> Shared<BoxFuture<'static, FoundInputs>> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = || {
+    ) -> BoxFuture<'static, Result<Arc<FoundJoinInputs>>> {
+        self.found.result(|| {
             let (template, context) = (template.clone(), Arc::clone(context));
             let partition_count = self.properties.partitioning.partition_count();
-            let inputs = async move {
-                match template.inputs(context).await.map_err(Arc::new)? {
+            async move {
+                match template.inputs(context).await? {
                     JoinInputs::InMemory(join) => Ok(Arc::new(FoundJoinInputs::InMemory(join))),
                     JoinInputs::Parts(parts) => {
                         let dealt = dealt(parts, partition_count);
                         Ok(Arc::new(FoundJoinInputs::Parts(dealt)))
                     }
                 }
-            };
-            inputs.boxed().shared()
-        };
-        found.get_or_insert_with(start).clone()
+            }
+        })
     }
 }
 
@@ -143,9 +139,7 @@ impl JoinStandIn for HybridJoin {
 
     /// Only what is in parts is counted by itself.
     fn counted(&self) -> Option<MetricsSet> {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let inputs = found.as_ref().and_then(|found| found.peek()?.as_ref().ok());
-        match inputs.map(Arc::as_ref) {
+        match self.found.peek().as_deref() {
             Some(FoundJoinInputs::InMemory(join)) => join.metrics(),
             _ => self.join.metrics(),
         }
@@ -162,7 +156,7 @@ impl JoinStandIn for HybridJoin {
         let schema = self.join.schema();
         let output = BaselineMetrics::new(metrics, partition);
         let rows = async move {
-            match found.await.map_err(DataFusionError::Shared)?.as_ref() {
+            match found.await?.as_ref() {
                 FoundJoinInputs::InMemory(join) => join.execute(partition, context),
                 FoundJoinInputs::Parts(parts) => {
                     let Some(parts) = parts.get(partition) else {

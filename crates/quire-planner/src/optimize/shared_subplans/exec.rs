@@ -5,13 +5,12 @@
 //! the subplan by itself.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, Statistics, internal_datafusion_err};
+use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, reset_plan_states};
@@ -20,13 +19,14 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, execute_stream,
 };
-use futures::future::{BoxFuture, Shared};
-use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use futures::future::BoxFuture;
+use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::optimize::materialized_rows::{MaterializedRows, is_out_of_memory};
+use crate::optimize::shared_task::SharedTask;
 
 /// The rows, or nothing if there is no memory for them.
-type FoundRows = std::result::Result<Option<Arc<MaterializedRows>>, Arc<DataFusionError>>;
+type FoundRows = Option<Arc<MaterializedRows>>;
 
 /// The rows of a subplan in one statement.
 pub(in crate::optimize) struct SubplanRows {
@@ -35,7 +35,7 @@ pub(in crate::optimize) struct SubplanRows {
     /// Of the subplan among those of the statement.
     number: usize,
     statistics: Arc<Statistics>,
-    found: Mutex<Option<Shared<BoxFuture<'static, FoundRows>>>>,
+    found: SharedTask<FoundRows>,
 }
 
 impl SubplanRows {
@@ -51,33 +51,23 @@ impl SubplanRows {
             schema,
             number,
             statistics,
-            found: Mutex::new(None),
+            found: SharedTask::default(),
         }))
     }
 
     /// The rows, as soon as they are known. The first call has them computed.
-    fn found(&self, context: &Arc<TaskContext>) -> Shared<BoxFuture<'static, FoundRows>> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = || {
+    fn found(&self, context: &Arc<TaskContext>) -> BoxFuture<'static, Result<FoundRows>> {
+        self.found.result(|| {
             let (plan, schema) = (Arc::clone(&self.plan), Arc::clone(&self.schema));
             let context = Arc::clone(context);
-            let task = SpawnedTask::spawn(async move {
+            async move {
                 match MaterializedRows::of(plan, &schema, context).await {
                     Ok(rows) => Ok(Some(Arc::new(rows))),
                     Err(error) if is_out_of_memory(&error) => Ok(None),
-                    Err(error) => Err(Arc::new(error)),
+                    Err(error) => Err(error),
                 }
-            });
-            let joined = async move {
-                task.join().await.unwrap_or_else(|error| {
-                    Err(Arc::new(internal_datafusion_err!(
-                        "a shared subplan did not end: {error}"
-                    )))
-                })
-            };
-            joined.boxed().shared()
-        };
-        found.get_or_insert_with(start).clone()
+            }
+        })
     }
 }
 
@@ -187,8 +177,7 @@ impl ExecutionPlan for SharedSubplanExec {
     ) -> Result<SendableRecordBatchStream> {
         let (rows, partition_count) = (Arc::clone(&self.rows), self.partition_count());
         let batches = async move {
-            let found = rows.found(&context).await;
-            match found.map_err(DataFusionError::Shared)? {
+            match rows.found(&context).await? {
                 Some(found) => {
                     let batches = found.read().skip(partition).enumerate();
                     let dealt = batches.filter_map(move |(position, batch)| {

@@ -1,7 +1,7 @@
 //! The operator.
 
 use std::fmt::{self, Debug, Formatter};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -9,7 +9,7 @@ use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{EmptyRecordBatchStream, ExecutionPlan, PlanProperties};
-use futures::future::{BoxFuture, Shared};
+use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt, stream};
 
 use super::build_side::{BuildMetrics, IndexedBuildSide};
@@ -17,17 +17,15 @@ use super::join_index::JoinKeys;
 use super::join_shape::JoinShape;
 use super::probe::{JoinProbe, ProbeMetrics};
 use crate::optimize::join_stand_in::{JoinStandIn, JoinStandInExec};
+use crate::optimize::shared_task::SharedTask;
 
 /// The operator.
 pub(in crate::optimize) type VectorHashJoinExec = JoinStandInExec<VectorJoin>;
 
-/// The build side, as soon as it has been read.
-type ReadSide = std::result::Result<Arc<IndexedBuildSide>, Arc<DataFusionError>>;
-
 pub(in crate::optimize) struct VectorJoin {
     join: Arc<HashJoinExec>,
     keys: JoinKeys,
-    build: Mutex<Option<Shared<BoxFuture<'static, ReadSide>>>>,
+    build: SharedTask<Arc<IndexedBuildSide>>,
 }
 
 impl VectorJoin {
@@ -35,7 +33,7 @@ impl VectorJoin {
         Self {
             join: Arc::new(join),
             keys,
-            build: Mutex::new(None),
+            build: SharedTask::default(),
         }
     }
 
@@ -45,16 +43,13 @@ impl VectorJoin {
         metrics: &ExecutionPlanMetricsSet,
         partition: usize,
         context: &Arc<TaskContext>,
-    ) -> Shared<BoxFuture<'static, ReadSide>> {
-        let mut build = self.build.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = || {
+    ) -> BoxFuture<'static, Result<Arc<IndexedBuildSide>>> {
+        self.build.result(|| {
             let metrics = BuildMetrics::new(metrics, partition);
             let (join, keys) = (Arc::clone(&self.join), self.keys.clone());
             let read = IndexedBuildSide::read(join, keys, metrics, Arc::clone(context));
-            let read = read.map(|side| side.map(Arc::new).map_err(Arc::new));
-            read.boxed().shared()
-        };
-        build.get_or_insert_with(start).clone()
+            read.map(|side| side.map(Arc::new))
+        })
     }
 }
 
@@ -102,7 +97,7 @@ impl JoinStandIn for VectorJoin {
             rows: MetricBuilder::new(metrics).counter("input_rows", partition),
         };
         let rows = async move {
-            let build = build.await.map_err(DataFusionError::Shared)?;
+            let build = build.await?;
             if build.empties(shape.kind) {
                 let nothing = EmptyRecordBatchStream::new(Arc::clone(&shape.schema));
                 return Ok::<_, DataFusionError>(Box::pin(nothing) as SendableRecordBatchStream);
