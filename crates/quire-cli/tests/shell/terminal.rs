@@ -434,32 +434,42 @@ fn statements_that_rewrite_tables_say_what_they_are_busy_with() {
             "CREATE TABLE\n",
         ),
         (
-            "INSERT INTO r SELECT value, value * 7919 % 50000 FROM generate_series(1, 50000) AS s(value);",
-            "INSERT 0 50000\n",
+            "INSERT INTO r SELECT value, value * 7919 % 50000 FROM generate_series(1, 200000) AS s(value);",
+            "INSERT 0 200000\n",
         ),
     ] {
         terminal.enter(sql, tag);
         terminal.wait_for_prompt();
     }
-    // Which of its phases is seen depends on how long they last.
+    // Which of its phases are seen depends on how long they last: the line is drawn again after some time.
     for (sql, tag, phases) in [
         (
             "CREATE INDEX by_mixed ON r (mixed);",
             "CREATE INDEX",
-            &["Indexing ", "Sorting ", "Committing "][..],
+            &["Reading ", "Indexing ", "Sorting ", "Committing "][..],
         ),
         (
             "ALTER TABLE r SET (compression = none);",
             "ALTER TABLE",
-            &["Rewriting ", "Sorting ", "Committing "],
+            &["Reading ", "Rewriting ", "Sorting ", "Committing "],
         ),
-        ("ANALYZE r;", "ANALYZE", &["Sampling ", "Committing "]),
+        (
+            "ANALYZE r;",
+            "ANALYZE",
+            &["Reading ", "Sampling ", "Committing "],
+        ),
         (
             "VACUUM FULL r;",
             "VACUUM",
-            &["Rewriting ", "Sorting ", "Committing ", "Cleaning "],
+            &[
+                "Reading ",
+                "Rewriting ",
+                "Sorting ",
+                "Committing ",
+                "Cleaning ",
+            ],
         ),
-        ("SELECT count(*) FROM r;", "50000 │", &["Reading "]),
+        ("SELECT count(*) FROM r;", "200000 │", &["Reading "]),
     ] {
         terminal.written.clear();
         terminal.enter(sql, &format!("{tag}\n"));
