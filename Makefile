@@ -119,6 +119,7 @@ bench-queries: setup build
 	$(PYTHON) bench/large_statements.py --scale $(SCALE)
 	$(PYTHON) bench/limited_memory.py --scale $(SCALE)
 	$(PYTHON) bench/planning.py --scale $(SCALE)
+	$(PYTHON) bench/executors.py
 
 # Its own build: no DataFusion, no Python.
 bench-codecs:

@@ -59,15 +59,19 @@ def data_folder(scale):
     return folder
 
 
-def load(folder, quire_file, duckdb_file):
+def statements(folder):
+    """What makes the tables."""
     schema = (folder / "schema.sql").read_text().split(";\n")
     tables = [statement.split()[2] for statement in schema]
-    fills = [f"INSERT INTO {table} SELECT * FROM '{folder / table}.parquet'" for table in tables]
+    return schema + [f"INSERT INTO {table} SELECT * FROM '{folder / table}.parquet'" for table in tables]
+
+
+def load(folder, quire_file, duckdb_file):
     for path in (quire_file, duckdb_file):
         path.unlink(missing_ok=True)
-    quire_shell.execute(quire_file, *schema, *fills)
+    quire_shell.execute(quire_file, *statements(folder))
     connection = duckdb.connect(str(duckdb_file))
-    for statement in schema + fills:
+    for statement in statements(folder):
         connection.execute(statement)
     connection.close()
 

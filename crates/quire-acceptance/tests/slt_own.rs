@@ -8,7 +8,7 @@ use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, SqlLogicError
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 
 /// Settings made before every file, by name.
-const SETTINGS: [(&str, &[&str]); 12] = [
+const SETTINGS: [(&str, &[&str]); 13] = [
     ("as it comes", &[]),
     ("no pruning", &["SET quire.zone_pruning = off"]),
     (
@@ -23,6 +23,7 @@ const SETTINGS: [(&str, &[&str]); 12] = [
             "SET quire.build_sides = off",
             "SET quire.staged_sets = off",
             "SET quire.sorted_windows = off",
+            "SET quire.eager_aggregation = off",
         ],
     ),
     (
@@ -31,6 +32,10 @@ const SETTINGS: [(&str, &[&str]); 12] = [
     ),
     ("filters on Arrow arrays", &["SET quire.stored_tests = off"]),
     ("joins as written", &["SET quire.join_order = off"]),
+    (
+        "groups before joins",
+        &["SET quire.eager_aggregation_always = on"],
+    ),
     (
         "small batches, four threads",
         &["SET batch_rows = 100", "SET threads = 4"],

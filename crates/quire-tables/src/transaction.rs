@@ -219,6 +219,11 @@ impl WriteTransaction {
         self.definitions_changed || self.roots_written || !self.changed_tables.is_empty()
     }
 
+    /// Whether it has changed definitions, while the version of the schema grows only at commit.
+    pub(crate) fn has_changed_definitions(&self) -> bool {
+        self.definitions_changed
+    }
+
     /// The payload of the catalog.
     fn encoded_catalog(&mut self) -> Result<Vec<u8>, TransactionError> {
         if self.definitions_changed {

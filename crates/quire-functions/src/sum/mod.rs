@@ -39,13 +39,22 @@ pub(super) use self::prefixes::{advance_exact, sum_prefixes};
 /// Digits that every 128-bit total is checked to have at most.
 const MAX_DIGITS: u8 = 38;
 
+/// What a sum adds up, which decides the type of the sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum SummedValues {
+    Any,
+    /// 64-bit values that stand for 32-bit ones: their sum is a BIGINT.
+    Small,
+    /// Sums of groups, which have the type of the whole sum.
+    Sums,
+}
+
 /// The function. Its own name differs from `sum` because the optimizer takes apart functions of
 /// that name into a sum of sums, which would not have the same type; statements call it `sum`.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CheckedSum {
     unchecked: Sum,
-    /// 64-bit values stand for 32-bit ones: their sum is a BIGINT.
-    is_of_small: bool,
+    summed: SummedValues,
     signature: Signature,
     aliases: Vec<String>,
 }
@@ -53,18 +62,23 @@ pub struct CheckedSum {
 impl CheckedSum {
     /// The sum that statements call.
     pub fn wide() -> Self {
-        Self::new(false)
+        Self::new(SummedValues::Any)
     }
 
     /// The sum of 64-bit values that would have 32 bits in PostgreSQL.
     pub fn of_small() -> Self {
-        Self::new(true)
+        Self::new(SummedValues::Small)
     }
 
-    fn new(is_of_small: bool) -> Self {
+    /// The sum of the sums or counts of some groups.
+    pub fn of_sums() -> Self {
+        Self::new(SummedValues::Sums)
+    }
+
+    fn new(summed: SummedValues) -> Self {
         Self {
             unchecked: Sum::new(),
-            is_of_small,
+            summed,
             signature: Signature::user_defined(Volatility::Immutable),
             aliases: vec!["sum".to_owned()],
         }
@@ -120,7 +134,12 @@ impl AggregateUDFImpl for CheckedSum {
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
         match arg_types {
             [DataType::Int16 | DataType::Int32] => Ok(DataType::Int64),
-            [DataType::Int64] if !self.is_of_small => Ok(DataType::Decimal128(MAX_DIGITS, 0)),
+            [same @ DataType::Decimal128(..)] if self.summed == SummedValues::Sums => {
+                Ok(same.clone())
+            }
+            [DataType::Int64] if self.summed == SummedValues::Any => {
+                Ok(DataType::Decimal128(MAX_DIGITS, 0))
+            }
             // Another aggregate takes the place of that of intervals when types are settled.
             [same @ (DataType::Interval(_) | DataType::Float32)] => Ok(same.clone()),
             _ => self.unchecked.return_type(arg_types),

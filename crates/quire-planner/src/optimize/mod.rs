@@ -13,6 +13,7 @@ mod common_expressions;
 mod decimals_beside_floats;
 mod direct_groups;
 mod distinct_limits;
+mod eager_aggregation;
 mod excepted_plans;
 mod filter_places;
 mod float_keys;
@@ -213,6 +214,13 @@ pub fn optimizer_rules() -> Rules {
         "push_down_filter",
         2,
         Arc::new(cancellation::StopWhenCancelled),
+    );
+    // Which rows a join has on each side is known by then.
+    insert_at(
+        &mut rules,
+        "push_down_filter",
+        3,
+        Arc::new(eager_aggregation::EagerAggregation),
     );
     rules.push(Arc::new(many_wildcards::ManyWildcards));
     rules.push(Arc::new(idle_keys::IdleKeys));

@@ -4,7 +4,7 @@
 //! dictionaries. So only filters that can neither fail nor change between calls are taken over;
 //! the others stay above the scan, where they see only rows that passed the ones below.
 
-use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Schema};
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::expr::{InList, ScalarFunction};
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, Operator};
@@ -69,7 +69,7 @@ pub(crate) fn is_total(expr: &Expr, schema: &DFSchema) -> bool {
         | Expr::IsUnknown(inner)
         | Expr::IsNotUnknown(inner) => is_total(inner, schema),
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            is_total_operator(*op, left, schema) && all(boxed([left, right]))
+            is_total_operator(*op, expr, left, schema) && all(boxed([left, right]))
         }
         Expr::Between(between) => all(boxed([&between.expr, &between.low, &between.high])),
         Expr::InList(InList { expr, list, .. }) => {
@@ -103,14 +103,22 @@ fn boxed<'e, const N: usize>(parts: [&'e Expr; N]) -> Box<dyn Iterator<Item = &'
     Box::new(parts.into_iter())
 }
 
-fn is_total_operator(operator: Operator, left: &Expr, schema: &DFSchema) -> bool {
+fn is_total_operator(operator: Operator, whole: &Expr, left: &Expr, schema: &DFSchema) -> bool {
     match operator {
-        Operator::Plus | Operator::Minus | Operator::Multiply => left
-            .get_type(schema)
-            .is_ok_and(|data_type| data_type.is_floating()),
+        Operator::Plus | Operator::Minus | Operator::Multiply => {
+            let is_floating = |data_type: DataType| data_type.is_floating();
+            left.get_type(schema).is_ok_and(is_floating)
+                || whole.get_type(schema).is_ok_and(has_all_digits)
+        }
         Operator::And | Operator::Or => true,
         other => COMPARISONS.contains(&other),
     }
+}
+
+/// Whether the sum, the difference or the product of two decimals is one of that type whatever the two are: types of results have as many digits as
+/// those can have, up to 38.
+fn has_all_digits(result: DataType) -> bool {
+    matches!(result, DataType::Decimal128(precision, _) if precision < DECIMAL128_MAX_PRECISION)
 }
 
 fn is_total_function(function: &ScalarFunction) -> bool {

@@ -1,11 +1,11 @@
 //! How many rows pass a filter.
 //!
 //! The rules of Selinger et al. (System R, 1979), with counted distinct values and bounds: equality
-//! keeps 1/distinct, a range its share of [min, max], conjuncts multiply, ranges on one column are
-//! intersected first. What cannot be known gets the shares that the row executor takes
+//! keeps 1/distinct, a range its share of [min, max], conjuncts multiply, ranges on one column and
+//! lists of its values are intersected first. What cannot be known gets the shares that the row executor takes
 //! ([`quire_exec::access::default_share`]).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{InList, Like};
@@ -21,34 +21,52 @@ pub(crate) type Lookup<'a> = dyn Fn(&Column) -> Option<&'a ColumnProfile> + 'a;
 
 /// Share of rows, 0 to 1, that pass all of `filters`.
 pub fn selectivity<'a>(filters: &[Expr], lookup: &Lookup<'a>) -> f64 {
+    let conjuncts = filters.iter().flat_map(split_conjunction);
+    of_conjunction(conjuncts, lookup, true).clamp(LEAST, 1.0)
+}
+
+/// Share of rows that pass all of `conjuncts`; without NULLs those that have a value.
+fn of_conjunction<'e, 'a>(
+    conjuncts: impl Iterator<Item = &'e Expr>,
+    lookup: &Lookup<'a>,
+    has_nulls: bool,
+) -> f64 {
     let mut ranges: HashMap<&Column, SpanFraction> = HashMap::new();
+    let mut lists: HashMap<&Column, ValueList> = HashMap::new();
     let mut kept = 1.0;
-    for conjunct in filters.iter().flat_map(split_conjunction) {
-        match range_of(conjunct, lookup) {
-            Some((column, range)) => {
-                let known = ranges.entry(column).or_insert(SpanFraction::ALL);
-                *known = known.intersect(range);
-            }
-            None => kept *= of_condition(conjunct, lookup),
+    for conjunct in conjuncts {
+        if let Some((column, range)) = range_of(conjunct, lookup) {
+            let known = ranges.entry(column).or_insert(SpanFraction::ALL);
+            *known = known.intersect(range);
+        } else if let Some(list) = ValueList::of(conjunct) {
+            let column = list.column;
+            let both = match lists.remove(column) {
+                Some(known) => known.intersect(&list),
+                None => list,
+            };
+            lists.insert(column, both);
+        } else {
+            kept *= of_condition(conjunct, lookup);
         }
     }
     for (column, range) in &ranges {
-        let null_fraction = lookup(column).map_or(0.0, |profile| profile.null_fraction);
+        let profile = lookup(column).filter(|_| has_nulls);
+        let null_fraction = profile.map_or(0.0, |profile| profile.null_fraction);
         kept *= range.share() * (1.0 - null_fraction);
     }
-    kept.clamp(LEAST, 1.0)
+    let listed = lists.values().map(|list| list.share(lookup, has_nulls));
+    kept * listed.product::<f64>()
 }
 
 /// Distinct values of the column `name` that can remain when `filters` hold.
 pub(super) fn narrowed(filters: &[Expr], name: &str, profile: &ColumnProfile) -> f64 {
     let lookup = |column: &Column| (column.name == name).then_some(profile);
-    let mut share = 1.0_f64;
-    for conjunct in filters.iter().flat_map(split_conjunction) {
+    let conjuncts = filters.iter().flat_map(split_conjunction);
+    let of_column = conjuncts.filter(|conjunct| {
         let columns = conjunct.column_refs();
-        if columns.len() == 1 && columns.iter().all(|column| column.name == name) {
-            share *= of_condition(conjunct, &lookup);
-        }
-    }
+        columns.len() == 1 && columns.iter().all(|column| column.name == name)
+    });
+    let share = of_conjunction(of_column, &lookup, false);
     (profile.distinct_count * share).max(1.0)
 }
 
@@ -78,6 +96,61 @@ impl SpanFraction {
 
     fn share(self) -> f64 {
         (self.high - self.low).clamp(self.point.min(1.0), 1.0)
+    }
+}
+
+/// The values that a column may have: `a = 1`, `a IN (1, 2)`, `a = 1 OR a = 2`. What is in two lists is in both, where the shares of the two, one
+/// times the other, would be those of columns that have nothing to do with each other.
+struct ValueList<'e> {
+    column: &'e Column,
+    values: Vec<&'e ScalarValue>,
+}
+
+impl<'e> ValueList<'e> {
+    fn of(condition: &'e Expr) -> Option<Self> {
+        match condition {
+            Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
+                Operator::Eq => {
+                    let (column, value) = match (column_of(left), literal_of(right)) {
+                        (Some(column), Some(value)) => (column, value),
+                        _ => (column_of(right)?, literal_of(left)?),
+                    };
+                    let values = vec![value];
+                    Some(Self { column, values })
+                }
+                Operator::Or => {
+                    let (mut either, or) = (Self::of(left)?, Self::of(right)?);
+                    either.values.extend(or.values);
+                    (either.column == or.column).then_some(either)
+                }
+                _ => None,
+            },
+            Expr::InList(InList {
+                expr,
+                list,
+                negated: false,
+            }) => {
+                let column = column_of(expr)?;
+                let values = list.iter().map(literal_of).collect::<Option<_>>()?;
+                Some(Self { column, values })
+            }
+            _ => None,
+        }
+    }
+
+    fn intersect(mut self, other: &Self) -> Self {
+        self.values.retain(|value| other.values.contains(value));
+        self
+    }
+
+    /// Share of the rows that have one of the values; without NULLs, of those that have any.
+    fn share(&self, lookup: &Lookup<'_>, has_nulls: bool) -> f64 {
+        let distinct: HashSet<&ScalarValue> = self.values.iter().copied().collect();
+        let profile = lookup(self.column);
+        let null_fraction = profile
+            .filter(|_| !has_nulls)
+            .map_or(0.0, |it| it.null_fraction);
+        (of_value(profile) / (1.0 - null_fraction).max(LEAST) * distinct.len() as f64).min(1.0)
     }
 }
 
@@ -205,11 +278,15 @@ fn of_binary(left: &Expr, op: Operator, right: &Expr, lookup: &Lookup<'_>) -> f6
 fn equality(expr: &Expr, lookup: &Lookup<'_>) -> f64 {
     match expr {
         Expr::Literal(..) => 1.0,
-        _ => match column_of(expr).and_then(lookup) {
-            Some(profile) => (1.0 - profile.null_fraction) / profile.distinct_count.max(1.0),
-            None => EQUALITY,
-        },
+        _ => of_value(column_of(expr).and_then(lookup)),
     }
+}
+
+/// Share of the rows that have a given value in a column.
+fn of_value(profile: Option<&ColumnProfile>) -> f64 {
+    profile.map_or(EQUALITY, |profile| {
+        (1.0 - profile.null_fraction) / profile.distinct_count.max(1.0)
+    })
 }
 
 fn null_fraction(expr: &Expr, lookup: &Lookup<'_>) -> f64 {
@@ -295,7 +372,29 @@ mod tests {
         ));
         assert!(near(
             share(&[col("a").eq(lit(5)).or(col("a").eq(lit(6)))]),
-            0.0199
+            0.02
+        ));
+    }
+
+    #[test]
+    fn lists_of_one_column_are_intersected() {
+        let one_of = |values: &[i32]| {
+            let values = values.iter().map(|value| lit(*value)).collect();
+            col("a").in_list(values, false)
+        };
+        let five_or_six = col("a").eq(lit(5)).or(lit(6).eq(col("a")));
+        assert!(near(
+            share(&[five_or_six.clone(), col("a").eq(lit(5))]),
+            0.01
+        ));
+        assert!(near(
+            share(&[five_or_six.clone().and(one_of(&[6, 6, 7]))]),
+            0.01
+        ));
+        assert!(near(share(&[five_or_six, one_of(&[7])]), LEAST));
+        assert!(near(
+            share(&[one_of(&[1, 2]), col("b").eq(lit(1))]),
+            0.02 * EQUALITY
         ));
     }
 

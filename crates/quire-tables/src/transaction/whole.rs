@@ -213,6 +213,12 @@ impl Transaction {
         }
     }
 
+    /// Whether it has changed definitions: the version of the schema that its snapshots have does not tell.
+    pub fn has_changed_definitions(&self) -> bool {
+        let tables = self.tables.as_ref();
+        tables.is_some_and(WriteTransaction::has_changed_definitions)
+    }
+
     /// Changes definitions, alone. Statements of this transaction see them at once.
     ///
     /// # Errors

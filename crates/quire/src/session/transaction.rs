@@ -89,6 +89,14 @@ impl SessionTransaction {
         !matches!(self, SessionTransaction::Idle)
     }
 
+    /// Whether the transaction sees other definitions than those that are committed.
+    pub(crate) fn has_changed_definitions(&self) -> bool {
+        match self {
+            SessionTransaction::Open(open) => open.engine.has_changed_definitions(),
+            _ => false,
+        }
+    }
+
     /// Keeps tables from being changed or dropped until the transaction ends. Waits for who does so.
     pub(crate) fn lock_for_reading(
         &mut self,

@@ -28,11 +28,13 @@ pub(super) fn key_of(
     is_kept.then(|| PlanKey::new(query, settings, snapshot.schema_version()))
 }
 
-/// The query, planned for the tables of a snapshot; `None` if no plan is known for them.
+/// The query, planned for the tables of a snapshot; `None` if no plan is known for them. What others may still use stays known: a transaction sees
+/// its own rows, or old ones.
 pub(super) fn find(
     session: &Session,
     snapshot: &Snapshot,
     key: &PlanKey,
+    is_in_transaction: bool,
     token: &CancelToken,
 ) -> Result<Option<PlannedQuery>, Error> {
     let plans = &session.database.plans;
@@ -47,7 +49,9 @@ pub(super) fn find(
         Ok(table.map(SnapshotTable::Columns))
     };
     let Some(plan) = known.plan.bound(table, &session.planner_options())? else {
-        plans.forget(key);
+        if !is_in_transaction {
+            plans.forget(key);
+        }
         return Ok(None);
     };
     let mut context = session.statement_asking(snapshot.clone(), HashMap::new(), None, token)?;
@@ -134,6 +138,16 @@ mod tests {
             ("SELECT min(i) FROM c", Some(false)),
             ("VACUUM c", None),
             ("SELECT min(i) FROM c", Some(true)),
+            ("BEGIN", None),
+            ("SELECT min(i + 1) FROM c", Some(true)),
+            ("INSERT INTO c VALUES (11)", None),
+            ("SELECT min(i + 2) FROM c", Some(false)),
+            ("ROLLBACK", None),
+            ("BEGIN", None),
+            ("CREATE VIEW v AS SELECT 1", None),
+            ("SELECT min(i + 3) FROM c", Some(false)),
+            ("ROLLBACK", None),
+            ("SELECT min(i + 3) FROM c", Some(true)),
         ] {
             run(&mut connection, sql);
             if let Some(expected) = expected {

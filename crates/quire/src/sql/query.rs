@@ -176,10 +176,15 @@ pub(super) async fn run(
     let snapshot = snapshot_for(session, &query, token).await?;
     let executor = session.planner_options().executor();
     // The version of the schema does not tell what a transaction itself has defined.
-    let is_alone = !session.transaction.lock().await.is_explicit();
-    let key = known_plans::key_of(session, &snapshot, &query, executor).filter(|_| is_alone);
+    let (is_in_transaction, has_own_definitions) = {
+        let transaction = session.transaction.lock().await;
+        let has_own_definitions = transaction.has_changed_definitions();
+        (transaction.is_explicit(), has_own_definitions)
+    };
+    let key = known_plans::key_of(session, &snapshot, &query, executor);
+    let key = key.filter(|_| !has_own_definitions);
     if let Some(key) = &key
-        && let Some(planned) = known_plans::find(session, &snapshot, key, token)?
+        && let Some(planned) = known_plans::find(session, &snapshot, key, is_in_transaction, token)?
     {
         token.work().begin(Phase::Reading, None);
         let known = Some(planned.plan.clone());

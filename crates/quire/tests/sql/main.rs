@@ -6,6 +6,7 @@ mod conversations;
 mod copying;
 mod costs;
 mod definitions;
+mod eager_aggregation;
 mod filters;
 mod hashed_groups;
 mod join_orders;

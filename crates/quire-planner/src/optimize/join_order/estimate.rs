@@ -22,7 +22,7 @@ const HAVING: f64 = 0.1;
 /// A plan's size.
 #[derive(Debug, Clone)]
 pub(in crate::optimize) struct JoinEstimate {
-    pub(super) rows: f64,
+    pub(in crate::optimize) rows: f64,
     /// Rows before filters: the number of rows that a key of the plan can tell apart.
     pub(super) base_rows: f64,
     columns: HashMap<Column, ColumnProfile>,

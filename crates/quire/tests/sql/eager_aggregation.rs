@@ -1,0 +1,179 @@
+//! Groups that are made before a join, beside those that are made behind it.
+
+use quire::{Connection, Database};
+
+use crate::support::{Random, database, explained, rows, sorted_rows};
+
+/// Orders of customers: some customers have none, some orders have none, and names come twice.
+fn sides() -> Database {
+    let database = database();
+    let mut connection = database.connect();
+    for sql in [
+        "CREATE TABLE customers AS SELECT i AS id, 'name ' || i % 300 AS name, \
+           CASE WHEN i % 5 = 0 THEN NULL ELSE i % 7 END AS region, i % 11 * 1.5 AS score \
+         FROM generate_series(1, 500) AS g(i)",
+        "CREATE TABLE orders AS SELECT i AS id, CASE WHEN i % 17 = 0 THEN NULL ELSE i * 7919 % 600 END AS customer, \
+           CAST(i % 1000 * 0.25 AS DECIMAL(10,2)) AS price, CAST(i % 10 AS INTEGER) AS pieces, \
+           CASE WHEN i % 3 = 0 THEN NULL ELSE i % 100 END AS rebate, DATE '2020-01-01' + CAST(i % 3 AS INTEGER) AS day, \
+           i % 8 * 0.1::double precision AS weight, 'text ' || i % 40 AS note, i * 3000000000 AS large \
+         FROM generate_series(1, 20000) AS g(i)",
+    ] {
+        rows(&mut connection, sql);
+    }
+    database
+}
+
+fn set(database: &Database, setting: &str) -> Connection {
+    let mut connection = database.connect();
+    rows(&mut connection, setting);
+    connection
+}
+
+const KEYS: [&str; 9] = [
+    "c.id",
+    "c.name",
+    "c.region",
+    "o.customer",
+    "o.day",
+    "o.pieces % 4",
+    "o.weight",
+    "o.id % 3 + c.id % 3",
+    "c.score",
+];
+
+const CALLS: [&str; 16] = [
+    "count(*)",
+    "count(o.rebate)",
+    "sum(o.price)",
+    "sum(o.pieces)",
+    "sum(o.large)",
+    "sum(o.price * (1 - o.pieces))",
+    "sum(o.pieces + 1) FILTER (WHERE o.rebate > 50)",
+    "count(*) FILTER (WHERE o.rebate IS NULL)",
+    "count(o.id) FILTER (WHERE o.rebate IS NULL)",
+    "min(o.note)",
+    "max(o.weight)",
+    "max(c.name)",
+    "min(c.score)",
+    "sum(o.rebate + c.region)",
+    "count(DISTINCT o.pieces)",
+    "min(coalesce(o.rebate, -1))",
+];
+
+fn some<'a>(random: &mut Random, of: &[&'a str], at_least: usize) -> Vec<&'a str> {
+    let count = at_least + random.below(3);
+    let mut picked: Vec<&str> = (0..count).map(|_| random.pick(of)).collect();
+    picked.sort_unstable();
+    picked.dedup();
+    picked
+}
+
+fn query(random: &mut Random) -> String {
+    let (keys, calls) = (some(random, &KEYS, 0), some(random, &CALLS, 1));
+    let kind = random.pick(&["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]);
+    let sides = random.pick(&["customers AS c|orders AS o", "orders AS o|customers AS c"]);
+    let (left, right) = sides.split_once('|').unwrap_or_default();
+    let residual = random.pick(&[
+        "",
+        "",
+        " AND o.day > DATE '2020-01-01'",
+        " AND o.pieces <> c.region",
+    ]);
+    let filter = random.pick(&[
+        "",
+        "",
+        " WHERE o.price < 100",
+        " WHERE c.region = 3",
+        " WHERE o.id < 0",
+    ]);
+    let list = [keys.as_slice(), calls.as_slice()].concat().join(", ");
+    let from = format!("{left} {kind} {right} ON o.customer = c.id{residual}{filter}");
+    if keys.is_empty() {
+        return format!("SELECT {list} FROM {from}");
+    }
+    format!("SELECT {list} FROM {from} GROUP BY {}", keys.join(", "))
+}
+
+#[test]
+fn groups_do_not_depend_on_where_they_are_made() {
+    let database = sides();
+    let mut lazy = set(&database, "SET quire.eager_aggregation = off");
+    let mut eager = set(&database, "SET quire.eager_aggregation_always = on");
+    let mut costed = database.connect();
+    let mut random = Random(23);
+    let mut eager_count = 0;
+    for case in 0..200 {
+        let sql = query(&mut random);
+        let expected = sorted_rows(&mut lazy, &sql);
+        assert!(
+            sorted_rows(&mut eager, &sql) == expected,
+            "case {case}: {sql}"
+        );
+        assert!(
+            sorted_rows(&mut costed, &sql) == expected,
+            "case {case}: {sql}"
+        );
+        eager_count += usize::from(explained(&mut eager, "", &sql).contains("__partial_"));
+        assert!(
+            !explained(&mut lazy, "", &sql).contains("__partial_"),
+            "{sql}"
+        );
+    }
+    assert!(eager_count > 40, "{eager_count} of 200");
+}
+
+#[test]
+fn groups_are_made_before_joins_where_that_costs_less() {
+    let database = sides();
+    let mut connection = database.connect();
+    let mut is_eager = |sql: &str| explained(&mut connection, "", sql).contains("__partial_");
+    for (sql, expected) in [
+        (
+            "SELECT c.name, sum(o.price) FROM customers AS c JOIN orders AS o ON o.customer = c.id GROUP BY c.name",
+            true,
+        ),
+        (
+            "SELECT c.id, count(o.id) FROM customers AS c LEFT JOIN orders AS o ON o.customer = c.id GROUP BY c.id",
+            true,
+        ),
+        // As many partial groups as rows.
+        (
+            "SELECT c.name, o.id, sum(o.price) FROM customers AS c JOIN orders AS o ON o.customer = c.id GROUP BY c.name, o.id",
+            false,
+        ),
+        // Most rows are dropped by the join.
+        (
+            "SELECT c.name, sum(o.price) FROM customers AS c JOIN orders AS o ON o.customer = c.id WHERE c.region = 3 GROUP BY c.name",
+            false,
+        ),
+        // Few groups are found fast.
+        (
+            "SELECT c.region, sum(o.price) FROM customers AS c JOIN orders AS o ON o.customer = c.id GROUP BY c.region",
+            false,
+        ),
+        // Sums of rounded sums would be other ones.
+        (
+            "SELECT c.name, sum(o.weight) FROM customers AS c JOIN orders AS o ON o.customer = c.id GROUP BY c.name",
+            false,
+        ),
+    ] {
+        assert_eq!(is_eager(sql), expected, "{sql}");
+    }
+}
+
+/// An order without a customer has no pieces; dividing by them may fail only where the order is joined.
+#[test]
+fn what_may_fail_is_not_computed_of_rows_without_a_partner() {
+    let database = database();
+    let mut connection = database.connect();
+    for sql in [
+        "CREATE TABLE c AS SELECT i AS id FROM generate_series(1, 100) AS g(i)",
+        "CREATE TABLE o AS SELECT i % 100 + 1 AS customer, 1 AS pieces FROM generate_series(1, 20000) AS g(i) \
+         UNION ALL SELECT 1000, 0",
+        "SET quire.eager_aggregation_always = on",
+    ] {
+        rows(&mut connection, sql);
+    }
+    let sql = "SELECT c.id, sum(100 / o.pieces) FROM c JOIN o ON o.customer = c.id GROUP BY c.id";
+    assert_eq!(rows(&mut connection, sql).len(), 100);
+}
