@@ -182,6 +182,8 @@ mod tests {
             Field::new("i", DataType::Int32, true),
             Field::new("f", DataType::Float64, true),
             Field::new("s", DataType::Utf8View, true),
+            Field::new("d", DataType::Decimal128(10, 2), true),
+            Field::new("wide", DataType::Decimal128(38, 2), true),
         ])
     }
 
@@ -193,6 +195,7 @@ mod tests {
             col("s").like(lit("a%")).or(col("f").is_null()),
             cast(col("i"), DataType::Int64).eq(lit(5_i64)),
             (col("f") * lit(2.0)).lt(lit(1.0)),
+            (col("d") * col("d") - col("d")).gt(col("d")),
         ] {
             assert!(is_pushable(&filter, &schema()), "{filter}");
         }
@@ -201,6 +204,8 @@ mod tests {
     #[test]
     fn what_can_fail_or_change_stays_above() {
         for filter in [
+            (col("wide") + col("d")).gt(col("d")),
+            (col("d") / col("d")).gt(col("d")),
             (lit(1) / col("i")).eq(lit(1)),
             (col("i") + lit(1)).eq(lit(1)),
             cast(col("s"), DataType::Int32).eq(lit(1)),

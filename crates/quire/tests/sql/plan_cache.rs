@@ -98,6 +98,26 @@ fn transactions_see_their_own_rows() {
 }
 
 #[test]
+fn plans_from_before_a_transaction_show_its_rows() {
+    let database = tables();
+    let (mut one, mut other) = (database.connect(), database.connect());
+    let sql = "SELECT count(*), max(i) FROM t";
+    for isolation in ["READ COMMITTED", "REPEATABLE READ"] {
+        assert_eq!(rows(&mut one, sql), [["1000", "1000"]]);
+        rows(&mut one, &format!("BEGIN ISOLATION LEVEL {isolation}"));
+        for _ in 0..2 {
+            assert_eq!(rows(&mut one, sql), [["1000", "1000"]], "{isolation}");
+        }
+        rows(&mut one, "INSERT INTO t VALUES (5000, 1, 1)");
+        for _ in 0..2 {
+            assert_eq!(rows(&mut one, sql), [["1001", "5000"]], "{isolation}");
+            assert_eq!(rows(&mut other, sql), [["1000", "1000"]], "{isolation}");
+        }
+        rows(&mut one, "ROLLBACK");
+    }
+}
+
+#[test]
 fn definitions_of_a_transaction_are_its_own() {
     let database = tables();
     let (mut one, mut other) = (database.connect(), database.connect());

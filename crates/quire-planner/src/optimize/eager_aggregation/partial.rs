@@ -44,8 +44,9 @@ impl PartialAggregate {
         if expression.is_volatile() {
             return Ok(None);
         }
-        // Names of their own: two calls may have become the same.
-        let merged_name = format!("__merged_{place}");
+        // Two calls may have become the same, so each name has a number.
+        let shown = expression.schema_name().to_string();
+        let merged_name = format!("__merged_{place} {shown}");
         let columns = expression.column_refs();
         if !columns.iter().all(|column| side.has_column(column)) {
             let is_of_other = !columns.iter().any(|column| side.has_column(column));
@@ -71,7 +72,7 @@ impl PartialAggregate {
         };
         let is_count = name == "count";
         Ok(merging.map(|merging| {
-            let partial = Column::new_unqualified(format!("__partial_{place}"));
+            let partial = Column::new_unqualified(format!("__partial_{place} {shown}"));
             let call = expression.alias(partial.name.clone());
             let merge = merging.call(vec![Expr::Column(partial)]);
             Self::OfSide {
