@@ -140,14 +140,14 @@ mod tests {
             ("SELECT min(i) FROM c", Some(true)),
             ("BEGIN", None),
             ("SELECT min(i + 1) FROM c", Some(true)),
-            ("INSERT INTO c VALUES (11)", None),
+            ("CREATE VIEW v AS SELECT 1", None),
             ("SELECT min(i + 2) FROM c", Some(false)),
             ("ROLLBACK", None),
+            ("SELECT min(i + 2) FROM c", Some(true)),
             ("BEGIN", None),
-            ("CREATE VIEW v AS SELECT 1", None),
+            ("INSERT INTO c VALUES (11)", None),
             ("SELECT min(i + 3) FROM c", Some(false)),
             ("ROLLBACK", None),
-            ("SELECT min(i + 3) FROM c", Some(true)),
         ] {
             run(&mut connection, sql);
             if let Some(expected) = expected {
