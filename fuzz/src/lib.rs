@@ -3,6 +3,8 @@
 //! Any of it may fail on bytes that nobody wrote. What does not fail agrees: a question that is answered on packed bits has the answer that the
 //! decoded values have.
 
+#![forbid(unsafe_code)]
+
 use std::ops::RangeInclusive;
 
 use quire_codec::{BytesVector, CodecScalar, PhysicalType, RowMask};
