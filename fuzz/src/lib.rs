@@ -1,7 +1,6 @@
-//! All that a scan asks of a column segment.
+//! Everything that a scan asks of a column segment.
 //!
-//! Any of it may fail on bytes that nobody wrote. What does not fail agrees: a question that is answered on packed bits has the answer that the
-//! decoded values have.
+//! Any call may fail on arbitrary bytes. Where both succeed, an answer computed on packed bits agrees with the decoded values.
 
 #![forbid(unsafe_code)]
 

@@ -11,9 +11,9 @@ extensions_options! {
         pub join_order: bool, default = true
         /// Let hash joins build their table from the smaller side.
         pub build_sides: bool, default = true
-        /// Group rows before a join, and the groups again behind it, where that is expected to cost less.
+        /// Split aggregates above a join into a partial one below it and one that merges, if that is expected to cost less.
         pub eager_aggregation: bool, default = true
-        /// The same wherever it is allowed, whatever it costs.
+        /// Split every aggregate that can be split, whatever it costs.
         pub eager_aggregation_always: bool, default = false
         /// Evaluate filters inside scans.
         pub filter_pushdown: bool, default = true

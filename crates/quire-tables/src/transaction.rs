@@ -219,7 +219,7 @@ impl WriteTransaction {
         self.definitions_changed || self.roots_written || !self.changed_tables.is_empty()
     }
 
-    /// Whether it has changed definitions, while the version of the schema grows only at commit.
+    /// Whether it has changed definitions. The schema version increases only at commit.
     pub(crate) fn has_changed_definitions(&self) -> bool {
         self.definitions_changed
     }

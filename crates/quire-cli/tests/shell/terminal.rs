@@ -441,7 +441,7 @@ fn statements_that_rewrite_tables_say_what_they_are_busy_with() {
         terminal.enter(sql, tag);
         terminal.wait_for_prompt();
     }
-    // Which of its phases are seen depends on how long they last: the line is drawn again after some time.
+    // Which phases are seen depends on how long they last, as the line is redrawn at intervals.
     for (sql, tag, phases) in [
         (
             "CREATE INDEX by_mixed ON r (mixed);",

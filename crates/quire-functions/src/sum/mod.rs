@@ -45,7 +45,7 @@ enum SummedValues {
     Any,
     /// 64-bit values that stand for 32-bit ones: their sum is a BIGINT.
     Small,
-    /// Sums of groups, which have the type of the whole sum.
+    /// Partial sums or counts: their sum has their type.
     Sums,
 }
 
@@ -70,7 +70,7 @@ impl CheckedSum {
         Self::new(SummedValues::Small)
     }
 
-    /// The sum of the sums or counts of some groups.
+    /// The sum of partial sums or counts.
     pub fn of_sums() -> Self {
         Self::new(SummedValues::Sums)
     }

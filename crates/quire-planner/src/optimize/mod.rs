@@ -67,6 +67,7 @@ mod sorted_windows;
 mod spilled_parts;
 mod staged_sets;
 mod strict_types;
+mod switches;
 mod times;
 mod typing_gaps;
 mod ungrouped_columns;

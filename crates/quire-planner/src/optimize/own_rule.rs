@@ -10,6 +10,8 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use quire_functions::QuireOptions;
 
+use super::switches::is_on;
+
 type Plan = Arc<dyn ExecutionPlan>;
 
 /// The rule.
@@ -66,9 +68,10 @@ impl PhysicalOptimizerRule for OwnRule {
     }
 
     fn optimize(&self, plan: Plan, config: &ConfigOptions) -> Result<Plan> {
-        match config.extensions.get::<QuireOptions>() {
-            Some(options) if !(self.is_on)(options) => Ok(plan),
-            _ => (self.rewrite)(plan),
+        if is_on(config, self.is_on) {
+            (self.rewrite)(plan)
+        } else {
+            Ok(plan)
         }
     }
 

@@ -1,8 +1,8 @@
-//! A task whose result several consumers wait for: the partitions of a join, the places of a shared subplan.
+//! A task whose result several consumers await: the partitions of a join, the readers of a shared subplan.
 //!
-//! The work runs as a task of its own and not in the consumer that asks first. That consumer would go on with its own rows when the work is
-//! done, and tokio would keep the next consumer, which it has just woken, in the slot that other threads do not take tasks from: it would wait
-//! until the first one is done. Nor does a consumer that reads one place to its end before another one wait for itself.
+//! The work runs in a task of its own, not in the consumer that asks first. That consumer would continue with its own rows as soon as the work is
+//! done, without yielding. The consumer that it has woken would sit in the LIFO slot of the same tokio worker, from which other workers do not steal: the
+//! partitions would run one after the other. A join that reads one place of a shared subplan to its end before the other would even wait for itself.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ impl<T> Default for SharedTask<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> SharedTask<T> {
-    /// The result of what the first caller gives as `work`. The work starts when one of the results is awaited.
+    /// The result of the first caller's `work`, which starts when a result is first awaited.
     pub(in crate::optimize) fn result<F>(
         &self,
         work: impl FnOnce() -> F,

@@ -18,12 +18,12 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
-use quire_functions::QuireOptions;
 
 use super::before_physical_planning;
 use super::key_columns::with_key_columns;
 use super::shared_planner::SharedRowsPlanner;
 use super::shared_subplans;
+use super::switches::is_on;
 
 /// DataFusion's planner, given plans with unique names, without tests of truth, and with columns for keys that it would not recognise.
 #[derive(Debug)]
@@ -36,10 +36,10 @@ impl QueryPlanner for UniqueNamesPlanner {
         plan: &LogicalPlan,
         state: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let options = state.config_options().extensions.get::<QuireOptions>();
-        let plan = match options {
-            Some(options) if !options.shared_subplans => plan.clone(),
-            _ => shared_subplans::shared(plan.clone())?,
+        let plan = if is_on(state.config_options(), |ours| ours.shared_subplans) {
+            shared_subplans::shared(plan.clone())?
+        } else {
+            plan.clone()
         };
         let plan = before_physical_planning::spelled_out(with_unique_names(plan)?)?;
         let plan = with_key_columns(plan)?;

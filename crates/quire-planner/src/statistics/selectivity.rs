@@ -25,7 +25,7 @@ pub fn selectivity<'a>(filters: &[Expr], lookup: &Lookup<'a>) -> f64 {
     of_conjunction(conjuncts, lookup, true).clamp(LEAST, 1.0)
 }
 
-/// Share of rows that pass all of `conjuncts`; without NULLs those that have a value.
+/// Share of rows that pass all of `conjuncts`; without `has_nulls`, of the rows that are not NULL.
 fn of_conjunction<'e, 'a>(
     conjuncts: impl Iterator<Item = &'e Expr>,
     lookup: &Lookup<'a>,
@@ -99,8 +99,8 @@ impl SpanFraction {
     }
 }
 
-/// The values that a column may have: `a = 1`, `a IN (1, 2)`, `a = 1 OR a = 2`. What is in two lists is in both, where the shares of the two, one
-/// times the other, would be those of columns that have nothing to do with each other.
+/// The values that a condition allows for a column: `a = 1`, `a IN (1, 2)`, `a = 1 OR a = 2`. Lists for one column are intersected, as multiplying their
+/// shares would assume that they are independent.
 struct ValueList<'e> {
     column: &'e Column,
     values: Vec<&'e ScalarValue>,
@@ -111,10 +111,7 @@ impl<'e> ValueList<'e> {
         match condition {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
                 Operator::Eq => {
-                    let (column, value) = match (column_of(left), literal_of(right)) {
-                        (Some(column), Some(value)) => (column, value),
-                        _ => (column_of(right)?, literal_of(left)?),
-                    };
+                    let (column, _, value) = compared(left, *op, right)?;
                     let values = vec![value];
                     Some(Self { column, values })
                 }
@@ -143,7 +140,7 @@ impl<'e> ValueList<'e> {
         self
     }
 
-    /// Share of the rows that have one of the values; without NULLs, of those that have any.
+    /// Share of the rows that have one of the values; without `has_nulls`, of the rows that are not NULL.
     fn share(&self, lookup: &Lookup<'_>, has_nulls: bool) -> f64 {
         let distinct: HashSet<&ScalarValue> = self.values.iter().copied().collect();
         let profile = lookup(self.column);
@@ -154,14 +151,23 @@ impl<'e> ValueList<'e> {
     }
 }
 
+/// A column, how it is compared, and the literal, whichever of the two comes first.
+fn compared<'e>(
+    left: &'e Expr,
+    op: Operator,
+    right: &'e Expr,
+) -> Option<(&'e Column, Operator, &'e ScalarValue)> {
+    match (column_of(left), literal_of(right)) {
+        (Some(column), Some(value)) => Some((column, op, value)),
+        _ => Some((column_of(right)?, op.swap()?, literal_of(left)?)),
+    }
+}
+
 /// The range that a comparison of a column with a literal selects.
 fn range_of<'e>(condition: &'e Expr, lookup: &Lookup<'_>) -> Option<(&'e Column, SpanFraction)> {
     match condition {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            let (column, value, op) = match (column_of(left), literal_of(right)) {
-                (Some(column), Some(value)) => (column, value, *op),
-                _ => (column_of(right)?, literal_of(left)?, op.swap()?),
-            };
+            let (column, op, value) = compared(left, *op, right)?;
             let (place, point) = place_of(column, value, lookup)?;
             let range = match op {
                 Operator::Lt | Operator::LtEq => SpanFraction {

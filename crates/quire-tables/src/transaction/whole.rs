@@ -213,7 +213,7 @@ impl Transaction {
         }
     }
 
-    /// Whether it has changed definitions: the version of the schema that its snapshots have does not tell.
+    /// Whether it has changed definitions. Its snapshots still have the schema version from before.
     pub fn has_changed_definitions(&self) -> bool {
         let tables = self.tables.as_ref();
         tables.is_some_and(WriteTransaction::has_changed_definitions)

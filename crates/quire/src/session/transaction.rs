@@ -89,7 +89,7 @@ impl SessionTransaction {
         !matches!(self, SessionTransaction::Idle)
     }
 
-    /// Whether the transaction sees other definitions than those that are committed.
+    /// Whether the transaction has changed definitions, which only it sees until it commits.
     pub(crate) fn has_changed_definitions(&self) -> bool {
         match self {
             SessionTransaction::Open(open) => open.engine.has_changed_definitions(),

@@ -28,8 +28,8 @@ pub(super) fn key_of(
     is_kept.then(|| PlanKey::new(query, settings, snapshot.schema_version()))
 }
 
-/// The query, planned for the tables of a snapshot; `None` if no plan is known for them. What others may still use stays known: a transaction sees
-/// its own rows, or old ones.
+/// The query, planned for the tables of a snapshot; `None` if no plan is known for them. A transaction does not evict a plan that it cannot use, as it
+/// may see its own rows, or old ones, and other sessions still use the plan.
 pub(super) fn find(
     session: &Session,
     snapshot: &Snapshot,

@@ -1,8 +1,8 @@
 //! Groups that are made before a join, beside those that are made behind it.
 
-use quire::{Connection, Database};
+use quire::Database;
 
-use crate::support::{Random, database, explained, rows, sorted_rows};
+use crate::support::{Random, connected, database, explained, rows, sorted_rows};
 
 /// Orders of customers: some customers have none, some orders have none, and names come twice.
 fn sides() -> Database {
@@ -22,12 +22,6 @@ fn sides() -> Database {
         rows(&mut connection, sql);
     }
     database
-}
-
-fn set(database: &Database, setting: &str) -> Connection {
-    let mut connection = database.connect();
-    rows(&mut connection, setting);
-    connection
 }
 
 const KEYS: [&str; 10] = [
@@ -108,8 +102,8 @@ fn query(random: &mut Random) -> String {
 #[test]
 fn groups_do_not_depend_on_where_they_are_made() {
     let database = sides();
-    let mut lazy = set(&database, "SET quire.eager_aggregation = off");
-    let mut eager = set(&database, "SET quire.eager_aggregation_always = on");
+    let mut lazy = connected(&database, &["SET quire.eager_aggregation = off"]);
+    let mut eager = connected(&database, &["SET quire.eager_aggregation_always = on"]);
     let mut random = Random(23);
     let mut eager_count = 0;
     for case in 0..200 {
@@ -180,7 +174,7 @@ fn groups_are_made_before_joins_where_that_costs_less() {
 fn columns_of_groups_are_as_before() {
     let database = sides();
     let described = |setting: &str| {
-        let mut connection = set(&database, setting);
+        let mut connection = connected(&database, &[setting]);
         for sql in [
             "DROP TABLE IF EXISTS made",
             "CREATE TABLE made AS SELECT c.name, count(*), sum(o.price), sum(o.pieces) AS pieces, sum(o.large) AS large, min(o.note), max(o.day) AS day, \

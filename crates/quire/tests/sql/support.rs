@@ -40,6 +40,15 @@ pub fn try_rows(connection: &mut Connection, sql: &str) -> Result<Vec<Vec<String
     Ok(result)
 }
 
+/// A connection with these settings.
+pub fn connected(database: &Database, settings: &[&str]) -> Connection {
+    let mut connection = database.connect();
+    for setting in settings {
+        rows(&mut connection, setting);
+    }
+    connection
+}
+
 /// The rows in an order of their own.
 pub fn sorted_rows(connection: &mut Connection, sql: &str) -> Vec<Vec<String>> {
     let mut rows = rows(connection, sql);

@@ -1,8 +1,8 @@
 //! Hash joins by an index of ranks or of packed keys, beside those of DataFusion's operator and beside nested loops.
 
-use quire::{Connection, Database};
+use quire::Database;
 
-use crate::support::{Random, database, explained, rows, sorted_rows};
+use crate::support::{Random, connected, database, explained, rows, sorted_rows};
 
 /// Two tables whose keys have many types, with duplicates, NULLs and keys that only one side has.
 fn sides() -> Database {
@@ -77,25 +77,17 @@ fn query(random: &mut Random) -> [String; 2] {
     ]
 }
 
-fn set(database: &Database, settings: &[&str]) -> Connection {
-    let mut connection = database.connect();
-    for setting in settings {
-        rows(&mut connection, setting);
-    }
-    connection
-}
-
 #[test]
 fn joins_do_not_depend_on_the_index_of_their_keys() {
     let database = sides();
-    let mut others = set(&database, &["SET quire.vector_joins = off"]);
+    let mut others = connected(&database, &["SET quire.vector_joins = off"]);
     let mut vectors = [
-        set(&database, &[]),
-        set(
+        connected(&database, &[]),
+        connected(
             &database,
             &["SET batch_rows = 16", "SET quire.build_sides = off"],
         ),
-        set(
+        connected(
             &database,
             &[
                 "SET threads = 3",

@@ -1,8 +1,8 @@
-//! Eager aggregation: rows are grouped before a join, and the groups once more behind it.
+//! Eager aggregation: a partial aggregate below a join, and an aggregate above the join that merges its results.
 //!
-//! `SELECT c.name, sum(o.price) FROM o JOIN c ON o.customer = c.id GROUP BY c.name` looks up and groups every row of `o`. With a partial
-//! aggregate over `o` by `customer` first, only a row for each customer is joined, and the total is the sum of the partial sums (Yan and Larson,
-//! "Eager Aggregation and Lazy Aggregation", VLDB 1995, the transformation of §4.1 for one side).
+//! `SELECT c.name, sum(o.price) FROM o JOIN c ON o.customer = c.id GROUP BY c.name` probes the join and the aggregate with every row of `o`. With a
+//! partial aggregate of `o` by `customer` first, the join receives one row for each customer, and the total is the sum of the partial sums (Yan and
+//! Larson, "Eager Aggregation and Lazy Aggregation", VLDB 1995, pushed to one input).
 //!
 //! ```text
 //! Aggregate: keys, f(a)                Projection: names and types as before
@@ -10,10 +10,10 @@
 //!                                          Join(Aggregate: K, partial = f(a) over A, B)
 //! ```
 //!
-//! K are the columns of A that anything above the partial aggregate reads: keys of the join, its filter, keys of the groups. Rows of A that
-//! agree in K have the same partners, so that each partner meets their total where it met each of them. This holds for inner joins and for both
-//! sides of left and right ones, where rows of A without a partner are kept or A's columns become NULL; [`partial`] says what an aggregate
-//! must fulfil, and [`worth`] when this is expected to cost less. K has no floats and no intervals: of those, equal values are not the same.
+//! K are the columns of A that are read above the partial aggregate: by the join keys, the join filter and the group keys. Rows of A with equal K match
+//! the same rows of B, so that a row of B meets their total instead of each of them. This holds for inner joins and for either input of left and right
+//! joins. [`partial`] says which aggregates can be split, and [`worth`] when splitting is expected to cost less. K contains no floats and no intervals,
+//! whose equal values are not interchangeable (0.0 and -0.0).
 
 mod partial;
 mod worth;
@@ -29,6 +29,7 @@ use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use quire_functions::QuireOptions;
 
 use super::group_dependencies;
+use super::switches::is_on;
 use partial::PartialAggregate;
 
 /// The rule.
@@ -40,7 +41,7 @@ impl OptimizerRule for EagerAggregation {
         "eager_aggregation"
     }
 
-    /// From the root: what is left below a join may go below the next one.
+    /// From the root down: a partial aggregate may be pushed below the next join.
     fn apply_order(&self) -> Option<ApplyOrder> {
         Some(ApplyOrder::TopDown)
     }
@@ -50,16 +51,15 @@ impl OptimizerRule for EagerAggregation {
         plan: LogicalPlan,
         config: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
-        let options = config.options();
-        let ours = options.extensions.get::<QuireOptions>();
-        let is_on = ours.is_none_or(|ours| ours.eager_aggregation);
-        let is_always = ours.is_some_and(|ours| ours.eager_aggregation_always);
         let LogicalPlan::Aggregate(aggregate) = &plan else {
             return Ok(Transformed::no(plan));
         };
-        if !is_on {
+        let options = config.options();
+        if !is_on(&options, |ours| ours.eager_aggregation) {
             return Ok(Transformed::no(plan));
         }
+        let ours = options.extensions.get::<QuireOptions>();
+        let is_always = ours.is_some_and(|ours| ours.eager_aggregation_always);
         Ok(match eager(aggregate, is_always)? {
             Some(replaced) => Transformed::yes(replaced),
             None => Transformed::no(plan),
@@ -70,7 +70,7 @@ impl OptimizerRule for EagerAggregation {
 /// An aggregate over a join.
 struct JoinedGroups<'p> {
     aggregate: &'p Aggregate,
-    /// What computes columns between the two.
+    /// A projection between the two.
     computed: Option<&'p Projection>,
     join: &'p Join,
 }
@@ -87,10 +87,10 @@ fn eager(aggregate: &Aggregate, is_always: bool) -> Result<Option<LogicalPlan>> 
         return Ok(None);
     };
     for side in [JoinSide::Left, JoinSide::Right] {
-        let Some(partials) = groups.partials(side)? else {
+        let Some(keys) = groups.keys_of(side) else {
             continue;
         };
-        let Some(keys) = groups.keys_of(side) else {
+        let Some(partials) = groups.partials(side)? else {
             continue;
         };
         if is_always || worth::costs_less(&groups, side, &keys) {
@@ -126,7 +126,7 @@ impl<'p> JoinedGroups<'p> {
         (is_outer_or_inner && !join.null_aware && is_repeatable).then_some(groups)
     }
 
-    /// What is evaluated above the inputs of the join, but for the aggregates. Keys of groups may read columns that the projection computes.
+    /// The expressions above the inputs of the join, other than the aggregates. Group keys may read columns that the projection computes.
     fn read_above(&self) -> Vec<Expr> {
         let conditions = self.join.on.iter();
         let mut read: Vec<Expr> = conditions
@@ -145,7 +145,7 @@ impl<'p> JoinedGroups<'p> {
         }
     }
 
-    /// Whether rows of the other side without a partner have NULL for all columns of this one.
+    /// Whether the join supplies NULLs for the columns of this side.
     fn is_null_supplied(&self, side: JoinSide) -> bool {
         match side {
             JoinSide::Left => self.join.join_type == JoinType::Right,
@@ -153,7 +153,7 @@ impl<'p> JoinedGroups<'p> {
         }
     }
 
-    /// What the aggregates become; `None` if one of them cannot be computed of groups of this side.
+    /// The split aggregates; `None` if one of them cannot be split over this side.
     fn partials(&self, side: JoinSide) -> Result<Option<Vec<PartialAggregate>>> {
         let schema = self.input(side).schema();
         let is_null_supplied = self.is_null_supplied(side);
@@ -168,7 +168,7 @@ impl<'p> JoinedGroups<'p> {
         Ok(partials?.filter(sums_up))
     }
 
-    /// The expression, with what the projection computes in the place of its columns.
+    /// The expression in terms of the join's columns: those of the projection are replaced by their definitions.
     fn over_join(&self, expr: Expr) -> Result<Expr> {
         let Some(projection) = self.computed else {
             return Ok(expr);
@@ -186,7 +186,7 @@ impl<'p> JoinedGroups<'p> {
         Ok(expr.transform_up(computed)?.data)
     }
 
-    /// What the projection computes and the keys of the groups read.
+    /// The expressions of the projection that the group keys read.
     fn computed_keys(&self) -> Vec<(Column, Expr)> {
         let Some(projection) = self.computed else {
             return Vec::new();
@@ -198,8 +198,8 @@ impl<'p> JoinedGroups<'p> {
         computed.filter(|(name, _)| read.contains(name)).collect()
     }
 
-    /// The columns of the side that are read above the partial aggregate, in the order of the side's schema. `None` if there are none, as an
-    /// aggregate without keys returns a row even of no rows; if their groups could not stand for their rows; or if the rows are groups already.
+    /// The columns K of the side, in the order of its schema. `None` if there are none, as an aggregate without keys returns a row even for an empty
+    /// input; if a type does not allow it; or if the side is an aggregate already.
     fn keys_of(&self, side: JoinSide) -> Option<Vec<Column>> {
         if is_grouped(self.input(side)) {
             return None;
@@ -260,8 +260,8 @@ impl<'p> JoinedGroups<'p> {
         .map(LogicalPlan::Join)
     }
 
-    /// The keys that the projection computes, beside the columns that the merging aggregates read. `None` if one of these is hidden by a key of its
-    /// name.
+    /// The projection for the merging aggregate: the expressions that the group keys read, and the columns that the aggregates read. `None` if two of
+    /// these have one name.
     fn with_computed(
         &self,
         join: LogicalPlan,
@@ -286,7 +286,7 @@ impl<'p> JoinedGroups<'p> {
     }
 }
 
-/// Whether each row is one of a group. To group once more would only do the same again.
+/// Whether the rows are the groups of an aggregate. Another partial aggregate would hardly reduce them, and the rule would apply to its own result.
 fn is_grouped(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(_) | LogicalPlan::Distinct(_) => true,
@@ -297,14 +297,14 @@ fn is_grouped(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// An aggregate of which no more is derived than holds.
+/// An aggregate whose functional dependencies hold (see [`group_dependencies`]).
 fn grouped(input: Arc<LogicalPlan>, keys: Vec<Expr>, calls: Vec<Expr>) -> Result<LogicalPlan> {
     let aggregate = Aggregate::try_new(input, keys, calls)?;
     let sound = group_dependencies::of_keys(LogicalPlan::Aggregate(aggregate))?;
     Ok(sound.data)
 }
 
-/// The merged groups under the names of the aggregate that they stand for; `None` if a type is another one.
+/// The result of the merging aggregate under the column names of the original one; `None` if a type differs.
 fn named_as_before(
     merged: LogicalPlan,
     before: &DFSchemaRef,
@@ -324,7 +324,7 @@ fn named_as_before(
     Ok(has_same_types(plan.schema(), before).then_some(plan))
 }
 
-/// The expression as a column of that name.
+/// The expression under that column name.
 fn named(expr: Expr, name: Column) -> Expr {
     match &expr {
         Expr::Column(column) if *column == name => expr,
@@ -348,8 +348,6 @@ fn is_same_where_equal(data_type: &DataType) -> bool {
 }
 
 fn has_same_types(schema: &DFSchema, before: &DFSchema) -> bool {
-    let types = schema.fields().iter().zip(before.fields());
-    types
-        .into_iter()
-        .all(|(now, then)| now.data_type() == then.data_type())
+    let mut types = schema.fields().iter().zip(before.fields());
+    types.all(|(now, then)| now.data_type() == then.data_type())
 }

@@ -1,4 +1,4 @@
-//! Aggregates that are computed of groups: a call over rows, and one that merges its results.
+//! Aggregates that can be split: a call below the join, and one above it that merges the partial results.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use quire_functions::CheckedSum;
 
 use crate::scan::is_total;
 
-/// What an aggregate over a join becomes when one side is grouped before.
+/// An aggregate above a join, one side of which is aggregated below it.
 pub(super) enum PartialAggregate {
-    /// It is computed of rows of the side, and merged.
+    /// It reads the aggregated side: `call` runs below the join, `merge` above it.
     OfSide {
         call: Expr,
         merge: Expr,
-        /// Groups without rows of the side have 0, not NULL.
+        /// A group without rows of the side has the count 0, where the merging sum is NULL.
         is_count: bool,
     },
-    /// It stays where it is: how often it meets a row of the other side does not matter.
+    /// It reads the other side and stays above the join: it does not depend on how often a row occurs.
     OfOther(Expr),
 }
 
 impl PartialAggregate {
-    /// `call` reads the columns of the join. `None` if its result cannot be merged, if it could fail on a row that has no partner, or if it could
-    /// be another one for a partner without a row of the side.
+    /// Splits `call`, which reads the columns of the join. `None` if partial results cannot be merged, if `call` could fail on a row without a match, or
+    /// if NULLs that an outer join supplies could count for something.
     pub(super) fn of(
         call: Expr,
         place: usize,
@@ -44,7 +44,7 @@ impl PartialAggregate {
         if expression.is_volatile() {
             return Ok(None);
         }
-        // Two calls may have become the same, so each name has a number.
+        // Calls that differ above a projection may be the same below it, so each name has a number.
         let shown = expression.schema_name().to_string();
         let merged_name = format!("__merged_{place} {shown}");
         let columns = expression.column_refs();
@@ -87,7 +87,7 @@ impl PartialAggregate {
         matches!(self, Self::OfSide { .. })
     }
 
-    /// The aggregate over the rows of the side.
+    /// The aggregate below the join.
     pub(super) fn call(&self) -> Option<Expr> {
         match self {
             Self::OfSide { call, .. } => Some(call.clone()),
@@ -95,23 +95,23 @@ impl PartialAggregate {
         }
     }
 
-    /// The aggregate over the joined groups.
+    /// The aggregate above the join.
     pub(super) fn merge(&self) -> Expr {
         let (Self::OfSide { merge, .. } | Self::OfOther(merge)) = self;
         merge.clone()
     }
 
-    /// The columns that it reads.
+    /// The columns that the aggregate above the join reads.
     pub(super) fn merged_columns(&self) -> Vec<Column> {
         let (Self::OfSide { merge, .. } | Self::OfOther(merge)) = self;
         merge.column_refs().into_iter().cloned().collect()
     }
 
-    /// The value of the aggregate, of the column that the merge makes.
+    /// The value of the original aggregate, from the column that the merging one returns.
     pub(super) fn result(&self, merged: Column) -> Result<Expr> {
         let merged = Expr::Column(merged);
         match self {
-            // No function: simplification, which replaces `coalesce`, may not come again.
+            // Not `coalesce`, which only the simplifier can replace: it may not run again after this rule.
             Self::OfSide { is_count: true, .. } => {
                 when(merged.clone().is_null(), lit(0_i64)).otherwise(merged)
             }
@@ -120,13 +120,13 @@ impl PartialAggregate {
     }
 }
 
-/// Sums and counts are added up without a change of their type.
+/// Adds up partial sums and counts without changing their type.
 fn sum_of_sums() -> Arc<AggregateUDF> {
     Arc::new(AggregateUDF::from(CheckedSum::of_sums()))
 }
 
-/// Whether a sum of any rows that may exist has its type, so that the sum of rows without a partner does no harm. That of floats is computed exactly and
-/// rounded once, which sums of rounded sums are not.
+/// Whether a sum of `summed` values never overflows, so that rows without a match cannot raise an error. Sums of floats are excluded: they are computed
+/// exactly and rounded once, which a sum of rounded sums is not.
 fn can_be_summed(summed: Option<DataType>, sum: &DataType) -> bool {
     match (summed, sum) {
         (Some(summed), DataType::Int64) => matches!(summed, DataType::Int16 | DataType::Int32),

@@ -18,12 +18,11 @@ use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
-use quire_functions::QuireOptions;
-
 use super::packed_keys::PackedKeys;
 use exec::{HashedAggregateExec, HashedGroups};
 
 use super::own_rule::OwnRule;
+use super::switches::is_on;
 
 /// Puts the operator in the place of aggregations.
 pub(super) fn rule() -> OwnRule {
@@ -36,8 +35,7 @@ pub(super) fn hashed_where_on(
     plan: Arc<dyn ExecutionPlan>,
     options: &ConfigOptions,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let options = options.extensions.get::<QuireOptions>();
-    let is_on = options.is_none_or(|options| options.hashed_groups);
+    let is_on = is_on(options, |ours| ours.hashed_groups);
     let replaced = is_on.then(|| hashed(&plan)).flatten();
     Ok(replaced.unwrap_or(plan))
 }

@@ -49,6 +49,12 @@ impl JoinEstimate {
         product.clamp(1.0, self.rows.max(1.0))
     }
 
+    /// How many groups the rows have by these keys.
+    pub(in crate::optimize) fn groups<'e>(&self, keys: impl IntoIterator<Item = &'e Expr>) -> f64 {
+        let distinct: f64 = keys.into_iter().map(|key| self.distinct(key)).product();
+        distinct.min(self.rows).max(1.0)
+    }
+
     /// The estimate when only `share` of the rows is left.
     pub(super) fn scaled(mut self, share: f64) -> Self {
         let rows = (self.rows * share).max(1.0).min(self.rows.max(1.0));
@@ -206,12 +212,7 @@ fn requalified(input: JoinEstimate, alias: &TableReference) -> JoinEstimate {
 
 fn of_aggregate(aggregate: &Aggregate) -> JoinEstimate {
     let input = estimate(&aggregate.input);
-    let product: f64 = aggregate
-        .group_expr
-        .iter()
-        .map(|expr| input.distinct(expr))
-        .product();
-    let groups = product.min(input.rows).max(1.0);
+    let groups = input.groups(&aggregate.group_expr);
     let mut columns = HashMap::new();
     for (output, expr) in aggregate
         .schema

@@ -24,6 +24,8 @@ use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::logical_expr::{JoinType, LogicalPlan};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
+use super::switches::is_on;
+
 /// The rule.
 #[derive(Debug)]
 pub(super) struct JoinOrder;
@@ -38,12 +40,7 @@ impl OptimizerRule for JoinOrder {
         plan: LogicalPlan,
         config: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
-        let options = config.options();
-        let is_on = options
-            .extensions
-            .get::<QuireOptions>()
-            .is_none_or(|ours| ours.join_order);
-        if is_on {
+        if is_on(&config.options(), |ours| ours.join_order) {
             reorder(plan)
         } else {
             Ok(Transformed::no(plan))
@@ -87,4 +84,3 @@ fn reorder_tree(
     }
     rebuild::rebuild(&graph, &best, plan.schema()).map(Transformed::yes)
 }
-use quire_functions::QuireOptions;

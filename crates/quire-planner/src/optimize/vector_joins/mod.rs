@@ -23,7 +23,6 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::{JoinType, NullEquality, Result};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
-use quire_functions::QuireOptions;
 
 pub(super) use exec::VectorHashJoinExec;
 
@@ -32,6 +31,7 @@ use join_index::JoinKeys;
 
 use super::own_rule::OwnRule;
 use super::row_sizes::RowSizes;
+use super::switches::is_on;
 
 /// Puts the operator in the place of hash joins.
 pub(super) fn rule() -> OwnRule {
@@ -71,8 +71,7 @@ pub(super) fn vector_join_where_on(
     plan: Arc<dyn ExecutionPlan>,
     options: &ConfigOptions,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let options = options.extensions.get::<QuireOptions>();
-    if options.is_some_and(|options| !options.vector_joins) {
+    if !is_on(options, |ours| ours.vector_joins) {
         return Ok(plan);
     }
     Ok(vector_join(&plan)?.unwrap_or(plan))
