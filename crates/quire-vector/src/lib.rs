@@ -25,6 +25,7 @@ mod integer;
 mod joins;
 mod key_set;
 mod slots;
+mod sort;
 
 pub use arithmetic::VectorOperator;
 pub use compare::Comparison;
@@ -33,3 +34,4 @@ pub use integer::VectorInteger;
 pub use joins::{KeyRanks, MatchCursor, NO_KEY, RowLists};
 pub use key_set::KeySet;
 pub use slots::RowSlots;
+pub use sort::{SortDirection, SortWords, sorted_rows};

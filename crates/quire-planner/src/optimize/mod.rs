@@ -77,6 +77,7 @@ mod unnesting;
 mod unread_marked_inputs;
 mod values_types;
 mod vector_joins;
+mod vector_sorts;
 mod whole_merges;
 mod wrapped_rule;
 
@@ -290,6 +291,8 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         hashed_groups::rule(),
         // Behind all that look for hash joins.
         vector_joins::rule(),
+        // Behind all that look for sorts.
+        vector_sorts::rule(),
     ] {
         rules.push(Arc::new(rule));
     }
