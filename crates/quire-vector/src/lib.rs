@@ -34,4 +34,4 @@ pub use integer::VectorInteger;
 pub use joins::{KeyRanks, MatchCursor, NO_KEY, RowLists};
 pub use key_set::KeySet;
 pub use slots::RowSlots;
-pub use sort::{SortDirection, SortWords, sorted_rows};
+pub use sort::{LoserTree, SortDirection, SortWords, sorted_rows};

@@ -189,7 +189,7 @@ impl PartWriter {
 }
 
 /// What the values of an array take by themselves: texts may lie in buffers of many others.
-fn value_bytes(values: &ArrayRef) -> usize {
+pub(super) fn value_bytes(values: &ArrayRef) -> usize {
     match values.data_type() {
         DataType::Utf8View => {
             values.len() * VIEW_BYTES + values.as_string_view().total_buffer_bytes_used()

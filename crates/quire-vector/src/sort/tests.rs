@@ -138,3 +138,39 @@ fn keys_have_as_many_codes_as_there_are_rows() {
     };
     SortWords::new(3).push([Some(1)].into_iter(), 1, false, direction);
 }
+
+/// Merges runs of numbers; each result has its run.
+fn merged(runs: &[Vec<u8>]) -> Vec<(u8, usize)> {
+    let mut places = vec![0; runs.len()];
+    let is_before = |places: &[usize], one: usize, other: usize| {
+        let next = |run: usize| {
+            (
+                runs[run].get(places[run]).is_none(),
+                runs[run].get(places[run]),
+                run,
+            )
+        };
+        next(one) < next(other)
+    };
+    let mut tree = LoserTree::new(runs.len(), |one, other| is_before(&places, one, other));
+    let mut found = Vec::new();
+    while let Some(value) = runs[tree.winner()].get(places[tree.winner()]) {
+        found.push((*value, tree.winner()));
+        places[tree.winner()] += 1;
+        tree.replay(|one, other| is_before(&places, one, other));
+    }
+    found
+}
+
+proptest! {
+    #[test]
+    fn a_tree_of_losers_merges_as_a_sort(runs in vec(vec(any::<u8>(), 0..30), 1..20)) {
+        let sorted: Vec<Vec<u8>> = runs.into_iter().map(|mut run| { run.sort_unstable(); run }).collect();
+        let mut expected: Vec<(u8, usize)> = Vec::new();
+        for (number, run) in sorted.iter().enumerate() {
+            expected.extend(run.iter().map(|value| (*value, number)));
+        }
+        expected.sort_unstable();
+        prop_assert_eq!(merged(&sorted), expected);
+    }
+}

@@ -1,5 +1,7 @@
 //! Keys of rows as words.
 
+use std::cmp::Ordering;
+
 /// Which way a key is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortDirection {
@@ -30,9 +32,34 @@ impl SortWords {
         &self.words
     }
 
-    pub fn allocated_bytes(&self) -> usize {
-        let words = self.words.iter();
-        words.map(|word| word.capacity() * size_of::<u64>()).sum()
+    /// The words of these rows, in this order.
+    ///
+    /// # Panics
+    ///
+    /// If a row does not exist.
+    pub fn of_rows(&self, rows: &[u32]) -> Self {
+        let of_rows = |word: &Vec<u64>| rows.iter().map(|row| word[*row as usize]).collect();
+        Self {
+            row_count: rows.len(),
+            words: self.words.iter().map(of_rows).collect(),
+            free_bits: self.free_bits,
+        }
+    }
+
+    /// Compares a row with one of other rows whose keys were appended with the same bounds.
+    ///
+    /// # Panics
+    ///
+    /// If a row does not exist.
+    pub fn compare(&self, row: usize, other: &Self, other_row: usize) -> Ordering {
+        let pairs = self.words.iter().zip(&other.words);
+        for (word, other_word) in pairs {
+            let order = word[row].cmp(&other_word[other_row]);
+            if order.is_ne() {
+                return order;
+            }
+        }
+        Ordering::Equal
     }
 
     /// Appends a key. `codes` has one for each row, at most `code_max`, in the order of the values; `None` stands for NULL.

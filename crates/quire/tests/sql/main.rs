@@ -26,3 +26,4 @@ mod support;
 mod tuple_plans;
 mod vector_aggregates;
 mod vector_joins;
+mod vector_sorts;

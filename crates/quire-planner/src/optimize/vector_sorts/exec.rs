@@ -3,14 +3,9 @@
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::compute::SortOptions;
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::utils::memory::RecordBatchMemoryCounter;
-use datafusion::common::{Result, internal_datafusion_err, internal_err};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::common::{Result, internal_err};
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::ChildrenPropertiesMode;
@@ -18,34 +13,33 @@ use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSe
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
 };
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{TryStreamExt, stream};
 
-use super::keys::KeyBounds;
-use super::runs::{KeyedRows, MergedRuns, gathered};
-use crate::optimize::batches_once::batches_once;
+use super::job::{SortJob, all_joined, reservation, spawned};
+use super::keys::{KeyBounds, common_bounds};
+use super::merge::RunMerge;
+use super::partition::partition_runs;
+use super::runs::KeyedRows;
+use super::spilled_runs::SpilledRun;
 
-/// Batches, and all of them as one, are in memory at the same time.
-const COPIES: usize = 2;
-/// Bytes that a row takes beside its columns: two words, its place in the order, and what sorts them.
-const ROW_BYTES: usize = 2 * 8 + 4 + 2 * 16;
+/// Runs on disk that are merged at a time, at least.
+const RUNS_MERGED_MIN: usize = 2;
 
 /// The operator: all rows of its input in order, in one partition.
 pub(super) struct VectorSortExec {
     order: LexOrdering,
     input: Arc<dyn ExecutionPlan>,
-    /// DataFusion's operators with the same result.
-    replaced: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
 impl VectorSortExec {
     pub(super) fn new(order: LexOrdering, input: Arc<dyn ExecutionPlan>) -> Result<Self> {
         Ok(Self {
-            replaced: sorted_by_datafusion(&order, Arc::clone(&input)),
+            properties: Arc::clone(sorted_by_datafusion(&order, &input).properties()),
             order,
             input,
             metrics: ExecutionPlanMetricsSet::new(),
@@ -53,12 +47,13 @@ impl VectorSortExec {
     }
 }
 
+/// DataFusion's operators with the same result.
 fn sorted_by_datafusion(
     order: &LexOrdering,
-    input: Arc<dyn ExecutionPlan>,
-) -> Arc<dyn ExecutionPlan> {
-    let sort = SortExec::new(order.clone(), input).with_preserve_partitioning(true);
-    Arc::new(SortPreservingMergeExec::new(order.clone(), Arc::new(sort)))
+    input: &Arc<dyn ExecutionPlan>,
+) -> SortPreservingMergeExec {
+    let sort = SortExec::new(order.clone(), Arc::clone(input)).with_preserve_partitioning(true);
+    SortPreservingMergeExec::new(order.clone(), Arc::new(sort))
 }
 
 impl Debug for VectorSortExec {
@@ -81,7 +76,7 @@ impl ExecutionPlan for VectorSortExec {
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
-        self.replaced.properties()
+        &self.properties
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
@@ -133,25 +128,19 @@ impl ExecutionPlan for VectorSortExec {
         }
         let schema = self.schema();
         let output = BaselineMetrics::new(&self.metrics, partition);
+        let elapsed = output.elapsed_compute().clone();
+        let order = self.order.clone();
+        let job = SortJob::new(order, Arc::clone(&schema), &self.metrics, elapsed, &context);
         let partitions = self.input.properties().partitioning.partition_count();
         let inputs = (0..partitions).map(|partition| {
             let rows = self.input.execute(partition, Arc::clone(&context))?;
-            let consumer = MemoryConsumer::new(format!("VectorSortExec[{partition}]"));
-            let memory = consumer.register(context.memory_pool());
-            Ok(CollectedPartition {
-                batches: Vec::new(),
-                left: Some(rows),
-                memory,
-            })
+            Ok((
+                rows,
+                reservation(&format!("partition {partition}"), &context),
+            ))
         });
         let inputs = inputs.collect::<Result<Vec<_>>>()?;
-        let sort = Sort {
-            order: self.order.clone(),
-            schema: Arc::clone(&schema),
-            output: output.clone(),
-            context,
-        };
-        let rows = stream::once(sort.run(inputs)).try_flatten();
+        let rows = stream::once(sorted(Arc::new(job), inputs, context)).try_flatten();
         let counted = rows.inspect_ok(move |batch| output.record_output(batch.num_rows()));
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, counted)))
     }
@@ -161,137 +150,75 @@ impl ExecutionPlan for VectorSortExec {
     }
 }
 
-/// What has been read of a partition, and what is left of it: nothing, unless there is no memory for more.
-struct CollectedPartition {
-    batches: Vec<RecordBatch>,
-    left: Option<SendableRecordBatchStream>,
-    memory: MemoryReservation,
-}
-
-impl CollectedPartition {
-    async fn read(mut self) -> Result<Self> {
-        let mut counted = RecordBatchMemoryCounter::new();
-        while let Some(rows) = &mut self.left {
-            let Some(batch) = rows.next().await.transpose()? else {
-                self.left = None;
-                break;
-            };
-            let bytes = COPIES * counted.count_batch(&batch) + batch.num_rows() * ROW_BYTES;
-            self.batches.push(batch);
-            if self.memory.try_grow(bytes).is_err() {
-                break;
-            }
-        }
-        Ok(self)
-    }
-
-    /// Its rows for another operator, which counts them itself.
-    fn into_input(self, schema: &SchemaRef) -> Result<Arc<dyn ExecutionPlan>> {
-        let read = stream::iter(self.batches.into_iter().map(Ok));
-        let left = stream::iter(self.left).flatten();
-        let rows = RecordBatchStreamAdapter::new(Arc::clone(schema), read.chain(left));
-        batches_once(Box::pin(rows))
-    }
-}
-
-struct Sort {
-    order: LexOrdering,
-    schema: SchemaRef,
-    output: BaselineMetrics,
+/// Reads the partitions and sorts what fits into memory, a thread each, and merges all runs.
+async fn sorted(
+    job: Arc<SortJob>,
+    inputs: Vec<(SendableRecordBatchStream, MemoryReservation)>,
     context: Arc<TaskContext>,
+) -> Result<SendableRecordBatchStream> {
+    let inputs = inputs.into_iter();
+    let read = inputs.map(|(rows, memory)| spawned(partition_runs(Arc::clone(&job), rows, memory)));
+    let partitions = all_joined(read.collect()).await?;
+    let (mut kept, mut spilled, mut memory) = (Vec::new(), Vec::new(), Vec::new());
+    for partition in partitions {
+        kept.push(partition.kept);
+        spilled.extend(partition.spilled);
+        memory.push(partition.memory);
+    }
+    let of_kept = kept.iter().flatten().map(KeyedRows::bounds);
+    let bounds = of_kept.chain(spilled.iter().map(SpilledRun::bounds));
+    let bounds = common_bounds(bounds);
+    let merging = reservation("merge", &context);
+    let spilled = few_enough(&job, spilled, &bounds, &merging).await?;
+    memory.push(merging);
+    let mut merge = RunMerge::new(Arc::clone(&job), bounds.clone(), memory);
+    let sorted = kept.into_iter().map(|runs| {
+        let (job, bounds) = (Arc::clone(&job), bounds.clone());
+        spawned(async move {
+            let _timed = job.elapsed.timer();
+            let runs = runs.into_iter().map(|run| run.sorted(&job, &bounds));
+            runs.collect::<Result<Vec<_>>>()
+        })
+    });
+    for run in all_joined(sorted.collect()).await?.into_iter().flatten() {
+        merge.add_sorted(run);
+    }
+    for run in &spilled {
+        merge.add_spilled(run)?;
+    }
+    Ok(merge.rows())
 }
 
-impl Sort {
-    async fn run(self, inputs: Vec<CollectedPartition>) -> Result<SendableRecordBatchStream> {
-        let read = inputs.into_iter().map(|input| spawned(input.read()));
-        let inputs = all(read.collect()).await?;
-        if inputs.iter().any(|input| input.left.is_some()) {
-            return self.by_datafusion(inputs);
+/// Merges runs on disk into longer ones, until memory has place for a batch of each of them.
+async fn few_enough(
+    job: &Arc<SortJob>,
+    mut runs: Vec<SpilledRun>,
+    bounds: &[KeyBounds],
+    memory: &MemoryReservation,
+) -> Result<Vec<SpilledRun>> {
+    loop {
+        memory.free();
+        let mut fitting = 0;
+        for run in &runs {
+            if memory.try_grow(run.merge_bytes()).is_err() {
+                if fitting >= RUNS_MERGED_MIN {
+                    break;
+                }
+                // Two runs are merged however little memory there is.
+                memory.grow(run.merge_bytes());
+            }
+            fitting += 1;
         }
-        let mut memory = Vec::with_capacity(inputs.len());
-        let keyed = inputs.into_iter().map(|input| {
-            memory.push(input.memory);
-            let (schema, order) = (Arc::clone(&self.schema), self.order.clone());
-            let batches = input.batches;
-            let timer = self.output.elapsed_compute().clone();
-            spawned(async move {
-                let _timed = timer.timer();
-                KeyedRows::new(&schema, &batches, &order)
-            })
-        });
-        let keyed = all(keyed.collect()).await?;
-        let bounds = keyed.iter().map(|rows| rows.bounds().to_vec());
-        let bounds: Vec<KeyBounds> = bounds
-            .reduce(|one, other| one.into_iter().zip(other).map(|(a, b)| a.and(b)).collect())
-            .unwrap_or_default();
-        let options: Vec<SortOptions> = self.order.iter().map(|key| key.options).collect();
-        let runs = keyed.into_iter().map(|rows| {
-            let (options, bounds) = (options.clone(), bounds.clone());
-            let timer = self.output.elapsed_compute().clone();
-            spawned(async move {
-                let _timed = timer.timer();
-                rows.sorted(&options, &bounds)
-            })
-        });
-        let runs = all(runs.collect()).await?;
-        let merged = MergedRuns::new(runs, &options)?;
-        Ok(self.gathered(merged, memory))
+        if fitting == runs.len() {
+            return Ok(runs);
+        }
+        let rest = runs.split_off(fitting);
+        let mut merge = RunMerge::new(Arc::clone(job), bounds.to_vec(), Vec::new());
+        for run in &runs {
+            merge.add_spilled(run)?;
+        }
+        let merged = SpilledRun::of_batches(job, merge.rows(), bounds.to_vec()).await?;
+        runs = rest;
+        runs.push(merged);
     }
-
-    /// The rows as batches. While one is read, others are put together.
-    fn gathered(
-        self,
-        mut merged: MergedRuns,
-        memory: Vec<MemoryReservation>,
-    ) -> SendableRecordBatchStream {
-        let config = self.context.session_config();
-        let (batch_rows, threads) = (config.batch_size(), config.target_partitions());
-        let timer = self.output.elapsed_compute().clone();
-        let batches = std::iter::from_fn(move || {
-            let timed = timer.timer();
-            let rows = merged.next(batch_rows);
-            drop(timed);
-            let (runs, timer) = (Arc::clone(merged.runs()), timer.clone());
-            (!rows.is_empty()).then(|| {
-                spawned(async move {
-                    let _timed = timer.timer();
-                    gathered(&runs, &rows)
-                })
-            })
-        });
-        let batches = stream::iter(batches).map(joined).buffered(threads.max(1));
-        let batches = batches.inspect_ok(move |_| {
-            // The memory is taken as long as there are batches to come.
-            let _ = &memory;
-        });
-        Box::pin(RecordBatchStreamAdapter::new(self.schema, batches))
-    }
-
-    /// Lets DataFusion's operator sort what has been read and what is left.
-    fn by_datafusion(self, inputs: Vec<CollectedPartition>) -> Result<SendableRecordBatchStream> {
-        let inputs = inputs.into_iter();
-        let inputs = inputs.map(|input| input.into_input(&self.schema));
-        let inputs = inputs.collect::<Result<Vec<_>>>()?;
-        let input = UnionExec::try_new(inputs)?;
-        sorted_by_datafusion(&self.order, input).execute(0, self.context)
-    }
-}
-
-fn spawned<T: Send + 'static>(
-    work: impl Future<Output = Result<T>> + Send + 'static,
-) -> SpawnedTask<Result<T>> {
-    SpawnedTask::spawn(work)
-}
-
-async fn joined<T: Send + 'static>(task: SpawnedTask<Result<T>>) -> Result<T> {
-    let ended = task.join().await;
-    ended.map_err(|error| internal_datafusion_err!("a sort did not end: {error}"))?
-}
-
-async fn all<T: Send + 'static>(tasks: Vec<SpawnedTask<Result<T>>>) -> Result<Vec<T>> {
-    let mut results = Vec::with_capacity(tasks.len());
-    for task in tasks {
-        results.push(joined(task).await?);
-    }
-    Ok(results)
 }

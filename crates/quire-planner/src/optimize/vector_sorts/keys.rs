@@ -1,10 +1,7 @@
 //! Keys of a sort as codes that compare as they do.
 
-use std::cmp::Ordering;
-
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, DynComparator, make_comparator};
+use datafusion::arrow::array::{Array, ArrayData, ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::buffer::NullBuffer;
-use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{ArrowNativeType, DataType, Float32Type, Float64Type};
 use datafusion::common::{Result, internal_err};
 use quire_vector::{SortDirection, SortWords};
@@ -12,13 +9,24 @@ use quire_vector::{SortDirection, SortWords};
 /// Bytes of a text that fit into a word beside its length.
 const WHOLE_TEXT_BYTES: usize = 7;
 
+/// So many bytes that all texts begin with are left out of their words.
+const PREFIX_BYTES_MAX: usize = 64;
+
 /// What is known of a key in all rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct KeyBounds {
     /// The least and the greatest integer; none of other types, or without values.
     integers: Option<(i128, i128)>,
-    text_bytes_max: usize,
+    /// None of other types, or without values.
+    texts: Option<TextBounds>,
     has_nulls: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TextBounds {
+    /// What all of them begin with.
+    prefix: Vec<u8>,
+    bytes_max: usize,
 }
 
 pub(super) fn is_supported(data_type: &DataType) -> bool {
@@ -41,160 +49,235 @@ fn integer_width(data_type: &DataType) -> Option<(usize, bool)> {
     Some((width, !data_type.is_unsigned_integer()))
 }
 
-/// The integers of an array, whatever stands in the place of its NULLs.
-fn integers(values: &dyn Array) -> Result<Vec<i128>> {
-    fn of<T: ArrowNativeType + Into<i128>>(values: &dyn Array) -> Vec<i128> {
-        let data = values.to_data();
-        let natives = &data.buffer::<T>(0)[..data.len()];
-        natives.iter().map(|value| (*value).into()).collect()
-    }
-    Ok(match integer_width(values.data_type()) {
-        Some((1, true)) => of::<i8>(values),
-        Some((2, true)) => of::<i16>(values),
-        Some((4, true)) => of::<i32>(values),
-        Some((8, true)) => of::<i64>(values),
-        Some((16, true)) => of::<i128>(values),
-        Some((1, false)) => of::<u8>(values),
-        Some((2, false)) => of::<u16>(values),
-        Some((4, false)) => of::<u32>(values),
-        Some((8, false)) => of::<u64>(values),
-        _ => return internal_err!("{} has no integers", values.data_type()),
-    })
+/// Calls a function with the integers of an array, whatever stands in the place of its NULLs, as an iterator over `i128`.
+macro_rules! with_integers {
+    ($values:expr, $call:ident $(, $argument:expr)*) => {
+        match integer_width($values.data_type()) {
+            Some((1, true)) => $call(natives::<i8>(&$values.to_data()), $($argument),*),
+            Some((2, true)) => $call(natives::<i16>(&$values.to_data()), $($argument),*),
+            Some((4, true)) => $call(natives::<i32>(&$values.to_data()), $($argument),*),
+            Some((8, true)) => $call(natives::<i64>(&$values.to_data()), $($argument),*),
+            Some((16, true)) => $call(natives::<i128>(&$values.to_data()), $($argument),*),
+            Some((1, false)) => $call(natives::<u8>(&$values.to_data()), $($argument),*),
+            Some((2, false)) => $call(natives::<u16>(&$values.to_data()), $($argument),*),
+            Some((4, false)) => $call(natives::<u32>(&$values.to_data()), $($argument),*),
+            Some((8, false)) => $call(natives::<u64>(&$values.to_data()), $($argument),*),
+            _ => return internal_err!("{} has no integers", $values.data_type()),
+        }
+    };
+}
+
+fn natives<T: ArrowNativeType + Into<i128>>(
+    data: &ArrayData,
+) -> impl ExactSizeIterator<Item = i128> + Clone {
+    data.buffer::<T>(0)[..data.len()]
+        .iter()
+        .map(|value| (*value).into())
 }
 
 fn is_valid(nulls: Option<&NullBuffer>, row: usize) -> bool {
     nulls.is_none_or(|nulls| nulls.is_valid(row))
 }
 
+/// The NULLs of an array that has some.
+fn some_nulls(values: &ArrayRef) -> Option<&NullBuffer> {
+    values.nulls().filter(|nulls| nulls.null_count() > 0)
+}
+
 impl KeyBounds {
     pub(super) fn of(values: &ArrayRef) -> Result<Self> {
-        let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0);
+        let nulls = some_nulls(values);
         let mut bounds = Self {
             has_nulls: nulls.is_some(),
             ..Self::default()
         };
         if integer_width(values.data_type()).is_some() {
-            let integers = integers(values.as_ref())?.into_iter().enumerate();
-            let valid = integers.filter(|(row, _)| is_valid(nulls, *row));
-            bounds.integers = valid.map(|(_, value)| (value, value)).reduce(widest);
+            bounds.integers = with_integers!(values, extremes, nulls);
         } else if let Some(texts) = values.as_string_view_opt() {
-            // The length of a text is in the lowest 32 bits of its view.
-            let lengths = texts.views().iter().map(|view| *view as u32 as usize);
-            bounds.text_bytes_max = lengths.max().unwrap_or(0);
+            bounds.texts = TextBounds::of(texts);
         }
         Ok(bounds)
     }
 
     /// Those of the rows of both.
     pub(super) fn and(self, other: Self) -> Self {
-        let both = [self.integers, other.integers].into_iter().flatten();
+        let integers = [self.integers, other.integers].into_iter().flatten();
+        let texts = [self.texts, other.texts].into_iter().flatten();
         Self {
-            integers: both.reduce(widest),
-            text_bytes_max: self.text_bytes_max.max(other.text_bytes_max),
+            integers: integers.reduce(widest),
+            texts: texts.reduce(TextBounds::and),
             has_nulls: self.has_nulls || other.has_nulls,
         }
     }
+}
+
+/// The bounds of each key in all runs.
+pub(super) fn common_bounds<'a>(runs: impl Iterator<Item = &'a [KeyBounds]>) -> Vec<KeyBounds> {
+    let both = |one: Vec<KeyBounds>, other: Vec<KeyBounds>| {
+        let keys = one.into_iter().zip(other);
+        keys.map(|(one, other)| one.and(other)).collect()
+    };
+    runs.map(<[_]>::to_vec).reduce(both).unwrap_or_default()
+}
+
+fn extremes(
+    values: impl ExactSizeIterator<Item = i128>,
+    nulls: Option<&NullBuffer>,
+) -> Option<(i128, i128)> {
+    let valid = values.enumerate().filter(|(row, _)| is_valid(nulls, *row));
+    valid.map(|(_, value)| (value, value)).reduce(widest)
 }
 
 fn widest(one: (i128, i128), other: (i128, i128)) -> (i128, i128) {
     (one.0.min(other.0), one.1.max(other.1))
 }
 
-/// Packs keys from the first on, as long as words compare as they do. Returns how many are packed whole; the next one may be in part.
-pub(super) fn pack(
-    keys: &[ArrayRef],
-    options: &[SortOptions],
-    bounds: &[KeyBounds],
-    words: &mut SortWords,
-) -> Result<usize> {
-    for (place, ((values, options), bounds)) in keys.iter().zip(options).zip(bounds).enumerate() {
-        let direction = SortDirection {
-            is_descending: options.descending,
-            nulls_first: options.nulls_first,
+impl TextBounds {
+    /// Nothing if all are NULL.
+    fn of(texts: &StringViewArray) -> Option<Self> {
+        let mut valid = texts.iter().flatten();
+        let first = valid.next()?.as_bytes();
+        let mut bounds = Self {
+            prefix: first[..first.len().min(PREFIX_BYTES_MAX)].to_vec(),
+            bytes_max: first.len(),
         };
-        let is_whole = pack_key(values, direction, bounds, words)?;
-        if !is_whole {
-            return Ok(place);
+        for text in valid {
+            let shared = shared_bytes(&bounds.prefix, text.as_bytes());
+            bounds.prefix.truncate(shared);
+            bounds.bytes_max = bounds.bytes_max.max(text.len());
         }
+        Some(bounds)
     }
-    Ok(keys.len())
+
+    fn and(mut self, other: Self) -> Self {
+        let shared = shared_bytes(&self.prefix, &other.prefix);
+        self.prefix.truncate(shared);
+        self.bytes_max = self.bytes_max.max(other.bytes_max);
+        self
+    }
+
+    /// Whether a word tells all of them apart.
+    fn fit_into_word(&self) -> bool {
+        self.bytes_max - self.prefix.len() <= WHOLE_TEXT_BYTES
+    }
 }
 
-/// Packs a key. Returns whether words that are the same mean that the keys are.
-fn pack_key(
+/// How many bytes two texts begin with alike.
+fn shared_bytes(one: &[u8], other: &[u8]) -> usize {
+    let pairs = one.iter().zip(other);
+    pairs.take_while(|(one, other)| one == other).count()
+}
+
+/// Appends a key to the words of its rows. Returns whether words that are the same mean that the keys are.
+pub(super) fn pack(
     values: &ArrayRef,
-    direction: SortDirection,
     bounds: &KeyBounds,
+    direction: SortDirection,
     words: &mut SortWords,
 ) -> Result<bool> {
-    let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0);
-    let mut push = |codes: &mut dyn Iterator<Item = u64>, code_max: u64, has_nulls: bool| {
-        let codes: Vec<Option<u64>> = codes
-            .enumerate()
-            .map(|(row, code)| is_valid(nulls, row).then_some(code))
-            .collect();
-        words.push(codes.into_iter(), code_max, has_nulls, direction);
+    let packing = KeyPacking {
+        nulls: some_nulls(values),
+        has_nulls: bounds.has_nulls,
+        direction,
+        words,
     };
-    match values.data_type() {
-        DataType::Boolean => {
-            let values = values.as_boolean().values().iter();
-            push(&mut values.map(u64::from), 1, bounds.has_nulls);
+    packing.pack(values, bounds)
+}
+
+struct KeyPacking<'a> {
+    nulls: Option<&'a NullBuffer>,
+    /// Whether there are NULLs in any run.
+    has_nulls: bool,
+    direction: SortDirection,
+    words: &'a mut SortWords,
+}
+
+impl KeyPacking<'_> {
+    fn pack(mut self, values: &ArrayRef, bounds: &KeyBounds) -> Result<bool> {
+        match values.data_type() {
+            DataType::Boolean => {
+                let values = values.as_boolean().values();
+                let codes = (0..values.len()).map(|row| u64::from(values.value(row)));
+                self.push(codes, 1);
+            }
+            DataType::Float32 => {
+                let values = values.as_primitive::<Float32Type>().values().iter();
+                let codes = values.map(|value| u64::from(ordered_32(value.to_bits())));
+                self.push(codes, u64::from(u32::MAX));
+            }
+            DataType::Float64 => {
+                let values = values.as_primitive::<Float64Type>().values().iter();
+                let codes = values.map(|value| ordered_64(value.to_bits()));
+                self.push(codes, u64::MAX);
+            }
+            DataType::Utf8View => return Ok(self.pack_texts(values.as_string_view(), bounds)),
+            _ => {
+                let range = bounds.integers.unwrap_or((0, 0));
+                with_integers!(values, pack_integers, range, &mut self);
+            }
         }
-        DataType::Float32 => {
-            let values = values.as_primitive::<Float32Type>().values().iter();
-            let mut codes = values.map(|value| u64::from(ordered_32(value.to_bits())));
-            push(&mut codes, u64::from(u32::MAX), bounds.has_nulls);
-        }
-        DataType::Float64 => {
-            let values = values.as_primitive::<Float64Type>().values().iter();
-            let mut codes = values.map(|value| ordered_64(value.to_bits()));
-            push(&mut codes, u64::MAX, bounds.has_nulls);
-        }
-        DataType::Utf8View => {
-            let texts = values.as_string_view();
-            let is_whole = bounds.text_bytes_max <= WHOLE_TEXT_BYTES;
-            let texts = (0..texts.len()).map(|row| match is_valid(nulls, row) {
-                true => texts.value(row).as_bytes(),
-                false => &[],
-            });
-            let mut codes = texts.map(|text| prefix(text, is_whole));
-            push(&mut codes, u64::MAX, bounds.has_nulls);
-            return Ok(is_whole);
-        }
-        _ => {
-            let (least, greatest) = bounds.integers.unwrap_or((0, 0));
-            let integers = integers(values.as_ref())?;
-            // What stands in the place of a NULL may be beyond the bounds.
-            let offsets = integers
-                .iter()
-                .map(|value| value.wrapping_sub(least) as u128);
-            let largest = greatest.wrapping_sub(least) as u128;
-            let high_max = (largest >> u64::BITS) as u64;
-            if high_max > 0 {
-                let mut high = offsets.clone().map(|offset| (offset >> u64::BITS) as u64);
-                push(&mut high, high_max, bounds.has_nulls);
-                let mut low = offsets.map(|offset| offset as u64);
-                push_low(&mut low, nulls, direction, words);
-            } else {
-                let mut codes = offsets.map(|offset| offset as u64);
-                push(&mut codes, largest as u64, bounds.has_nulls);
+        Ok(true)
+    }
+
+    fn pack_texts(&mut self, texts: &StringViewArray, bounds: &KeyBounds) -> bool {
+        let Some(known) = &bounds.texts else {
+            // NULLs compare as NULLs.
+            self.push((0..texts.len()).map(|_| 0), 0);
+            return true;
+        };
+        let (prefix_bytes, is_whole) = (known.prefix.len(), known.fit_into_word());
+        let nulls = self.nulls;
+        let codes = (0..texts.len()).map(|row| match is_valid(nulls, row) {
+            true => text_code(&texts.value(row).as_bytes()[prefix_bytes..], is_whole),
+            false => 0,
+        });
+        self.push(codes, u64::MAX);
+        is_whole
+    }
+
+    fn push(&mut self, codes: impl ExactSizeIterator<Item = u64>, code_max: u64) {
+        let direction = self.direction;
+        match self.nulls {
+            None => {
+                let codes = codes.map(Some);
+                self.words.push(codes, code_max, self.has_nulls, direction);
+            }
+            Some(nulls) => {
+                let codes = codes.zip(nulls.iter());
+                let codes = codes.map(|(code, is_valid)| is_valid.then_some(code));
+                self.words.push(codes, code_max, self.has_nulls, direction);
             }
         }
     }
-    Ok(true)
 }
 
-/// The lower half of a key whose upper half tells NULLs.
-fn push_low(
-    codes: &mut dyn Iterator<Item = u64>,
-    nulls: Option<&NullBuffer>,
-    direction: SortDirection,
-    words: &mut SortWords,
+/// Packs how far integers are from the least one.
+fn pack_integers(
+    values: impl ExactSizeIterator<Item = i128> + Clone,
+    (least, greatest): (i128, i128),
+    packing: &mut KeyPacking<'_>,
 ) {
-    let codes = codes.enumerate();
-    let codes = codes.map(|(row, code)| Some(if is_valid(nulls, row) { code } else { 0 }));
-    let codes: Vec<Option<u64>> = codes.collect();
-    words.push(codes.into_iter(), u64::MAX, false, direction);
+    // The range may take all 128 bits, and what stands in the place of a NULL may be beyond it.
+    let largest = greatest.wrapping_sub(least) as u128;
+    let offset = move |value: i128| value.wrapping_sub(least) as u128;
+    let high_max = (largest >> u64::BITS) as u64;
+    if high_max == 0 {
+        packing.push(values.map(|value| offset(value) as u64), largest as u64);
+        return;
+    }
+    let high = values
+        .clone()
+        .map(|value| (offset(value) >> u64::BITS) as u64);
+    packing.push(high, high_max);
+    // The upper half tells NULLs.
+    let nulls = packing.nulls;
+    let low = values
+        .enumerate()
+        .map(|(row, value)| match is_valid(nulls, row) {
+            true => Some(offset(value) as u64),
+            false => Some(0),
+        });
+    packing.words.push(low, u64::MAX, false, packing.direction);
 }
 
 /// Bits that compare as floats do in their total order (IEEE 754, §5.10).
@@ -207,7 +290,7 @@ fn ordered_32(bits: u32) -> u32 {
 }
 
 /// The first bytes of a text; of a whole one its length comes behind them, as `a` comes before `a\0`.
-fn prefix(text: &[u8], is_whole: bool) -> u64 {
+fn text_code(text: &[u8], is_whole: bool) -> u64 {
     let mut bytes = [0; 8];
     let taken = text.len().min(if is_whole { WHOLE_TEXT_BYTES } else { 8 });
     bytes[..taken].copy_from_slice(&text[..taken]);
@@ -215,34 +298,4 @@ fn prefix(text: &[u8], is_whole: bool) -> u64 {
         bytes[7] = taken as u8;
     }
     u64::from_be_bytes(bytes)
-}
-
-/// Compares rows of two partitions by some keys.
-pub(super) struct KeyComparison(Vec<DynComparator>);
-
-impl KeyComparison {
-    pub(super) fn new(
-        one: &[ArrayRef],
-        other: &[ArrayRef],
-        options: &[SortOptions],
-    ) -> Result<Self> {
-        let keys = one.iter().zip(other).zip(options);
-        let comparators = keys.map(|((one, other), options)| {
-            Ok(make_comparator(one.as_ref(), other.as_ref(), *options)?)
-        });
-        comparators.collect::<Result<_>>().map(Self)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn compare(&self, one: u32, other: u32) -> Ordering {
-        let mut keys = self.0.iter();
-        let differing = keys.find_map(|compare| {
-            let order = compare(one as usize, other as usize);
-            order.is_ne().then_some(order)
-        });
-        differing.unwrap_or(Ordering::Equal)
-    }
 }

@@ -1,15 +1,22 @@
 //! Sorts of whole inputs by keys that are packed into words.
 //!
-//! DataFusion sorts each batch by its keys in a row format, and merges the batches row by row, and then the partitions. Here each partition packs its keys
-//! into words ([`quire_vector::SortWords`]), in the ranges that the keys of all partitions have, sorts them digit by digit, and the sorted partitions
-//! are merged by their words. Rows are put together in their order by several threads at once, a batch each. Where the rows find no memory,
-//! DataFusion's operator, which spills, gets what has been read and what is left.
+//! DataFusion sorts each batch by its keys in a row format, merges the batches of a partition, and then the partitions, which copies each row three times.
+//! Here a partition is cut into runs ([`partition`]). A run packs its keys into words ([`quire_vector::SortWords`]) in the ranges that the keys of
+//! all runs have, so that few bits tell rows apart, is sorted digit by digit, and its columns are put into that order while they are in the caches
+//! ([`runs`]). All runs are merged at once by a tree of losers, while several threads put the rows together, a batch each ([`merge`]). Where memory is
+//! scarce, runs are written to disk and read back batch by batch ([`spilled_runs`]); if there are more of them than memory has place for, some are merged
+//! into longer ones first.
 //!
 //! Sorts with a limit stay DataFusion's: they keep few rows, and tell scans which others may be left out.
 
 mod exec;
+mod job;
 mod keys;
+mod merge;
+mod partition;
 mod runs;
+mod sort_keys;
+mod spilled_runs;
 
 use std::sync::Arc;
 

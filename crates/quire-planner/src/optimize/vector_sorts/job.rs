@@ -1,0 +1,84 @@
+//! What all parts of a sort share.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::common::internal_datafusion_err;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::physical_expr::LexOrdering;
+use datafusion::physical_plan::SpillManager;
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, SpillMetrics, Time};
+
+/// One execution of a sort.
+pub(super) struct SortJob {
+    pub(super) order: LexOrdering,
+    pub(super) schema: SchemaRef,
+    pub(super) spill: SpillManager,
+    /// Of all threads.
+    pub(super) elapsed: Time,
+    pub(super) batch_rows: usize,
+    pub(super) threads: usize,
+}
+
+impl SortJob {
+    pub(super) fn new(
+        order: LexOrdering,
+        schema: SchemaRef,
+        metrics: &ExecutionPlanMetricsSet,
+        elapsed: Time,
+        context: &TaskContext,
+    ) -> Self {
+        let config = context.session_config();
+        let spilled = SpillMetrics::new(metrics, 0);
+        let spill = SpillManager::new(context.runtime_env(), spilled, Arc::clone(&schema));
+        Self {
+            order,
+            schema,
+            spill: spill.with_compression_type(config.spill_compression()),
+            elapsed,
+            batch_rows: config.batch_size().max(1),
+            threads: config.target_partitions().max(1),
+        }
+    }
+
+    /// The keys of rows.
+    pub(super) fn keys(&self, rows: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        let keys = self.order.iter();
+        let keys = keys.map(|key| key.expr.evaluate(rows)?.into_array(rows.num_rows()));
+        keys.collect()
+    }
+}
+
+/// Memory of a part of a sort, which writes its rows to disk where it gets no more.
+pub(super) fn reservation(part: &str, context: &TaskContext) -> MemoryReservation {
+    let consumer = MemoryConsumer::new(format!("VectorSortExec {part}"));
+    consumer
+        .with_can_spill(true)
+        .register(context.memory_pool())
+}
+
+/// Work of another thread, which ends with the value.
+pub(super) fn spawned<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> SpawnedTask<Result<T>> {
+    SpawnedTask::spawn(work)
+}
+
+pub(super) async fn joined<T: Send + 'static>(task: SpawnedTask<Result<T>>) -> Result<T> {
+    let ended = task.join().await;
+    ended.map_err(|error| internal_datafusion_err!("a sort did not end: {error}"))?
+}
+
+pub(super) async fn all_joined<T: Send + 'static>(
+    tasks: Vec<SpawnedTask<Result<T>>>,
+) -> Result<Vec<T>> {
+    let mut results = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        results.push(joined(task).await?);
+    }
+    Ok(results)
+}
