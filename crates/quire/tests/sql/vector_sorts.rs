@@ -49,7 +49,11 @@ fn query(random: &mut Random) -> String {
         .collect();
     keys.push(random.pick(&["i", "i DESC"]).to_owned());
     let filter = random.pick(&["TRUE", "i % 3 = 1", "i < 300", "i < 0", "small IS NULL"]);
-    let order = keys.join(", ");
+    let mut order = keys.join(", ");
+    if random.below(2) == 0 {
+        let (limit, offset) = (random.pick(&["1", "10", "700", "15000"]), random.below(40));
+        order = format!("{order} LIMIT {limit} OFFSET {offset}");
+    }
     match random.below(4) {
         0 => format!(
             "SELECT i, day, other FROM t JOIN (SELECT i + 1 AS next, long AS other FROM t) AS o ON i = next WHERE {filter} ORDER BY {order}"
@@ -70,7 +74,7 @@ fn orders_do_not_depend_on_the_operator() {
         connected(&database, &["SET threads = 1"]),
     ];
     let mut random = Random(5);
-    for case in 0..60 {
+    for case in 0..120 {
         let sql = query(&mut random);
         let expected = rows(&mut others, &sql);
         for connection in &mut vectors {
@@ -112,8 +116,9 @@ fn sorts_of_all_types_of_keys_are_packed() {
             "{key}"
         );
     }
-    // Sorts with a limit keep few rows.
-    assert_eq!(packed("SELECT * FROM t ORDER BY long LIMIT 3"), 0);
+    assert_eq!(packed("SELECT * FROM t ORDER BY long LIMIT 3"), 1);
+    // A list has no code.
+    assert_eq!(packed("SELECT i FROM t ORDER BY [i, dense]"), 0);
 }
 
 /// 60,000 rows of more than 200 bytes.
@@ -138,7 +143,13 @@ fn wide(memory_bytes: usize) -> Connection {
 #[test]
 fn rows_that_do_not_fit_into_memory_are_sorted_on_disk() {
     let [mut little, mut plenty] = [32 << 20, 1 << 30].map(wide);
-    for order in ["k", "body, k DESC", "body DESC NULLS LAST, rest"] {
+    for order in [
+        "k",
+        "body, k DESC",
+        "body DESC NULLS LAST, rest",
+        "rest, k LIMIT 59000",
+        "k LIMIT 40000 OFFSET 5000",
+    ] {
         let sql = format!("SELECT * FROM t ORDER BY {order}");
         let expected = rows(&mut plenty, &sql);
         assert!(rows(&mut little, &sql) == expected, "{order}");

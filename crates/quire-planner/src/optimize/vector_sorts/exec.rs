@@ -4,17 +4,17 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, internal_err};
+use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::ChildrenPropertiesMode;
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
 };
 use futures::{TryStreamExt, stream};
 
@@ -28,45 +28,77 @@ use super::spilled_runs::SpilledRun;
 /// Runs on disk that are merged at a time, at least.
 const RUNS_MERGED_MIN: usize = 2;
 
-/// The operator: all rows of its input in order, in one partition.
+/// The operator: the rows of its input in order, of each partition or of all together; all of them, or the first ones.
 pub(super) struct VectorSortExec {
-    order: LexOrdering,
-    input: Arc<dyn ExecutionPlan>,
+    /// What it stands for, below a merge if it is whole.
+    sort: Arc<SortExec>,
+    is_whole: bool,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
 impl VectorSortExec {
-    pub(super) fn new(order: LexOrdering, input: Arc<dyn ExecutionPlan>) -> Result<Self> {
-        Ok(Self {
-            properties: Arc::clone(sorted_by_datafusion(&order, &input).properties()),
-            order,
-            input,
+    /// A sort of each partition by itself, or of a single one.
+    pub(super) fn of_partitions(sort: SortExec) -> Self {
+        Self {
+            properties: Arc::clone(sort.properties()),
+            sort: Arc::new(sort),
+            is_whole: false,
             metrics: ExecutionPlanMetricsSet::new(),
-        })
+        }
     }
-}
 
-/// DataFusion's operators with the same result.
-fn sorted_by_datafusion(
-    order: &LexOrdering,
-    input: &Arc<dyn ExecutionPlan>,
-) -> SortPreservingMergeExec {
-    let sort = SortExec::new(order.clone(), Arc::clone(input)).with_preserve_partitioning(true);
-    SortPreservingMergeExec::new(order.clone(), Arc::new(sort))
+    /// The same with a merge of all partitions.
+    pub(super) fn merged(sort: Arc<SortExec>) -> Self {
+        let (order, fetch) = (sort.expr().clone(), sort.fetch());
+        let merge = SortPreservingMergeExec::new(order, Arc::clone(&sort) as _).with_fetch(fetch);
+        Self {
+            sort,
+            is_whole: true,
+            properties: Arc::clone(merge.properties()),
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    pub(super) fn sort(&self) -> &Arc<SortExec> {
+        &self.sort
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    fn with_sort(&self, sort: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(sort) = sort.downcast_ref::<SortExec>() else {
+            return internal_err!("a sort has become {}", sort.name());
+        };
+        Ok(Arc::new(match self.is_whole {
+            true => Self::merged(Arc::new(sort.clone())),
+            false => Self::of_partitions(sort.clone()),
+        }))
+    }
 }
 
 impl Debug for VectorSortExec {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_struct("VectorSortExec")
-            .field("order", &self.order)
+            .field("sort", &self.sort)
+            .field("is_whole", &self.is_whole)
             .finish_non_exhaustive()
     }
 }
 
 impl DisplayAs for VectorSortExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "VectorSortExec: expr=[{}]", self.order)
+        f.write_str("VectorSortExec: ")?;
+        if let Some(fetch) = self.sort.fetch() {
+            write!(f, "fetch={fetch}, ")?;
+        }
+        let scope = match self.is_whole {
+            true => "",
+            false => ", preserve_partitioning=[true]",
+        };
+        write!(f, "expr=[{}]{scope}", self.sort.expr())
     }
 }
 
@@ -80,42 +112,43 @@ impl ExecutionPlan for VectorSortExec {
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
+        vec![self.sort.input()]
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.sort.fetch()
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![false]
     }
 
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![self.is_whole]
+    }
+
+    fn dynamic_expressions_produced(&self) -> Vec<Arc<dyn PhysicalExpr>> {
+        self.sort.dynamic_expressions_produced()
+    }
+
     fn apply_expressions(
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        for key in self.order.iter() {
-            if f(&key.expr)? == TreeNodeRecursion::Stop {
-                return Ok(TreeNodeRecursion::Stop);
-            }
-        }
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let Ok([input]) = <[_; 1]>::try_from(children) else {
-            return internal_err!("a sort has one input");
-        };
-        Ok(Arc::new(Self::new(self.order.clone(), input)?))
+        self.sort.apply_expressions(f)
     }
 
     fn with_new_children(
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-        self.replace_children(children, options)
+        let sort = Arc::clone(&self.sort) as Arc<dyn ExecutionPlan>;
+        self.with_sort(&replace_children_if_necessary(sort, children)?)
+    }
+
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        let sort = Arc::clone(&self.sort) as Arc<dyn ExecutionPlan>;
+        self.with_sort(&sort.reset_state()?)
     }
 
     fn execute(
@@ -123,21 +156,19 @@ impl ExecutionPlan for VectorSortExec {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        if partition != 0 {
-            return internal_err!("a sort has one partition, not {partition}");
-        }
+        let input = self.sort.input();
+        let partitions = match self.is_whole {
+            true => 0..input.properties().partitioning.partition_count(),
+            false => partition..partition + 1,
+        };
         let schema = self.schema();
         let output = BaselineMetrics::new(&self.metrics, partition);
         let elapsed = output.elapsed_compute().clone();
-        let order = self.order.clone();
-        let job = SortJob::new(order, Arc::clone(&schema), &self.metrics, elapsed, &context);
-        let partitions = self.input.properties().partitioning.partition_count();
-        let inputs = (0..partitions).map(|partition| {
-            let rows = self.input.execute(partition, Arc::clone(&context))?;
-            Ok((
-                rows,
-                reservation(&format!("partition {partition}"), &context),
-            ))
+        let job = SortJob::new(&self.sort, &self.metrics, elapsed, &context);
+        let inputs = partitions.map(|partition| {
+            let rows = input.execute(partition, Arc::clone(&context))?;
+            let memory = reservation(&format!("partition {partition}"), &context);
+            Ok((rows, memory))
         });
         let inputs = inputs.collect::<Result<Vec<_>>>()?;
         let rows = stream::once(sorted(Arc::new(job), inputs, context)).try_flatten();
@@ -147,6 +178,14 @@ impl ExecutionPlan for VectorSortExec {
 
     fn metrics(&self) -> Option<MetricsSet> {
         Some(self.metrics.clone_inner())
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        inputs: &[Arc<Statistics>],
+        args: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        self.sort.statistics_from_inputs(inputs, args)
     }
 }
 

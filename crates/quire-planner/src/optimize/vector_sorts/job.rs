@@ -10,12 +10,18 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_expr::LexOrdering;
-use datafusion::physical_plan::SpillManager;
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, SpillMetrics, Time};
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{ExecutionPlan, SpillManager};
+
+use super::top_rows::SortBound;
 
 /// One execution of a sort.
 pub(super) struct SortJob {
     pub(super) order: LexOrdering,
+    /// Rows that are wanted, if not all.
+    pub(super) limit: Option<usize>,
+    pub(super) bound: Option<SortBound>,
     pub(super) schema: SchemaRef,
     pub(super) spill: SpillManager,
     /// Of all threads.
@@ -26,17 +32,18 @@ pub(super) struct SortJob {
 
 impl SortJob {
     pub(super) fn new(
-        order: LexOrdering,
-        schema: SchemaRef,
+        sort: &SortExec,
         metrics: &ExecutionPlanMetricsSet,
         elapsed: Time,
         context: &TaskContext,
     ) -> Self {
-        let config = context.session_config();
+        let (schema, config) = (sort.schema(), context.session_config());
         let spilled = SpillMetrics::new(metrics, 0);
         let spill = SpillManager::new(context.runtime_env(), spilled, Arc::clone(&schema));
         Self {
-            order,
+            order: sort.expr().clone(),
+            limit: sort.fetch(),
+            bound: SortBound::of(sort),
             schema,
             spill: spill.with_compression_type(config.spill_compression()),
             elapsed,

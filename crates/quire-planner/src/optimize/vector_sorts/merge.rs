@@ -50,6 +50,8 @@ pub(super) struct RunMerge {
     cursors: Vec<RunCursor>,
     /// Built with the first row.
     tree: Option<LoserTree>,
+    /// Rows that are still wanted.
+    wanted: usize,
     _memory: Vec<MemoryReservation>,
 }
 
@@ -61,6 +63,7 @@ impl RunMerge {
         memory: Vec<MemoryReservation>,
     ) -> Self {
         Self {
+            wanted: job.limit.unwrap_or(usize::MAX),
             job,
             bounds,
             cursors: Vec::new(),
@@ -110,11 +113,15 @@ impl RunMerge {
 
     /// The next rows; nothing at the end.
     async fn next(&mut self) -> Result<Option<MergedRows>> {
+        let rows_max = self.job.batch_rows.min(self.wanted);
+        if rows_max == 0 {
+            return Ok(None);
+        }
         let Some(mut tree) = self.tree_of_next().await? else {
             return Ok(None);
         };
         let _timed = self.job.elapsed.timer();
-        let mut places = Vec::with_capacity(self.job.batch_rows);
+        let mut places = Vec::with_capacity(rows_max);
         loop {
             let run = tree.winner();
             let cursor = &mut self.cursors[run];
@@ -124,12 +131,13 @@ impl RunMerge {
             places.push((run, cursor.row));
             cursor.row += 1;
             let is_waiting = cursor.is_at_end_of_window() && cursor.left.is_some();
-            if is_waiting || places.len() == self.job.batch_rows {
+            if is_waiting || places.len() == rows_max {
                 break;
             }
             tree.replay(|one, other| self.is_before(one, other));
         }
         self.tree = Some(tree);
+        self.wanted -= places.len();
         let windows = self.cursors.iter();
         let windows = windows.map(|cursor| Arc::clone(&cursor.window)).collect();
         Ok((!places.is_empty()).then_some(MergedRows { windows, places }))

@@ -7,7 +7,8 @@
 //! scarce, runs are written to disk and read back batch by batch ([`spilled_runs`]); if there are more of them than memory has place for, some are merged
 //! into longer ones first.
 //!
-//! Sorts with a limit stay DataFusion's: they keep few rows, and tell scans which others may be left out.
+//! Of a sort with a limit each partition keeps the first rows that it has seen so far, and tells the scans below it which others may be left out
+//! ([`top_rows`]). All rows, or the first ones, are kept of each partition, as a window or a merge join wants them, or of all together.
 
 mod exec;
 mod job;
@@ -17,10 +18,10 @@ mod partition;
 mod runs;
 mod sort_keys;
 mod spilled_runs;
+mod top_rows;
 
 use std::sync::Arc;
 
-use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
@@ -30,34 +31,28 @@ use exec::VectorSortExec;
 
 /// Puts the operator in the place of sorts, and of merges of sorted partitions with these sorts.
 pub(super) fn rule() -> OwnRule {
-    OwnRule::of_operators("vector_sorts", vector_sort).switched(|options| options.vector_sorts)
+    OwnRule::of_operators("vector_sorts", |plan| Ok(vector_sort(plan)))
+        .switched(|options| options.vector_sorts)
 }
 
-fn vector_sort(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let merge = plan.downcast_ref::<SortPreservingMergeExec>();
-    // From the leaves up: the sorts below a merge have not been replaced, as they keep their partitions.
-    let sort = match merge {
-        Some(merge) if merge.fetch().is_some() => return Ok(None),
-        Some(merge) => merge.input().downcast_ref::<SortExec>(),
-        None => plan.downcast_ref::<SortExec>(),
-    };
-    let Some(sort) = sort.filter(|sort| sort.fetch().is_none()) else {
-        return Ok(None);
-    };
-    let is_whole = match merge {
-        Some(merge) => merge.expr() == sort.expr(),
-        None => {
-            let partitions = sort.input().properties().partitioning.partition_count();
-            !sort.preserve_partitioning() && partitions == 1
-        }
-    };
-    let schema = sort.input().schema();
+fn vector_sort(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
+    if let Some(merge) = plan.downcast_ref::<SortPreservingMergeExec>() {
+        // From the leaves up: a sort below has been replaced.
+        let sorted = merge.input().downcast_ref::<VectorSortExec>()?;
+        let sort = sorted.sort();
+        let is_same =
+            !sorted.is_whole() && merge.expr() == sort.expr() && merge.fetch() == sort.fetch();
+        return is_same.then(|| Arc::new(VectorSortExec::merged(Arc::clone(sort))) as _);
+    }
+    let sort = plan.downcast_ref::<SortExec>()?;
+    let input = sort.input();
+    let (schema, partitions) = (input.schema(), &input.properties().partitioning);
     let mut types = sort.expr().iter().map(|key| key.expr.data_type(&schema));
     let are_packed = types.all(|data_type| data_type.is_ok_and(|it| keys::is_supported(&it)));
-    if !is_whole || !are_packed {
-        return Ok(None);
-    }
-    let input = Arc::clone(sort.input());
-    let sorted = VectorSortExec::new(sort.expr().clone(), input)?;
-    Ok(Some(Arc::new(sorted)))
+    let is_of_partitions = sort.preserve_partitioning() || partitions.partition_count() == 1;
+    // Where the input has some of the order, DataFusion's operator need not read it to its end.
+    let known = input.output_ordering();
+    let is_begun = known.is_some_and(|known| known.first().expr.eq(&sort.expr().first().expr));
+    let is_taken = are_packed && is_of_partitions && !(sort.fetch().is_some() && is_begun);
+    is_taken.then(|| Arc::new(VectorSortExec::of_partitions(sort.clone())) as _)
 }

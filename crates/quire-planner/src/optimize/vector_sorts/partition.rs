@@ -20,6 +20,8 @@ use crate::optimize::spilled_parts::value_bytes;
 const RUN_ROWS_MAX: usize = 1 << 17;
 /// Bytes of a run in memory, so that no array of texts has more than the offsets of Arrow can tell.
 const RUN_BYTES_MAX: usize = 1 << 30;
+/// Of a sort with a limit the first rows are sorted out when there are twice as many as are wanted and so many more.
+const TOP_ROWS_SLACK: usize = 32;
 /// Bytes that a row takes beside its columns: two words, its place in the order, and what sorts them.
 const ROW_BYTES: usize = 2 * 8 + 4 + 2 * 16;
 
@@ -51,7 +53,7 @@ pub(super) async fn partition_runs(
     };
     while let Some(batch) = input.next().await.transpose()? {
         if batch.num_rows() > 0 {
-            reading.push(batch).await?;
+            reading.read(batch).await?;
         }
     }
     reading.finish().await
@@ -68,11 +70,26 @@ struct PartitionReading {
 }
 
 impl PartitionReading {
+    /// Takes in the rows of a batch, but for those that cannot be among the first.
+    async fn read(&mut self, batch: RecordBatch) -> Result<()> {
+        let Some(bound) = &self.job.bound else {
+            return self.push(batch).await;
+        };
+        let batch = bound.passing(&batch)?;
+        if batch.num_rows() > 0 {
+            self.push(batch).await?;
+        }
+        match self.job.limit {
+            Some(limit) if self.row_count / 2 > limit + TOP_ROWS_SLACK => self.cut(limit),
+            _ => Ok(()),
+        }
+    }
+
     async fn push(&mut self, batch: RecordBatch) -> Result<()> {
         let bytes = self.counter.count_batch(&batch) + extra_bytes(&batch);
         if self.runs.memory.try_grow(bytes).is_ok() {
             self.add(batch, bytes);
-            if self.row_count >= RUN_ROWS_MAX || self.run_bytes >= RUN_BYTES_MAX {
+            if self.row_count >= self.run_rows_max() || self.run_bytes >= RUN_BYTES_MAX {
                 self.keep()?;
             }
             return Ok(());
@@ -89,10 +106,40 @@ impl PartitionReading {
         Ok(())
     }
 
+    /// Few rows that are wanted are sorted out before a run is long.
+    fn run_rows_max(&self) -> usize {
+        match self.job.limit {
+            Some(limit) if limit < RUN_ROWS_MAX => usize::MAX,
+            _ => RUN_ROWS_MAX,
+        }
+    }
+
     fn add(&mut self, batch: RecordBatch, bytes: usize) {
         self.row_count += batch.num_rows();
         self.run_bytes += bytes;
         self.batches.push(batch);
+    }
+
+    /// Keeps the first rows of the run alone. They are copied, as their texts may lie among those of many others.
+    fn cut(&mut self, limit: usize) -> Result<()> {
+        let _timed = self.job.elapsed.timer();
+        let rows = KeyedRows::of_batches(&self.job, std::mem::take(&mut self.batches))?;
+        let bounds = rows.bounds().to_vec();
+        let first = rows.sorted(&self.job, &bounds)?.rows;
+        let first = own_rows(&first, 0..first.num_rows())?;
+        if let Some(bound) = &self.job.bound
+            && (1..=first.num_rows()).contains(&limit)
+        {
+            bound.tighten(&self.job, &first.slice(limit - 1, 1))?;
+        }
+        let bytes = first.get_array_memory_size() + extra_bytes(&first);
+        self.counter = RecordBatchMemoryCounter::new();
+        self.runs
+            .memory
+            .shrink(self.run_bytes.saturating_sub(bytes));
+        (self.row_count, self.run_bytes) = (0, 0);
+        self.add(first, bytes);
+        Ok(())
     }
 
     /// Ends a run in memory.

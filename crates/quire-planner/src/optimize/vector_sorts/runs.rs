@@ -38,14 +38,16 @@ impl KeyedRows {
         &self.bounds
     }
 
-    /// The rows in their order. `bounds` are at least those of the rows; rows of other runs compare with them if these have the same.
+    /// The rows in their order, no more of them than are wanted. `bounds` are at least those of the rows; rows of other runs compare with them if these have the same.
     pub(super) fn sorted(self, job: &SortJob, bounds: &[KeyBounds]) -> Result<SortedRows> {
         if u32::try_from(self.row_count).is_err() {
             return internal_err!("a run has {} rows", self.row_count);
         }
         let keys = SortKeys::new(job, &self.keys, bounds, self.row_count)?;
         drop(self.keys);
-        let order = UInt32Array::from(keys.order());
+        let mut order = keys.order();
+        order.truncate(job.limit.unwrap_or(usize::MAX));
+        let order = UInt32Array::from(order);
         let keys = keys.of_rows(&order)?;
         // A column goes as soon as it is there in order.
         let columns = self
