@@ -18,6 +18,7 @@ const SETTINGS: [(&str, &[&str]); 13] = [
             "SET quire.direct_groups = off",
             "SET quire.hashed_groups = off",
             "SET quire.vector_joins = off",
+            "SET quire.totals = off",
             "SET quire.vector_sorts = off",
             "SET quire.recorded_keys = off",
             "SET quire.shared_subplans = off",

@@ -27,6 +27,8 @@ extensions_options! {
         pub hashed_groups: bool, default = true
         /// Look up the keys of joins in an index of ranks or of packed keys.
         pub vector_joins: bool, default = true
+        /// Compute aggregates without keys by an operator of our own.
+        pub totals: bool, default = true
         /// Sort by keys that are packed into words.
         pub vector_sorts: bool, default = true
         /// Record the keys of a join's build side, for the scans of its probe side.

@@ -69,6 +69,7 @@ mod staged_sets;
 mod strict_types;
 mod switches;
 mod times;
+mod totals;
 mod typing_gaps;
 mod ungrouped_columns;
 mod union_names;
@@ -92,6 +93,7 @@ pub use shared_subplans::shared_subplan;
 pub use staged_sets::has_staged_sets;
 pub use strict_types::{check_assignment, is_assignable};
 pub use times::TimePlanner;
+pub use totals::TOTALS;
 pub use ungrouped_columns::check_grouped_columns;
 pub use unique_names::UniqueNamesPlanner;
 
@@ -289,6 +291,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         OwnRule::of_operators("direct_groups", |plan| Ok(direct_groups::direct(plan)))
             .switched(|options| options.direct_groups),
         hashed_groups::rule(),
+        totals::rule(),
         // Behind all that look for hash joins.
         vector_joins::rule(),
         // Behind all that look for sorts.

@@ -14,10 +14,10 @@ use datafusion::execution::memory_pool::{
     MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
 };
 
-use quire_planner::optimize::WINDOW_ROWS;
+use quire_planner::optimize::{TOTALS, WINDOW_ROWS};
 
 /// Operators that hold more than they say, by the beginning of their names, and how many times as much.
-const SAID_IN_PART: [(&str, usize); 7] = [
+const SAID_IN_PART: [(&str, usize); 8] = [
     // The batches of the build side, and all of them as one.
     ("HashJoinInput", 2),
     ("NestedLoopJoinLoad", 2),
@@ -27,6 +27,7 @@ const SAID_IN_PART: [(&str, usize); 7] = [
     ("SortPreservingMergeExec", 2),
     // One result is made of all parts while these are still there.
     ("AggregateStream", 3),
+    (TOTALS, 3),
     // All batches, these as one, and the results.
     (WINDOW_ROWS, 3),
 ];

@@ -22,9 +22,9 @@ mod top_rows;
 
 use std::sync::Arc;
 
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::own_rule::OwnRule;
 use exec::VectorSortExec;

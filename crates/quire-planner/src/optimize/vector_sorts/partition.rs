@@ -122,7 +122,8 @@ impl PartitionReading {
 
     /// Keeps the first rows of the run alone. They are copied, as their texts may lie among those of many others.
     fn cut(&mut self, limit: usize) -> Result<()> {
-        let _timed = self.job.elapsed.timer();
+        let elapsed = self.job.elapsed.clone();
+        let _timed = elapsed.timer();
         let rows = KeyedRows::of_batches(&self.job, std::mem::take(&mut self.batches))?;
         let bounds = rows.bounds().to_vec();
         let first = rows.sorted(&self.job, &bounds)?.rows;

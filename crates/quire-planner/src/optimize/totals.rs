@@ -1,0 +1,188 @@
+//! Aggregates without keys: one row for all rows of a partition.
+//!
+//! What comes from a scan as vectors is aggregated there ([`crate::scan::vector_aggregate`]). This is the rest: totals of other operators' rows, and the
+//! states of all partitions put together. The accumulators are DataFusion's.
+
+use std::fmt::{self, Formatter};
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
+use datafusion::arrow::compute::filter_record_batch;
+use datafusion::common::Result;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::Accumulator;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_plan::aggregates::{
+    AggregateExec, AggregateInputMode, AggregateOutputMode, aggregate_expressions,
+};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
+use futures::{StreamExt, stream};
+
+use super::own_rule::OwnRule;
+use crate::scan::{AggregateStandIn, StandInExec};
+
+/// What the memory pool calls the accumulators.
+pub const TOTALS: &str = "totals";
+
+/// The operator.
+type TotalAggregateExec = StandInExec<Totals>;
+
+#[derive(Debug)]
+struct Totals {
+    /// What it stands for.
+    aggregate: Arc<AggregateExec>,
+}
+
+/// Puts the operator in the place of aggregations without keys.
+pub(super) fn rule() -> OwnRule {
+    OwnRule::of_operators("totals", |plan| Ok(totals(plan))).switched(|options| options.totals)
+}
+
+fn totals(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
+    let aggregate = plan.downcast_ref::<AggregateExec>()?;
+    // An extreme that is told to the scan, and what depends on the order of rows, stay with DataFusion.
+    let is_plain = aggregate.group_expr().is_empty()
+        && !aggregate.group_expr().has_grouping_set()
+        && aggregate.limit_options().is_none()
+        && aggregate.dynamic_expressions_produced().is_empty()
+        && aggregate
+            .aggr_expr()
+            .iter()
+            .all(|one| one.order_bys().is_empty());
+    is_plain.then(|| {
+        let aggregate = Arc::new(aggregate.clone());
+        Arc::new(TotalAggregateExec::new(Totals { aggregate })) as _
+    })
+}
+
+impl AggregateStandIn for Totals {
+    const NAME: &'static str = "TotalAggregateExec";
+    const WANTS_PARTITIONS: bool = true;
+
+    fn aggregate(&self) -> &AggregateExec {
+        &self.aggregate
+    }
+
+    fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        self.aggregate.input()
+    }
+
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let aggregate = Arc::clone(&self.aggregate).reset_state()?;
+        let aggregate = replace_children_if_necessary(aggregate, vec![input])?;
+        Ok(match aggregate.downcast_ref::<AggregateExec>() {
+            Some(aggregate) => Arc::new(StandInExec::new(Self {
+                aggregate: Arc::new(aggregate.clone()),
+            })),
+            None => aggregate,
+        })
+    }
+
+    fn describe(&self, _: &mut Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        metrics: &ExecutionPlanMetricsSet,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let input = self.aggregate.input();
+        let rows = input.execute(partition, Arc::clone(&context))?;
+        let consumer = MemoryConsumer::new(format!("{TOTALS}[{partition}]"));
+        let memory = consumer.register(context.memory_pool());
+        let metrics = BaselineMetrics::new(metrics, partition);
+        let total = total(Arc::clone(&self.aggregate), rows, memory, metrics);
+        let schema = self.aggregate.schema();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            schema,
+            stream::once(total),
+        )))
+    }
+}
+
+/// The row of a partition, also of one without rows.
+async fn total(
+    aggregate: Arc<AggregateExec>,
+    mut rows: SendableRecordBatchStream,
+    memory: MemoryReservation,
+    metrics: BaselineMetrics,
+) -> Result<RecordBatch> {
+    let mut accumulators = accumulators(&aggregate)?;
+    while let Some(batch) = rows.next().await.transpose()? {
+        let _timed = metrics.elapsed_compute().timer();
+        for accumulator in &mut accumulators {
+            accumulator.add(&batch)?;
+        }
+        let bytes = accumulators.iter().map(|one| one.accumulator.size());
+        memory.try_resize(bytes.sum())?;
+    }
+    drop(rows);
+    let _timed = metrics.elapsed_compute().timer();
+    let mut columns: Vec<ArrayRef> = Vec::new();
+    let output = aggregate.mode().output_mode();
+    for FilteredTotal { accumulator, .. } in &mut accumulators {
+        let values = match output {
+            AggregateOutputMode::Partial => accumulator.state()?,
+            AggregateOutputMode::Final => vec![accumulator.evaluate()?],
+        };
+        for value in values {
+            columns.push(value.to_array_of_size(1)?);
+        }
+    }
+    metrics.record_output(1);
+    Ok(RecordBatch::try_new(aggregate.schema(), columns)?)
+}
+
+struct FilteredTotal {
+    /// Whether the input has states, and not rows.
+    takes_states: bool,
+    arguments: Vec<Arc<dyn PhysicalExpr>>,
+    /// `FILTER (WHERE …)`. A state has passed it before.
+    filter: Option<Arc<dyn PhysicalExpr>>,
+    accumulator: Box<dyn Accumulator>,
+}
+
+fn accumulators(aggregate: &AggregateExec) -> Result<Vec<FilteredTotal>> {
+    let mode = aggregate.mode();
+    let takes_states = mode.input_mode() == AggregateInputMode::Partial;
+    let arguments = aggregate_expressions(aggregate.aggr_expr(), mode, 0)?;
+    let filters = aggregate.filter_expr().iter();
+    let aggregates = aggregate.aggr_expr().iter().zip(arguments).zip(filters);
+    let accumulators = aggregates.map(|((aggregate, arguments), filter)| {
+        let aggregate: &AggregateFunctionExpr = aggregate;
+        Ok(FilteredTotal {
+            takes_states,
+            arguments,
+            filter: filter.clone().filter(|_| !takes_states),
+            accumulator: aggregate.create_accumulator()?,
+        })
+    });
+    accumulators.collect()
+}
+
+impl FilteredTotal {
+    /// Adds rows. Arguments are computed of those alone that pass the filter, which may guard them from errors.
+    fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let passing = match &self.filter {
+            Some(filter) => {
+                let passing = filter.evaluate(batch)?.into_array(batch.num_rows())?;
+                &filter_record_batch(batch, passing.as_boolean())?
+            }
+            None => batch,
+        };
+        let arguments = self.arguments.iter();
+        let values = arguments.map(|one| one.evaluate(passing)?.into_array(passing.num_rows()));
+        let values = values.collect::<Result<Vec<ArrayRef>>>()?;
+        if self.takes_states {
+            self.accumulator.merge_batch(&values)
+        } else {
+            self.accumulator.update_batch(&values)
+        }
+    }
+}
