@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use datafusion::arrow::array::{Array, ArrayData, ArrayRef, AsArray, make_array};
 use datafusion::arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{ArrowNativeType, DataType, Field, Schema};
 use datafusion::common::{Result, internal_err};
 use quire_vector::{GroupKeys, GroupLayout, KeyRows, TextBuffers};
@@ -64,11 +65,11 @@ enum PackedKind {
 /// Nothing for a type whose equal values may differ in their bits, or that has no fixed width and is no text.
 fn kind_of(data_type: &DataType) -> Option<PackedKind> {
     use DataType::{
-        BinaryView, Boolean, Date32, Date64, Decimal128, Duration, Time32, Time64, Timestamp,
-        Utf8View,
+        BinaryView, Boolean, Date32, Date64, Decimal128, Duration, LargeUtf8, Time32, Time64,
+        Timestamp, Utf8, Utf8View,
     };
     match data_type {
-        Utf8View | BinaryView => Some(PackedKind::Text),
+        Utf8View | Utf8 | LargeUtf8 | BinaryView => Some(PackedKind::Text),
         Boolean => Some(PackedKind::Bits(1)),
         Date32 | Date64 | Decimal128(..) | Time32(_) | Time64(_) | Timestamp(..) | Duration(_) => {
             data_type
@@ -80,6 +81,26 @@ fn kind_of(data_type: &DataType) -> Option<PackedKind> {
             .map(|bytes| PackedKind::Bits(8 * bytes)),
         _ => None,
     }
+}
+
+/// The type in which values are packed: texts as views, whatever form they have.
+fn packed_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 => &DataType::Utf8View,
+        packed => packed,
+    }
+}
+
+/// Keys in the types in which they are packed. Views refer to the bytes of the texts, which are not copied.
+pub(in crate::optimize) fn in_packed_types(keys: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
+    let keys = keys.into_iter().map(|values| {
+        let packed = packed_type(values.data_type());
+        Ok(match packed == values.data_type() {
+            true => values,
+            false => cast(&values, packed)?,
+        })
+    });
+    keys.collect()
 }
 
 /// Gives bits to values, those of one value in one word.
@@ -174,7 +195,7 @@ impl PackedKeys {
         self.layout
     }
 
-    /// Packs the keys of a batch of `row_count` rows. Returns the buffers of its texts.
+    /// Packs the keys of a batch of `row_count` rows, which have the types of [`in_packed_types`]. Returns the buffers of its texts.
     pub(in crate::optimize) fn pack<'a>(
         &self,
         keys: &'a [ArrayRef],
@@ -185,12 +206,9 @@ impl PackedKeys {
         rows.begin(row_count);
         let mut buffers = vec![TextBuffers::new(); self.layout.text_count];
         for (column, values) in self.columns.iter().zip(keys) {
-            if *values.data_type() != column.data_type {
-                return internal_err!(
-                    "a key is {} and not {}",
-                    values.data_type(),
-                    column.data_type
-                );
+            let packed = packed_type(&column.data_type);
+            if values.data_type() != packed {
+                return internal_err!("a key is {} and not {packed}", values.data_type());
             }
             column.pack_nulls(values.as_ref(), rows)?;
             match column.place {
@@ -262,7 +280,8 @@ impl PackedColumn {
         groups: Range<usize>,
         blocks: &[Vec<Buffer>],
     ) -> Result<ArrayRef> {
-        let builder = ArrayData::builder(self.data_type.clone()).len(groups.len());
+        let packed = packed_type(&self.data_type);
+        let builder = ArrayData::builder(packed.clone()).len(groups.len());
         let word = |word: usize| keys.word(word, groups.clone());
         let builder = match self.place {
             PackedPlace::Text(number) => {
@@ -301,7 +320,11 @@ impl PackedColumn {
             PackedNull::Never | PackedNull::Ignored => None,
         };
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-        Ok(make_array(builder.nulls(nulls).build()?))
+        let values = make_array(builder.nulls(nulls).build()?);
+        Ok(match *packed == self.data_type {
+            true => values,
+            false => cast(&values, &self.data_type)?,
+        })
     }
 }
 

@@ -111,6 +111,14 @@ fn groups_of_texts_and_of_several_keys_are_found_in_a_hash_table() {
         hashed("SELECT short, flag, min(long) FROM t GROUP BY 1, 2"),
         2
     );
+    // A literal is a text of another form.
+    let kinds = "SELECT 'few' AS kind FROM t UNION ALL SELECT 'many' FROM t";
+    assert_eq!(
+        hashed(&format!(
+            "SELECT kind, count(*) FROM ({kinds}) AS u GROUP BY kind"
+        )),
+        2
+    );
     // What has no keys, or no states that can be put together.
     assert_eq!(hashed("SELECT min(long) FROM t"), 0);
     assert_eq!(

@@ -23,6 +23,7 @@ mod sequences;
 mod signatures;
 mod sorted_windows;
 mod support;
+mod totals;
 mod tuple_plans;
 mod vector_aggregates;
 mod vector_joins;

@@ -49,9 +49,14 @@ fn query(random: &mut Random) -> [String; 2] {
         " AND l.i > 2000",
     ]);
     let filter = random.pick(&["TRUE", "TRUE", "l.i % 3 = 1", "l.i < 0"]);
-    let kind = random.below(8);
-    let joined = |equals: fn(&str) -> String| {
-        let on: Vec<String> = keys.iter().map(|key| equals(key)).collect();
+    let (kind, nulls_equal) = (random.below(10), random.below(4) == 0);
+    let joined = |equals: fn(&str, &str) -> String| {
+        let operator = if nulls_equal {
+            "IS NOT DISTINCT FROM"
+        } else {
+            "="
+        };
+        let on: Vec<String> = keys.iter().map(|key| equals(key, operator)).collect();
         let on = format!("{}{residual}", on.join(" AND "));
         match kind {
             0 => format!(
@@ -68,12 +73,18 @@ fn query(random: &mut Random) -> [String; 2] {
             5 => format!(
                 "SELECT count(*), sum(l.i), min(r.long) FROM l JOIN r ON {on} WHERE {filter}"
             ),
+            6 => format!(
+                "SELECT l.i, l.day FROM l WHERE {filter} AND (l.i % 7 = 0 OR EXISTS (SELECT 1 FROM r WHERE {on}))"
+            ),
+            7 => format!(
+                "SELECT l.i, NOT EXISTS (SELECT 1 FROM r WHERE {on}) AS is_alone FROM l WHERE {filter}"
+            ),
             _ => format!("SELECT l.i, r.i, l.long, r.day FROM l JOIN r ON {on} WHERE {filter}"),
         }
     };
     [
-        joined(|key| format!("l.{key} = r.{key}")),
-        joined(|key| format!("(l.{key} = r.{key}) IS TRUE")),
+        joined(|key, operator| format!("l.{key} {operator} r.{key}")),
+        joined(|key, operator| format!("(l.{key} {operator} r.{key}) IS TRUE")),
     ]
 }
 
@@ -110,6 +121,11 @@ fn joins_do_not_depend_on_the_index_of_their_keys() {
                 "case {case}: {sql}"
             );
         }
+        // Nested loops over the index of a key that all rows share.
+        assert!(
+            sorted_rows(&mut vectors[case % 3], &nested) == expected,
+            "case {case}: {nested}"
+        );
     }
 }
 
@@ -142,11 +158,17 @@ fn joins_of_most_kinds_and_keys_have_an_index() {
         indexed("SELECT i FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.i = l.i)"),
         1
     );
-    // What stays: full joins, and NOT IN over what may be NULL.
-    assert_eq!(
-        indexed("SELECT l.i, r.i FROM l FULL JOIN r ON l.i = r.i"),
-        0
-    );
+    for sql in [
+        "SELECT l.i, r.i FROM l FULL JOIN r ON l.i = r.i",
+        "SELECT i FROM l WHERE i < 5 OR EXISTS (SELECT 1 FROM r WHERE r.i = l.i)",
+        "SELECT l.i, r.i FROM l JOIN r ON l.small IS NOT DISTINCT FROM r.small",
+        "SELECT l.i, r.i FROM l JOIN r ON l.i + r.i = 40 AND l.i < r.i",
+        "SELECT l.i, r.i FROM l CROSS JOIN r",
+        "SELECT l.i, r.i FROM l LEFT JOIN r ON l.i < r.i",
+    ] {
+        assert_eq!(indexed(sql), 1, "{sql}");
+    }
+    // What stays: NOT IN over what may be NULL.
     assert_eq!(
         indexed("SELECT i FROM l WHERE small NOT IN (SELECT small FROM r)"),
         0

@@ -40,6 +40,7 @@ fn query(random: &mut Random) -> String {
             let key = match random.below(8) {
                 0 => "amount * 2 - dense".to_owned(),
                 1 => "length(long)".to_owned(),
+                2 => "'#' || dense % 7".to_owned(),
                 _ => random.pick(&KEYS).to_owned(),
             };
             let direction = random.pick(&["", " ASC", " DESC"]);
@@ -80,6 +81,25 @@ fn orders_do_not_depend_on_the_operator() {
         for connection in &mut vectors {
             assert!(rows(connection, &sql) == expected, "case {case}: {sql}");
         }
+    }
+}
+
+#[test]
+fn an_input_in_the_order_of_the_first_keys_is_not_read_to_its_end() {
+    let database = table();
+    let mut others = connected(&database, &["SET quire.vector_sorts = off"]);
+    let mut connection = connected(&database, &["SET batch_rows = 64"]);
+    for order in [
+        "dense, n DESC LIMIT 7",
+        "dense, long, i LIMIT 300",
+        "dense, short DESC NULLS LAST, n LIMIT 10 OFFSET 90",
+    ] {
+        let windows = "SELECT i, dense, long, short, row_number() OVER (PARTITION BY dense ORDER BY i) AS n FROM t";
+        let sql = format!("SELECT * FROM ({windows}) AS w ORDER BY {order}");
+        assert!(
+            rows(&mut connection, &sql) == rows(&mut others, &sql),
+            "{sql}"
+        );
     }
 }
 

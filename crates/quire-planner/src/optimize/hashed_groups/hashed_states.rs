@@ -12,7 +12,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use quire_vector::{GROUPS_MAX, GroupTable, KeyRows};
 
 use crate::optimize::group_accumulators::GroupAccumulators;
-use crate::optimize::packed_keys::{PackedKeys, UnpackedKeys};
+use crate::optimize::packed_keys::{PackedKeys, UnpackedKeys, in_packed_types};
 
 /// A table that takes no more is never refused: without it a statement with little memory would make no progress at all.
 const BYTES_MIN: usize = 128 << 10;
@@ -84,7 +84,7 @@ impl HashedStates {
 
     /// Adds the rows of a batch to their groups.
     pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let keys = self.keys_of(batch)?;
+        let keys = in_packed_types(self.keys_of(batch)?)?;
         self.groups.clear();
         let mut start = 0;
         while start < batch.num_rows() {

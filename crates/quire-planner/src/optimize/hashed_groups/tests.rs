@@ -157,6 +157,7 @@ fn floats_and_lists_are_not_packed() {
     assert_eq!(of(DataType::Float64), None);
     assert_eq!(of(DataType::List(item)), None);
     assert!(of(DataType::Utf8View).is_some());
+    assert!(of(DataType::Utf8).is_some());
     assert_eq!(PackedKeys::new(&Schema::empty()), None);
 }
 

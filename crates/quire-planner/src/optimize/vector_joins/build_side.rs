@@ -96,8 +96,12 @@ impl IndexedBuildSide {
         let of_build: Vec<Arc<dyn PhysicalExpr>> = of_build.collect();
         let values = key_values(&of_build, &batch)?;
         let interruption = Interruption::of(context.session_config().options());
+        let nulls_equal = keys.nulls_equal;
         let index = Arc::new(JoinIndex::new(keys, &values, row_count, &interruption)?);
-        push_filter(join, &index, &values, context)?;
+        // Scans compare as WHERE does, to which NULL equals nothing.
+        if !nulls_equal {
+            push_filter(join, &index, &values, context)?;
+        }
         let side = Self {
             matched: matched_rows(join, &index, row_count),
             batch,
@@ -120,7 +124,7 @@ impl IndexedBuildSide {
     pub(super) fn empties(&self, kind: JoinType) -> bool {
         match kind {
             JoinType::Inner | JoinType::LeftSemi | JoinType::RightSemi => self.index.key_count == 0,
-            JoinType::Left | JoinType::LeftAnti => self.batch.num_rows() == 0,
+            JoinType::Left | JoinType::LeftAnti | JoinType::LeftMark => self.batch.num_rows() == 0,
             _ => false,
         }
     }
@@ -130,12 +134,17 @@ fn matched_rows(join: &HashJoinExec, index: &JoinIndex, row_count: usize) -> Opt
     let kind = join.join_type();
     if !matches!(
         kind,
-        JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti
+        JoinType::Left
+            | JoinType::Full
+            | JoinType::LeftSemi
+            | JoinType::LeftAnti
+            | JoinType::LeftMark
     ) {
         return None;
     }
     // Of pairs the rows are known.
-    let are_numbers = *kind != JoinType::Left && join.filter().is_none();
+    let has_pairs = matches!(kind, JoinType::Left | JoinType::Full);
+    let are_numbers = !has_pairs && join.filter().is_none();
     let bits = if are_numbers {
         index.key_count
     } else {

@@ -10,13 +10,13 @@ use datafusion::arrow::compute::{max, min};
 use datafusion::arrow::datatypes::{
     DataType, Date32Type, Field, Int16Type, Int32Type, Int64Type, Schema,
 };
-use datafusion::common::{Result, exec_err};
+use datafusion::common::{NullEquality, Result, exec_err};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::joins::HashJoinExec;
 use quire_error::interruption::Interruption;
 use quire_vector::{GroupTable, KeyRanks, KeyRows, NO_KEY, RowLists};
 
-use crate::optimize::packed_keys::PackedKeys;
+use crate::optimize::packed_keys::{PackedKeys, in_packed_types};
 
 /// Rows whose keys are packed at a time, so that all columns of them go through a near cache.
 const PACKED_ROWS: usize = 1024;
@@ -31,8 +31,10 @@ const HASHED_ROW_BYTES: usize = 48;
 #[derive(Clone, Debug)]
 pub(super) struct JoinKeys {
     packed: PackedKeys,
-    /// Whether there is one key, an integer that may have a rank.
-    is_integer: bool,
+    /// Whether there is one key, an integer that may have a rank, and no rank for NULL is asked for.
+    has_ranks: bool,
+    /// Whether NULL equals NULL.
+    pub(super) nulls_equal: bool,
 }
 
 impl JoinKeys {
@@ -47,9 +49,18 @@ impl JoinKeys {
             }
             fields.push(Field::new("key", data_type, true));
         }
+        let nulls_equal = join.null_equality() == NullEquality::NullEqualsNull;
         let is_integer = matches!(fields.as_slice(), [field] if has_ranks(field.data_type()));
-        let packed = PackedKeys::of_join(&Schema::new(fields));
-        Ok(packed.map(|packed| Self { packed, is_integer }))
+        let fields = Schema::new(fields);
+        let packed = match nulls_equal {
+            true => PackedKeys::new(&fields),
+            false => PackedKeys::of_join(&fields),
+        };
+        Ok(packed.map(|packed| Self {
+            packed,
+            has_ranks: is_integer && !nulls_equal,
+            nulls_equal,
+        }))
     }
 
     /// What an index of so many rows takes at most.
@@ -73,7 +84,7 @@ pub(super) struct JoinIndex {
     keys: JoinKeys,
     numbers: KeyNumbers,
     pub(super) lists: RowLists,
-    /// Distinct keys, NULL not among them.
+    /// Distinct keys, NULL among them only where it equals NULL.
     pub(super) key_count: usize,
 }
 
@@ -94,6 +105,7 @@ impl JoinIndex {
         row_count: usize,
         interruption: &Interruption,
     ) -> Result<Self> {
+        let values = &in_packed_types(values.to_vec())?;
         let (numbers, of_rows, key_count) = match ranks(&keys, values, row_count)? {
             Some(ranks) => {
                 let mut of_rows = Vec::with_capacity(row_count);
@@ -137,13 +149,16 @@ impl JoinIndex {
         match &self.numbers {
             KeyNumbers::Ranks(ranks) => rank_numbers(ranks, values[0].as_ref(), numbers),
             KeyNumbers::Groups { table, seed } => {
+                let values = &in_packed_types(values.to_vec())?;
                 let mut rows = KeyRows::new(self.keys.packed.layout());
                 for_each_chunk(values, row_count, |values, count| {
                     let buffers = self.keys.packed.pack(values, count, *seed, &mut rows)?;
                     table.look_up(&rows, &buffers, numbers);
                     Ok(())
                 })?;
-                without_nulls(values, numbers);
+                if !self.keys.nulls_equal {
+                    without_nulls(values, numbers);
+                }
                 Ok(())
             }
         }
@@ -162,7 +177,7 @@ pub(super) fn key_values(
 
 /// The ranks of the keys, if they are integers that lie close enough together.
 fn ranks(keys: &JoinKeys, values: &[ArrayRef], row_count: usize) -> Result<Option<KeyRanks>> {
-    if !keys.is_integer {
+    if !keys.has_ranks {
         return Ok(None);
     }
     let bytes_max = RANK_BYTES_MIN.max(row_count.saturating_mul(RANK_BYTES_PER_ROW));
@@ -225,7 +240,7 @@ fn grouped(
     seed: u64,
     interruption: &Interruption,
 ) -> Result<(GroupTable, Vec<u32>)> {
-    let nulls = any_null(values);
+    let nulls = any_null(values).filter(|_| !keys.nulls_equal);
     let mut table = GroupTable::new(keys.packed.layout());
     let mut rows = KeyRows::new(keys.packed.layout());
     let mut numbers = Vec::with_capacity(row_count);

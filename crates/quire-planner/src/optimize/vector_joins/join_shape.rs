@@ -66,6 +66,22 @@ impl JoinShape {
         batch_of(&self.schema, columns.collect::<Result<_>>()?, row_count)
     }
 
+    /// Rows of one side, each with its mark.
+    pub(super) fn marked(
+        &self,
+        side: &RecordBatch,
+        rows: SideRows<'_>,
+        marks: BooleanArray,
+    ) -> Result<RecordBatch> {
+        let row_count = marks.len();
+        let marks: ArrayRef = Arc::new(marks);
+        let columns = self.columns.iter().map(|column| match column.side {
+            JoinSide::None => Ok(Arc::clone(&marks)),
+            JoinSide::Left | JoinSide::Right => rows.of(side.column(column.index)),
+        });
+        batch_of(&self.schema, columns.collect::<Result<_>>()?, row_count)
+    }
+
     /// The rows of the build side that no row of the probe side belongs to.
     pub(super) fn result_of_build(
         &self,

@@ -5,13 +5,16 @@
 //! ([`quire_vector::KeyRanks`]), of others its group ([`quire_vector::GroupTable`]); the rows of a number lie together ([`quire_vector::RowLists`]).
 //! A batch of the probe side all of whose rows match once, as those behind the join's filter mostly do, passes on its columns as they are.
 //!
-//! What stays DataFusion's: joins whose build side is partitioned, `NOT IN` over values that may be NULL, keys of which NULL equals NULL, marks and
-//! full joins, keys of types that are not packed ([`super::packed_keys`]).
+//! Joins without keys are nested loops over the same index ([`keyless`]).
+//!
+//! What stays DataFusion's: joins whose build side is partitioned, `NOT IN` over values that may be NULL, and keys of types that are not packed
+//! ([`super::packed_keys`]).
 
 mod build_side;
 mod exec;
 mod join_index;
 mod join_shape;
+mod keyless;
 mod matched_rows;
 mod probe;
 mod probe_rows;
@@ -19,8 +22,8 @@ mod pushed_filter;
 
 use std::sync::Arc;
 
+use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::{JoinType, NullEquality, Result};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 
@@ -79,7 +82,8 @@ pub(super) fn vector_join_where_on(
 
 /// What takes the place of a join; `None` if it stays.
 fn vector_join(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let Some(join) = plan.downcast_ref::<HashJoinExec>() else {
+    let keyless = keyless::with_common_key(plan.as_ref())?;
+    let Some(join) = keyless.as_ref().or_else(|| plan.downcast_ref()) else {
         return Ok(None);
     };
     if !is_covered(join) || *join.partition_mode() != PartitionMode::CollectLeft {
@@ -93,12 +97,5 @@ fn vector_join(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Execution
 }
 
 fn is_covered(join: &HashJoinExec) -> bool {
-    use JoinType::{Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi};
-    let kind = join.join_type();
-    matches!(
-        kind,
-        Inner | Left | LeftAnti | LeftSemi | Right | RightAnti | RightSemi
-    ) && join.null_equality() == NullEquality::NullEqualsNothing
-        && !join.null_aware
-        && join.fetch().is_none()
+    !join.null_aware && join.fetch().is_none()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{RecordBatch, UInt32Array};
+use datafusion::arrow::array::{BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::BatchCoalescer;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{JoinType, Result};
@@ -14,6 +14,7 @@ use quire_vector::{MatchCursor, NO_KEY};
 use super::build_side::IndexedBuildSide;
 use super::join_index::key_values;
 use super::join_shape::{JoinShape, SideRows};
+use super::matched_rows::MatchedRows;
 use super::probe_rows::ProbeRows;
 
 /// A partition of a join under way.
@@ -44,9 +45,17 @@ enum ProbeState {
     Reading,
     /// A batch, whose rows have been matched up to the cursor; and whether a match of the cursor's row has been seen.
     Matching(RecordBatch, MatchCursor, bool),
-    /// Rows of the build side of the result, of which so many have been handed on.
-    OfBuild(Vec<u32>, usize),
+    OfBuild(BuildRows),
     Ended,
+}
+
+/// Rows of the build side that are in the result.
+struct BuildRows {
+    rows: Vec<u32>,
+    /// Of each row, if the join marks rows.
+    marks: Option<BooleanArray>,
+    /// How many have been handed on.
+    start: usize,
 }
 
 impl JoinProbe {
@@ -96,9 +105,9 @@ impl JoinProbe {
                     let _timed = elapsed.timer();
                     self.matched(batch, cursor, is_seen)?
                 }
-                ProbeState::OfBuild(rows, start) => {
+                ProbeState::OfBuild(rows) => {
                     let _timed = elapsed.timer();
-                    self.rows_of_build(rows, start)?
+                    self.rows_of_build(rows)?
                 }
                 ProbeState::Ended => return Ok(None),
             }
@@ -123,6 +132,12 @@ impl JoinProbe {
                 let rows = rows.filter_map(|(row, number)| is_wanted(number).then_some(row));
                 let rows = rows.collect::<Vec<u32>>().into();
                 self.hand_on_probe_rows(&batch, &rows)?;
+            }
+            (_, JoinType::RightMark) => {
+                let marks = self.numbers.iter().map(|number| Some(*number != NO_KEY));
+                let marks: BooleanArray = marks.collect();
+                let result = self.shape.marked(&batch, SideRows::All, marks)?;
+                self.push(result)?;
             }
             _ => return Ok(ProbeState::Matching(batch, MatchCursor::default(), false)),
         }
@@ -175,13 +190,18 @@ impl JoinProbe {
         }
         match self.shape.kind {
             JoinType::Inner | JoinType::Left => self.hand_on(batch, &build, &probe),
-            JoinType::Right => {
+            JoinType::Right | JoinType::Full => {
                 let (build, probe) = rows.with_unmatched(&build, &probe);
                 self.hand_on(batch, &build, &probe)
             }
             JoinType::RightSemi => self.hand_on_probe_rows(batch, &rows.matched(&probe)),
             JoinType::RightAnti => self.hand_on_probe_rows(batch, &rows.unmatched(&probe)),
-            _ => Ok(()),
+            JoinType::RightMark => {
+                let (rows, marks) = rows.marked(&probe);
+                let result = self.shape.marked(batch, SideRows::Some(&rows), marks)?;
+                self.push(result)
+            }
+            JoinType::LeftSemi | JoinType::LeftAnti | JoinType::LeftMark => Ok(()),
         }
     }
 
@@ -237,24 +257,56 @@ impl JoinProbe {
         if let Some(matched) = &self.build.matched
             && matched.ended()
         {
-            let are_marked = self.shape.kind == JoinType::LeftSemi;
-            let row_count = self.build.batch.num_rows();
-            let rows = matched.rows(&self.build.index.lists, row_count, are_marked);
-            return Ok(ProbeState::OfBuild(rows, 0));
+            return Ok(ProbeState::OfBuild(self.of_matches(matched)));
         }
         self.results.finish_buffered_batch()?;
         Ok(ProbeState::Ended)
     }
 
-    fn rows_of_build(&mut self, rows: Vec<u32>, start: usize) -> Result<ProbeState> {
+    /// The rows of the build side that the result has, and which of them have matches.
+    fn of_matches(&self, matched: &MatchedRows) -> BuildRows {
+        let row_count = self.build.batch.num_rows();
+        let of_matches = |are_marked: bool| {
+            let lists = &self.build.index.lists;
+            matched.rows(lists, row_count, are_marked)
+        };
+        let (rows, marks) = match self.shape.kind {
+            JoinType::LeftMark => {
+                let mut marks = vec![false; row_count];
+                for row in of_matches(true) {
+                    marks[row as usize] = true;
+                }
+                ((0..row_count as u32).collect(), Some(marks.into()))
+            }
+            JoinType::LeftSemi => (of_matches(true), None),
+            _ => (of_matches(false), None),
+        };
+        BuildRows {
+            rows,
+            marks,
+            start: 0,
+        }
+    }
+
+    fn rows_of_build(&mut self, of_build: BuildRows) -> Result<ProbeState> {
+        let BuildRows { rows, marks, start } = of_build;
         let end = rows.len().min(start + self.batch_rows);
         let chunk = UInt32Array::from(rows[start..end].to_vec());
-        let result = self
-            .shape
-            .result_of_build(&self.build.batch, &chunk, &self.probe_schema)?;
+        let (shape, build) = (&self.shape, &self.build.batch);
+        let result = match &marks {
+            Some(marks) => {
+                let marks = marks.slice(start, end - start);
+                shape.marked(build, SideRows::Some(&chunk), marks)?
+            }
+            None => shape.result_of_build(build, &chunk, &self.probe_schema)?,
+        };
         self.push(result)?;
         if end < rows.len() {
-            return Ok(ProbeState::OfBuild(rows, end));
+            return Ok(ProbeState::OfBuild(BuildRows {
+                rows,
+                marks,
+                start: end,
+            }));
         }
         self.results.finish_buffered_batch()?;
         Ok(ProbeState::Ended)

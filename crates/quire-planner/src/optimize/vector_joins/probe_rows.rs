@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use datafusion::arrow::array::UInt32Array;
 use datafusion::arrow::array::builder::UInt32Builder;
+use datafusion::arrow::array::{BooleanArray, UInt32Array};
 
 /// Rows of a batch of the probe side, all of whose pairs have come, with these or before. The row behind them may have some pairs, too.
 pub(super) struct ProbeRows {
@@ -52,6 +52,17 @@ impl ProbeRows {
         rows.into()
     }
 
+    /// The rows of both kinds in their order, and whether each has a pair.
+    pub(super) fn marked(&self, probe: &UInt32Array) -> (UInt32Array, BooleanArray) {
+        let (matched, unmatched) = (self.matched(probe), self.unmatched(probe));
+        let matched = matched.values().iter().map(|row| (*row, true));
+        let unmatched = unmatched.values().iter().map(|row| (*row, false));
+        let mut rows: Vec<(u32, bool)> = matched.chain(unmatched).collect();
+        rows.sort_unstable();
+        let (rows, marks): (Vec<u32>, Vec<bool>) = rows.into_iter().unzip();
+        (rows.into(), marks.into())
+    }
+
     /// The complete rows that have no pair.
     pub(super) fn unmatched(&self, probe: &UInt32Array) -> UInt32Array {
         let mut matched = probe.values().iter().peekable();
@@ -88,6 +99,9 @@ mod tests {
         assert_eq!(builds, UInt32Array::from(expected.to_vec()));
         assert_eq!(probes, UInt32Array::from(vec![3, 4, 4, 5, 6, 7]));
         assert_eq!(rows.matched(&probe), UInt32Array::from(vec![4, 6]));
+        let marks = vec![false, true, false, true, false];
+        let expected = (UInt32Array::from(vec![3, 4, 5, 6, 7]), marks.into());
+        assert_eq!(rows.marked(&probe), expected);
         assert_eq!(rows.unmatched(&probe), UInt32Array::from(vec![3, 5, 7]));
     }
 

@@ -164,7 +164,7 @@ impl ExecutionPlan for VectorSortExec {
         let schema = self.schema();
         let output = BaselineMetrics::new(&self.metrics, partition);
         let elapsed = output.elapsed_compute().clone();
-        let job = SortJob::new(&self.sort, &self.metrics, elapsed, &context);
+        let job = SortJob::new(&self.sort, &self.metrics, elapsed, &context)?;
         let inputs = partitions.map(|partition| {
             let rows = input.execute(partition, Arc::clone(&context))?;
             let memory = reservation(&format!("partition {partition}"), &context);

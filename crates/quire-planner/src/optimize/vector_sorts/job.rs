@@ -15,6 +15,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, SpillManager};
 
 use super::top_rows::SortBound;
+use crate::optimize::packed_keys::in_packed_types;
 
 /// One execution of a sort.
 pub(super) struct SortJob {
@@ -36,27 +37,27 @@ impl SortJob {
         metrics: &ExecutionPlanMetricsSet,
         elapsed: Time,
         context: &TaskContext,
-    ) -> Self {
+    ) -> Result<Self> {
         let (schema, config) = (sort.schema(), context.session_config());
         let spilled = SpillMetrics::new(metrics, 0);
         let spill = SpillManager::new(context.runtime_env(), spilled, Arc::clone(&schema));
-        Self {
+        Ok(Self {
             order: sort.expr().clone(),
             limit: sort.fetch(),
-            bound: SortBound::of(sort),
+            bound: SortBound::of(sort)?,
             schema,
             spill: spill.with_compression_type(config.spill_compression()),
             elapsed,
             batch_rows: config.batch_size().max(1),
             threads: config.target_partitions().max(1),
-        }
+        })
     }
 
-    /// The keys of rows.
+    /// The keys of rows, texts as views.
     pub(super) fn keys(&self, rows: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let keys = self.order.iter();
         let keys = keys.map(|key| key.expr.evaluate(rows)?.into_array(rows.num_rows()));
-        keys.collect()
+        in_packed_types(keys.collect::<Result<_>>()?)
     }
 }
 

@@ -33,7 +33,12 @@ pub(super) fn is_supported(data_type: &DataType) -> bool {
     integer_width(data_type).is_some()
         || matches!(
             data_type,
-            DataType::Boolean | DataType::Float32 | DataType::Float64 | DataType::Utf8View
+            DataType::Boolean
+                | DataType::Float32
+                | DataType::Float64
+                | DataType::Utf8
+                | DataType::LargeUtf8
+                | DataType::Utf8View
         )
 }
 

@@ -22,9 +22,9 @@ mod top_rows;
 
 use std::sync::Arc;
 
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::own_rule::OwnRule;
 use exec::VectorSortExec;
@@ -50,9 +50,6 @@ fn vector_sort(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> 
     let mut types = sort.expr().iter().map(|key| key.expr.data_type(&schema));
     let are_packed = types.all(|data_type| data_type.is_ok_and(|it| keys::is_supported(&it)));
     let is_of_partitions = sort.preserve_partitioning() || partitions.partition_count() == 1;
-    // Where the input has some of the order, DataFusion's operator need not read it to its end.
-    let known = input.output_ordering();
-    let is_begun = known.is_some_and(|known| known.first().expr.eq(&sort.expr().first().expr));
-    let is_taken = are_packed && is_of_partitions && !(sort.fetch().is_some() && is_begun);
+    let is_taken = are_packed && is_of_partitions;
     is_taken.then(|| Arc::new(VectorSortExec::of_partitions(sort.clone())) as _)
 }

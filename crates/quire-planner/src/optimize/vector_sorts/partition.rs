@@ -53,7 +53,11 @@ pub(super) async fn partition_runs(
     };
     while let Some(batch) = input.next().await.transpose()? {
         if batch.num_rows() > 0 {
+            let is_behind = reading.is_behind(&batch)?;
             reading.read(batch).await?;
+            if is_behind {
+                break;
+            }
         }
     }
     reading.finish().await
@@ -70,6 +74,12 @@ struct PartitionReading {
 }
 
 impl PartitionReading {
+    /// Whether no row behind this batch is among the first.
+    fn is_behind(&self, batch: &RecordBatch) -> Result<bool> {
+        let bound = self.job.bound.as_ref();
+        bound.map_or(Ok(false), |bound| bound.is_behind(batch))
+    }
+
     /// Takes in the rows of a batch, but for those that cannot be among the first.
     async fn read(&mut self, batch: RecordBatch) -> Result<()> {
         let Some(bound) = &self.job.bound else {

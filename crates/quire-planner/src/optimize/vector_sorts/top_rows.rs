@@ -1,20 +1,21 @@
 //! What the first rows of a sort say about all others.
 //!
 //! As soon as a partition has as many rows as are wanted, only rows before the last one of these can be among the first of all. The condition is the filter
-//! that the sort has promised to the scans below it: it passes over zones and rows there, and over rows here.
+//! that the sort has promised to the scans below it: it passes over zones and rows there, and over rows here. Where the input is in the order of the first
+//! keys, nothing is read behind the last row that these leave among the first.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use datafusion::arrow::array::{AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::filter_record_batch;
-use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, DynamicFilterPhysicalExpr, is_not_null, is_null, lit,
 };
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::job::SortJob;
 
@@ -22,21 +23,43 @@ use super::job::SortJob;
 pub(super) struct SortBound {
     /// A [`DynamicFilterPhysicalExpr`].
     filter: Arc<dyn PhysicalExpr>,
-    /// Held from the comparison with the condition until there is a new one.
-    tightening: Mutex<()>,
+    /// Of so many keys the input has the order.
+    ordered_keys: usize,
+    /// The condition that a row is not behind the last one that is wanted, by those keys; nothing as long as it is not known. The lock is held from the
+    /// comparison with the filter until there is a new one.
+    reached: Mutex<Option<Arc<dyn PhysicalExpr>>>,
 }
 
 impl SortBound {
     /// That of a sort with a limit.
-    pub(super) fn of(sort: &SortExec) -> Option<Self> {
+    pub(super) fn of(sort: &SortExec) -> Result<Option<Self>> {
         let mut filters = sort.dynamic_expressions_produced().into_iter();
         let filter = filters.find(|filter| filter.is::<DynamicFilterPhysicalExpr>());
-        filter
-            .filter(|_| sort.fetch().is_some())
-            .map(|filter| Self {
-                filter,
-                tightening: Mutex::new(()),
-            })
+        let Some(filter) = filter.filter(|_| sort.fetch().is_some()) else {
+            return Ok(None);
+        };
+        let known = sort.input().equivalence_properties();
+        let (ordered, _) = known.extract_common_sort_prefix(sort.expr().clone())?;
+        Ok(Some(Self {
+            filter,
+            ordered_keys: ordered.len(),
+            reached: Mutex::default(),
+        }))
+    }
+
+    /// Whether all rows behind those of this batch come after the last row that is wanted, as the input has the order of the first keys.
+    pub(super) fn is_behind(&self, rows: &RecordBatch) -> Result<bool> {
+        let reached = self.reached().clone();
+        let Some(reached) = reached.filter(|_| rows.num_rows() > 0) else {
+            return Ok(false);
+        };
+        let last = rows.slice(rows.num_rows() - 1, 1);
+        let is_reached = reached.evaluate(&last)?.into_array(1)?;
+        Ok(!is_reached.as_boolean().has_true())
+    }
+
+    fn reached(&self) -> MutexGuard<'_, Option<Arc<dyn PhysicalExpr>>> {
+        self.reached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn filter(&self) -> Result<&DynamicFilterPhysicalExpr> {
@@ -58,32 +81,42 @@ impl SortBound {
         let keys = job.keys(row)?;
         let values = keys.iter().map(|key| ScalarValue::try_from_array(key, 0));
         let values = values.collect::<Result<Vec<_>>>()?;
-        let keys = job.order.iter().zip(values);
-        let condition = keys.rev().try_fold(None, |behind, (key, value)| {
-            let is_equal = equal(key, &value)?;
-            let is_before = before(key, value)?;
-            // Where the key is equal, those behind it decide.
-            Ok::<_, DataFusionError>(Some(match behind {
-                Some(behind) => or(is_before, and(is_equal, behind)),
-                None => is_before,
-            }))
-        })?;
-        let _held = self
-            .tightening
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let keys: Vec<_> = job.order.iter().zip(&values).collect();
+        let mut reached = self.reached();
         // Another partition may have found an earlier row.
         let known = self.filter()?.current()?.evaluate(row)?.into_array(1)?;
-        let known: &BooleanArray = known.as_boolean();
-        match condition {
-            Some(condition) if known.has_true() => self.filter()?.update(condition),
-            _ => Ok(()),
+        if !known.as_boolean().has_true() {
+            return Ok(());
+        }
+        *reached = precedes(&keys[..self.ordered_keys], true)?;
+        match precedes(&keys, false)? {
+            Some(condition) => self.filter()?.update(condition),
+            None => Ok(()),
         }
     }
 }
 
+/// Whether a row comes before one with these values, by all keys in turn, or also in its place. Nothing without keys.
+fn precedes(
+    keys: &[(&PhysicalSortExpr, &ScalarValue)],
+    or_equal: bool,
+) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+    let mut condition = None;
+    for (key, value) in keys.iter().rev() {
+        let is_before = before(key, value)?;
+        let is_equal = equal(key, value)?;
+        condition = Some(match condition {
+            // Where the key is equal, those behind it decide.
+            Some(behind) => or(is_before, and(is_equal, behind)),
+            None if or_equal => or(is_before, is_equal),
+            None => is_before,
+        });
+    }
+    Ok(condition)
+}
+
 /// Whether a key comes before a value.
-fn before(key: &PhysicalSortExpr, value: ScalarValue) -> Result<Arc<dyn PhysicalExpr>> {
+fn before(key: &PhysicalSortExpr, value: &ScalarValue) -> Result<Arc<dyn PhysicalExpr>> {
     let nulls_first = key.options.nulls_first;
     if value.is_null() {
         return match nulls_first {
@@ -95,7 +128,7 @@ fn before(key: &PhysicalSortExpr, value: ScalarValue) -> Result<Arc<dyn Physical
         true => Operator::Gt,
         false => Operator::Lt,
     };
-    let is_before = compared(key, operator, value);
+    let is_before = compared(key, operator, value.clone());
     match nulls_first {
         true => Ok(or(is_null(Arc::clone(&key.expr))?, is_before)),
         false => Ok(is_before),
