@@ -6,7 +6,7 @@ const QUERIES: [&str; 8] = [
     "SELECT count(*), sum(a.i), avg(b.i), min(a.word), max(b.word) FROM t AS a JOIN t AS b ON a.i = b.k",
     "SELECT count(DISTINCT a.k), count(a.k) FILTER (WHERE b.i > 500), sum(a.i) FILTER (WHERE FALSE) FROM t AS a JOIN t AS b ON a.i = b.i",
     "SELECT sum(n), max(n), bool_and(n > 0) FROM (SELECT count(*) AS n FROM t GROUP BY k) AS g",
-    "SELECT stddev(n), median(n), count(*) FROM (SELECT count(*) AS n FROM t GROUP BY k) AS g",
+    "SELECT round(stddev(n) * 1000), median(n), count(*) FROM (SELECT count(*) AS n FROM t GROUP BY k) AS g",
     "SELECT string_agg(word, ',' ORDER BY word), array_agg(k ORDER BY k) FROM (SELECT DISTINCT word, k FROM t) AS g",
     "SELECT count(*), count(n), sum(n), min(n) FROM (SELECT i AS n FROM t ORDER BY i LIMIT 0) AS g",
     "SELECT count(*) FROM (SELECT i FROM t WHERE i < 0 UNION ALL SELECT i FROM t WHERE i > 990) AS u",

@@ -78,8 +78,11 @@ impl SortBound {
 
     /// Takes into account that `row`, a batch of one, is the last one of as many rows as are wanted.
     pub(super) fn tighten(&self, job: &SortJob, row: &RecordBatch) -> Result<()> {
-        let keys = job.keys(row)?;
-        let values = keys.iter().map(|key| ScalarValue::try_from_array(key, 0));
+        // In the types of the keys: texts as views would not compare with other texts.
+        let values = job.order.iter().map(|key| {
+            let value = key.expr.evaluate(row)?.into_array(1)?;
+            ScalarValue::try_from_array(&value, 0)
+        });
         let values = values.collect::<Result<Vec<_>>>()?;
         let keys: Vec<_> = job.order.iter().zip(&values).collect();
         let mut reached = self.reached();
