@@ -44,6 +44,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "joins",
             "groups",
             "slots",
+            "sort",
             "integer",
         ],
     ),

@@ -29,10 +29,10 @@ use crate::scan::{AggregateStandIn, StandInExec};
 pub const TOTALS: &str = "totals";
 
 /// The operator.
-type TotalAggregateExec = StandInExec<Totals>;
+type TotalAggregateExec = StandInExec<TotalRow>;
 
 #[derive(Debug)]
-struct Totals {
+struct TotalRow {
     /// What it stands for.
     aggregate: Arc<AggregateExec>,
 }
@@ -55,11 +55,11 @@ fn totals(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
             .all(|one| one.order_bys().is_empty());
     is_plain.then(|| {
         let aggregate = Arc::new(aggregate.clone());
-        Arc::new(TotalAggregateExec::new(Totals { aggregate })) as _
+        Arc::new(TotalAggregateExec::new(TotalRow { aggregate })) as _
     })
 }
 
-impl AggregateStandIn for Totals {
+impl AggregateStandIn for TotalRow {
     const NAME: &'static str = "TotalAggregateExec";
     const WANTS_PARTITIONS: bool = true;
 

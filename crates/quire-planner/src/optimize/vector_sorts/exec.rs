@@ -19,7 +19,7 @@ use datafusion::physical_plan::{
 use futures::{TryStreamExt, stream};
 
 use super::job::{SortJob, all_joined, reservation, spawned};
-use super::keys::{KeyBounds, common_bounds};
+use super::keys::{SortKeyBounds, common_bounds};
 use super::merge::RunMerge;
 use super::partition::partition_runs;
 use super::runs::KeyedRows;
@@ -232,7 +232,7 @@ async fn sorted(
 async fn few_enough(
     job: &Arc<SortJob>,
     mut runs: Vec<SpilledRun>,
-    bounds: &[KeyBounds],
+    bounds: &[SortKeyBounds],
     memory: &MemoryReservation,
 ) -> Result<Vec<SpilledRun>> {
     loop {

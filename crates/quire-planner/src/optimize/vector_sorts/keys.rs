@@ -14,7 +14,7 @@ const PREFIX_BYTES_MAX: usize = 64;
 
 /// What is known of a key in all rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct KeyBounds {
+pub(super) struct SortKeyBounds {
     /// The least and the greatest integer; none of other types, or without values.
     integers: Option<(i128, i128)>,
     /// None of other types, or without values.
@@ -89,7 +89,7 @@ fn some_nulls(values: &ArrayRef) -> Option<&NullBuffer> {
     values.nulls().filter(|nulls| nulls.null_count() > 0)
 }
 
-impl KeyBounds {
+impl SortKeyBounds {
     pub(super) fn of(values: &ArrayRef) -> Result<Self> {
         let nulls = some_nulls(values);
         let mut bounds = Self {
@@ -117,8 +117,8 @@ impl KeyBounds {
 }
 
 /// The bounds of each key in all runs.
-pub(super) fn common_bounds<'a>(runs: impl Iterator<Item = &'a [KeyBounds]>) -> Vec<KeyBounds> {
-    let both = |one: Vec<KeyBounds>, other: Vec<KeyBounds>| {
+pub(super) fn common_bounds<'a>(runs: impl Iterator<Item = &'a [SortKeyBounds]>) -> Vec<SortKeyBounds> {
+    let both = |one: Vec<SortKeyBounds>, other: Vec<SortKeyBounds>| {
         let keys = one.into_iter().zip(other);
         keys.map(|(one, other)| one.and(other)).collect()
     };
@@ -176,7 +176,7 @@ fn shared_bytes(one: &[u8], other: &[u8]) -> usize {
 /// Appends a key to the words of its rows. Returns whether words that are the same mean that the keys are.
 pub(super) fn pack(
     values: &ArrayRef,
-    bounds: &KeyBounds,
+    bounds: &SortKeyBounds,
     direction: SortDirection,
     words: &mut SortWords,
 ) -> Result<bool> {
@@ -198,7 +198,7 @@ struct KeyPacking<'a> {
 }
 
 impl KeyPacking<'_> {
-    fn pack(mut self, values: &ArrayRef, bounds: &KeyBounds) -> Result<bool> {
+    fn pack(mut self, values: &ArrayRef, bounds: &SortKeyBounds) -> Result<bool> {
         match values.data_type() {
             DataType::Boolean => {
                 let values = values.as_boolean().values();
@@ -224,7 +224,7 @@ impl KeyPacking<'_> {
         Ok(true)
     }
 
-    fn pack_texts(&mut self, texts: &StringViewArray, bounds: &KeyBounds) -> bool {
+    fn pack_texts(&mut self, texts: &StringViewArray, bounds: &SortKeyBounds) -> bool {
         let Some(known) = &bounds.texts else {
             // NULLs compare as NULLs.
             self.push((0..texts.len()).map(|_| 0), 0);

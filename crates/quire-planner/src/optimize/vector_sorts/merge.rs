@@ -15,7 +15,7 @@ use futures::{StreamExt, stream};
 use quire_vector::LoserTree;
 
 use super::job::{SortJob, joined, spawned};
-use super::keys::KeyBounds;
+use super::keys::SortKeyBounds;
 use super::runs::SortedRows;
 use super::spilled_runs::SpilledRun;
 
@@ -46,7 +46,7 @@ impl RunCursor {
 pub(super) struct RunMerge {
     job: Arc<SortJob>,
     /// Of the keys in all runs.
-    bounds: Vec<KeyBounds>,
+    bounds: Vec<SortKeyBounds>,
     cursors: Vec<RunCursor>,
     /// Built with the first row.
     tree: Option<LoserTree>,
@@ -59,7 +59,7 @@ impl RunMerge {
     /// `memory` is what the runs take. It is given back when there are no rows to come.
     pub(super) fn new(
         job: Arc<SortJob>,
-        bounds: Vec<KeyBounds>,
+        bounds: Vec<SortKeyBounds>,
         memory: Vec<MemoryReservation>,
     ) -> Self {
         Self {

@@ -10,7 +10,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use futures::StreamExt;
 
 use super::job::SortJob;
-use super::keys::KeyBounds;
+use super::keys::SortKeyBounds;
 use super::runs::KeyedRows;
 use super::spilled_runs::SpilledRun;
 use crate::optimize::bounded::own_rows;
@@ -141,7 +141,7 @@ impl PartitionReading {
         if let Some(bound) = &self.job.bound
             && (1..=first.num_rows()).contains(&limit)
         {
-            bound.tighten(&self.job, &first.slice(limit - 1, 1))?;
+            bound.tighten(&self.job.order, &first.slice(limit - 1, 1))?;
         }
         let bytes = first.get_array_memory_size() + extra_bytes(&first);
         self.counter = RecordBatchMemoryCounter::new();
@@ -169,7 +169,7 @@ impl PartitionReading {
     async fn spill(&mut self) -> Result<()> {
         self.keep()?;
         for run in std::mem::take(&mut self.runs.kept) {
-            let bounds: Vec<KeyBounds> = run.bounds().to_vec();
+            let bounds: Vec<SortKeyBounds> = run.bounds().to_vec();
             let _timed = self.job.elapsed.timer();
             let sorted = run.sorted(&self.job, &bounds)?;
             let spilled = SpilledRun::of_rows(&self.job, sorted, bounds).await?;

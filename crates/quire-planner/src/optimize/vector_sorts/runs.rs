@@ -7,7 +7,7 @@ use datafusion::arrow::compute::{concat, take};
 use datafusion::common::{Result, internal_err};
 
 use super::job::SortJob;
-use super::keys::KeyBounds;
+use super::keys::SortKeyBounds;
 use super::sort_keys::SortKeys;
 
 /// Rows in any order, and their keys.
@@ -15,7 +15,7 @@ pub(super) struct KeyedRows {
     columns: Vec<ArrayRef>,
     row_count: usize,
     keys: Vec<ArrayRef>,
-    bounds: Vec<KeyBounds>,
+    bounds: Vec<SortKeyBounds>,
 }
 
 impl KeyedRows {
@@ -29,17 +29,17 @@ impl KeyedRows {
         Ok(Self {
             columns: rows.columns().to_vec(),
             row_count: rows.num_rows(),
-            bounds: keys.iter().map(KeyBounds::of).collect::<Result<_>>()?,
+            bounds: keys.iter().map(SortKeyBounds::of).collect::<Result<_>>()?,
             keys,
         })
     }
 
-    pub(super) fn bounds(&self) -> &[KeyBounds] {
+    pub(super) fn bounds(&self) -> &[SortKeyBounds] {
         &self.bounds
     }
 
     /// The rows in their order, no more of them than are wanted. `bounds` are at least those of the rows; rows of other runs compare with them if these have the same.
-    pub(super) fn sorted(self, job: &SortJob, bounds: &[KeyBounds]) -> Result<SortedRows> {
+    pub(super) fn sorted(self, job: &SortJob, bounds: &[SortKeyBounds]) -> Result<SortedRows> {
         if u32::try_from(self.row_count).is_err() {
             return internal_err!("a run has {} rows", self.row_count);
         }
@@ -90,7 +90,7 @@ impl SortedRows {
     pub(super) fn of_ordered(
         job: &SortJob,
         rows: RecordBatch,
-        bounds: &[KeyBounds],
+        bounds: &[SortKeyBounds],
     ) -> Result<Self> {
         let keys = SortKeys::new(job, &job.keys(&rows)?, bounds, rows.num_rows())?;
         Ok(Self { rows, keys })

@@ -8,7 +8,7 @@ use datafusion::common::Result;
 use quire_vector::{SortDirection, SortWords, sorted_rows};
 
 use super::job::SortJob;
-use super::keys::{KeyBounds, pack};
+use super::keys::{SortKeyBounds, pack};
 
 /// Words that hold the keys up to a text that they do not hold whole, that text, the words behind it, and so on.
 pub(super) struct SortKeys {
@@ -28,7 +28,7 @@ impl SortKeys {
     pub(super) fn new(
         job: &SortJob,
         keys: &[ArrayRef],
-        bounds: &[KeyBounds],
+        bounds: &[SortKeyBounds],
         row_count: usize,
     ) -> Result<Self> {
         let mut words = SortWords::new(row_count);

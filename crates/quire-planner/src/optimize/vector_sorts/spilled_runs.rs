@@ -9,7 +9,7 @@ use datafusion::execution::spill_file::SpillFile;
 use futures::{Stream, StreamExt};
 
 use super::job::SortJob;
-use super::keys::KeyBounds;
+use super::keys::SortKeyBounds;
 use super::runs::SortedRows;
 use crate::optimize::spilled_parts::value_bytes;
 
@@ -22,12 +22,12 @@ const BATCHES_READ: usize = 4;
 pub(super) struct SpilledRun {
     /// Nothing if it has no rows.
     file: Option<Arc<dyn SpillFile>>,
-    bounds: Vec<KeyBounds>,
+    bounds: Vec<SortKeyBounds>,
     batch_bytes_max: usize,
 }
 
 impl SpilledRun {
-    pub(super) fn bounds(&self) -> &[KeyBounds] {
+    pub(super) fn bounds(&self) -> &[SortKeyBounds] {
         &self.bounds
     }
 
@@ -46,7 +46,7 @@ impl SpilledRun {
     pub(super) async fn of_rows(
         job: &SortJob,
         sorted: SortedRows,
-        bounds: Vec<KeyBounds>,
+        bounds: Vec<SortKeyBounds>,
     ) -> Result<Self> {
         let (rows, rows_max) = (&sorted.rows, written_rows(job, &sorted.rows));
         let starts = (0..rows.num_rows()).step_by(rows_max);
@@ -59,7 +59,7 @@ impl SpilledRun {
     pub(super) async fn of_batches(
         job: &SortJob,
         batches: impl Stream<Item = Result<RecordBatch>>,
-        bounds: Vec<KeyBounds>,
+        bounds: Vec<SortKeyBounds>,
     ) -> Result<Self> {
         let mut batches = std::pin::pin!(batches);
         let mut file = job.spill.create_in_progress_file("sorted rows")?;

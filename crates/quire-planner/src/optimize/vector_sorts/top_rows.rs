@@ -13,11 +13,9 @@ use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, DynamicFilterPhysicalExpr, is_not_null, is_null, lit,
 };
-use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
-
-use super::job::SortJob;
 
 /// The condition for a row to be before the last one that is wanted, of all partitions.
 pub(super) struct SortBound {
@@ -77,14 +75,14 @@ impl SortBound {
     }
 
     /// Takes into account that `row`, a batch of one, is the last one of as many rows as are wanted.
-    pub(super) fn tighten(&self, job: &SortJob, row: &RecordBatch) -> Result<()> {
+    pub(super) fn tighten(&self, order: &LexOrdering, row: &RecordBatch) -> Result<()> {
         // In the types of the keys: texts as views would not compare with other texts.
-        let values = job.order.iter().map(|key| {
+        let values = order.iter().map(|key| {
             let value = key.expr.evaluate(row)?.into_array(1)?;
             ScalarValue::try_from_array(&value, 0)
         });
         let values = values.collect::<Result<Vec<_>>>()?;
-        let keys: Vec<_> = job.order.iter().zip(&values).collect();
+        let keys: Vec<_> = order.iter().zip(&values).collect();
         let mut reached = self.reached();
         // Another partition may have found an earlier row.
         let known = self.filter()?.current()?.evaluate(row)?.into_array(1)?;
