@@ -117,7 +117,9 @@ impl SortKeyBounds {
 }
 
 /// The bounds of each key in all runs.
-pub(super) fn common_bounds<'a>(runs: impl Iterator<Item = &'a [SortKeyBounds]>) -> Vec<SortKeyBounds> {
+pub(super) fn common_bounds<'a>(
+    runs: impl Iterator<Item = &'a [SortKeyBounds]>,
+) -> Vec<SortKeyBounds> {
     let both = |one: Vec<SortKeyBounds>, other: Vec<SortKeyBounds>| {
         let keys = one.into_iter().zip(other);
         keys.map(|(one, other)| one.and(other)).collect()
