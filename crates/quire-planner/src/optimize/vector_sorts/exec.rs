@@ -214,9 +214,15 @@ async fn sorted(
     let sorted = kept.into_iter().map(|runs| {
         let (job, bounds) = (Arc::clone(&job), bounds.clone());
         spawned(async move {
-            let _timed = job.elapsed.timer();
-            let runs = runs.into_iter().map(|run| run.sorted(&job, &bounds));
-            runs.collect::<Result<Vec<_>>>()
+            let mut sorted = Vec::with_capacity(runs.len());
+            for run in runs {
+                let timed = job.elapsed.timer();
+                sorted.push(run.sorted(&job, &bounds)?);
+                drop(timed);
+                // A cancelled statement ends here.
+                tokio::task::yield_now().await;
+            }
+            Ok(sorted)
         })
     });
     for run in all_joined(sorted.collect()).await?.into_iter().flatten() {

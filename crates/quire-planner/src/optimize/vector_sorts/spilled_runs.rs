@@ -67,7 +67,7 @@ impl SpilledRun {
         while let Some(batch) = batches.next().await.transpose()? {
             let written = file.append_batch(&batch)?;
             batch_bytes_max = batch_bytes_max.max(written);
-            // Whoever cancels the statement is heard between two batches.
+            // A cancelled statement ends here.
             tokio::task::yield_now().await;
         }
         Ok(Self {
