@@ -145,9 +145,9 @@ impl PartitionReading {
         }
         let bytes = first.get_array_memory_size() + extra_bytes(&first);
         self.counter = RecordBatchMemoryCounter::new();
-        self.runs
-            .memory
-            .shrink(self.run_bytes.saturating_sub(bytes));
+        // The rows that are wanted are not refused.
+        self.runs.memory.shrink(self.run_bytes);
+        self.runs.memory.grow(bytes);
         (self.row_count, self.run_bytes) = (0, 0);
         self.add(first, bytes);
         Ok(())
