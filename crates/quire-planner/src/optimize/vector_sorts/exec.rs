@@ -27,6 +27,8 @@ use super::spilled_runs::SpilledRun;
 
 /// Runs on disk that are merged at a time, at least.
 const RUNS_MERGED_MIN: usize = 2;
+/// At most, as each of them is an open file.
+const RUNS_MERGED_MAX: usize = 256;
 
 /// The operator: the rows of its input in order, of each partition or of all together; all of them, or the first ones.
 pub(super) struct VectorSortExec {
@@ -244,7 +246,7 @@ async fn few_enough(
     loop {
         memory.free();
         let mut fitting = 0;
-        for run in &runs {
+        for run in runs.iter().take(RUNS_MERGED_MAX) {
             if memory.try_grow(run.merge_bytes()).is_err() {
                 if fitting >= RUNS_MERGED_MIN {
                     break;
