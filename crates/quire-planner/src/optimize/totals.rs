@@ -6,9 +6,10 @@
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::common::Result;
+use datafusion::common::cast::as_boolean_array;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::Accumulator;
@@ -172,7 +173,7 @@ impl FilteredTotal {
         let passing = match &self.filter {
             Some(filter) => {
                 let passing = filter.evaluate(batch)?.into_array(batch.num_rows())?;
-                &filter_record_batch(batch, passing.as_boolean())?
+                &filter_record_batch(batch, as_boolean_array(&passing)?)?
             }
             None => batch,
         };

@@ -14,7 +14,9 @@ use datafusion::physical_plan::joins::{
 
 use crate::optimize::row_sizes::RowSizes;
 
-/// Bytes of a build side by its estimate. With less memory than this there is no statement.
+/// Rows of a build side by its estimate.
+const BUILD_ROWS_MAX: usize = 1000;
+/// Bytes of these, by the estimate. With less memory than this there is no statement.
 const BUILD_BYTES_MAX: usize = 4 << 20;
 
 /// The join with a key; nothing for what is no such join, or has a large build side.
@@ -29,8 +31,11 @@ pub(super) fn with_common_key(plan: &dyn ExecutionPlan) -> Result<Option<HashJoi
         } else {
             return Ok(None);
         };
-    let bytes = RowSizes::of(left.as_ref()).bytes_by_types();
-    if bytes.is_none_or(|bytes| bytes > BUILD_BYTES_MAX) {
+    let sizes = RowSizes::of(left.as_ref());
+    let is_small = sizes
+        .row_count
+        .is_some_and(|rows| rows <= BUILD_ROWS_MAX && rows * sizes.row_bytes <= BUILD_BYTES_MAX);
+    if !is_small {
         return Ok(None);
     }
     let join = HashJoinExec::try_new(

@@ -14,7 +14,8 @@ use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMerge
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
+    DisplayAs, DisplayFormatType, ExecutionPlan, InputDistributionRequirements, PlanProperties,
+    replace_children_if_necessary,
 };
 use futures::{TryStreamExt, stream};
 
@@ -96,9 +97,9 @@ impl DisplayAs for VectorSortExec {
         if let Some(fetch) = self.sort.fetch() {
             write!(f, "fetch={fetch}, ")?;
         }
-        let scope = match self.is_whole {
-            true => "",
-            false => ", preserve_partitioning=[true]",
+        let scope = match !self.is_whole && self.sort.preserve_partitioning() {
+            true => ", preserve_partitioning=[true]",
+            false => "",
         };
         write!(f, "expr=[{}]{scope}", self.sort.expr())
     }
@@ -119,6 +120,10 @@ impl ExecutionPlan for VectorSortExec {
 
     fn fetch(&self) -> Option<usize> {
         self.sort.fetch()
+    }
+
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        self.sort.input_distribution_requirements()
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
@@ -159,8 +164,10 @@ impl ExecutionPlan for VectorSortExec {
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         let input = self.sort.input();
-        let partitions = match self.is_whole {
-            true => 0..input.properties().partitioning.partition_count(),
+        let partition_count = input.properties().partitioning.partition_count();
+        let keeps_partitions = self.sort.preserve_partitioning();
+        let partitions = match self.is_whole || !keeps_partitions {
+            true => 0..partition_count,
             false => partition..partition + 1,
         };
         let schema = self.schema();

@@ -84,9 +84,5 @@ pub(super) async fn joined<T: Send + 'static>(task: SpawnedTask<Result<T>>) -> R
 pub(super) async fn all_joined<T: Send + 'static>(
     tasks: Vec<SpawnedTask<Result<T>>>,
 ) -> Result<Vec<T>> {
-    let mut results = Vec::with_capacity(tasks.len());
-    for task in tasks {
-        results.push(joined(task).await?);
-    }
-    Ok(results)
+    futures::future::try_join_all(tasks.into_iter().map(joined)).await
 }

@@ -22,6 +22,7 @@ mod top_rows;
 
 use std::sync::Arc;
 
+use datafusion::physical_expr_common::physical_expr::is_volatile;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
@@ -50,6 +51,10 @@ fn vector_sort(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> 
     let mut types = sort.expr().iter().map(|key| key.expr.data_type(&schema));
     let are_packed = types.all(|data_type| data_type.is_ok_and(|it| keys::is_supported(&it)));
     let is_of_partitions = sort.preserve_partitioning() || partitions.partition_count() == 1;
-    let is_taken = are_packed && is_of_partitions;
+    // Keys are computed again of rows that are read back from disk.
+    let is_repeatable = !sort.expr().iter().any(|key| is_volatile(&key.expr));
+    // Rows without columns have no arrays to put in order.
+    let has_columns = !schema.fields().is_empty();
+    let is_taken = are_packed && is_of_partitions && is_repeatable && has_columns;
     is_taken.then(|| Arc::new(VectorSortExec::of_partitions(sort.clone())) as _)
 }

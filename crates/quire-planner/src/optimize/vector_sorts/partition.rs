@@ -106,6 +106,7 @@ impl PartitionReading {
         }
         // The batch may refer to the rows of a whole row group.
         let own = own_rows(&batch, 0..batch.num_rows())?;
+        self.counter = RecordBatchMemoryCounter::new();
         let own_bytes = own.get_array_memory_size() + extra_bytes(&own);
         if self.runs.memory.try_grow(own_bytes).is_err() {
             self.spill().await?;
@@ -160,8 +161,11 @@ impl PartitionReading {
         if !batches.is_empty() {
             let _timed = self.job.elapsed.timer();
             let run = KeyedRows::of_batches(&self.job, batches)?;
+            self.runs.memory.grow(run.computed_bytes());
             self.runs.kept.push(run);
         }
+        // It knows buffers by their addresses, which others may have now.
+        self.counter = RecordBatchMemoryCounter::new();
         Ok(())
     }
 
@@ -175,7 +179,6 @@ impl PartitionReading {
             let spilled = SpilledRun::of_rows(&self.job, sorted, bounds).await?;
             self.runs.spilled.push(spilled);
         }
-        self.counter = RecordBatchMemoryCounter::new();
         self.runs.memory.free();
         Ok(())
     }

@@ -38,6 +38,13 @@ impl KeyedRows {
         &self.bounds
     }
 
+    /// What keys take that are no columns of the rows.
+    pub(super) fn computed_bytes(&self) -> usize {
+        let is_column = |key: &&ArrayRef| self.columns.iter().any(|it| Arc::ptr_eq(it, key));
+        let computed = self.keys.iter().filter(|key| !is_column(key));
+        computed.map(|key| key.get_array_memory_size()).sum()
+    }
+
     /// The rows in their order, no more of them than are wanted. `bounds` are at least those of the rows; rows of other runs compare with them if these have the same.
     pub(super) fn sorted(self, job: &SortJob, bounds: &[SortKeyBounds]) -> Result<SortedRows> {
         if u32::try_from(self.row_count).is_err() {

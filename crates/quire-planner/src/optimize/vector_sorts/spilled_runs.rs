@@ -48,14 +48,11 @@ impl SpilledRun {
         sorted: SortedRows,
         bounds: Vec<SortKeyBounds>,
     ) -> Result<Self> {
-        let (rows, rows_max) = (&sorted.rows, written_rows(job, &sorted.rows));
-        let starts = (0..rows.num_rows()).step_by(rows_max);
-        let batches =
-            starts.map(|start| Ok(rows.slice(start, rows_max.min(rows.num_rows() - start))));
-        Self::of_batches(job, futures::stream::iter(batches), bounds).await
+        let rows = futures::stream::iter([Ok(sorted.rows)]);
+        Self::of_batches(job, rows, bounds).await
     }
 
-    /// Writes batches that are in order.
+    /// Writes batches that are in order, in parts of about [`BATCH_BYTES`].
     pub(super) async fn of_batches(
         job: &SortJob,
         batches: impl Stream<Item = Result<RecordBatch>>,
@@ -65,10 +62,14 @@ impl SpilledRun {
         let mut file = job.spill.create_in_progress_file("sorted rows")?;
         let mut batch_bytes_max = 0;
         while let Some(batch) = batches.next().await.transpose()? {
-            let written = file.append_batch(&batch)?;
-            batch_bytes_max = batch_bytes_max.max(written);
-            // A cancelled statement ends here.
-            tokio::task::yield_now().await;
+            let (row_count, rows_max) = (batch.num_rows(), written_rows(job, &batch));
+            for start in (0..row_count).step_by(rows_max) {
+                let rows = batch.slice(start, rows_max.min(row_count - start));
+                let written = file.append_batch(&rows)?;
+                batch_bytes_max = batch_bytes_max.max(written);
+                // A cancelled statement ends here.
+                tokio::task::yield_now().await;
+            }
         }
         Ok(Self {
             file: file.finish()?,
@@ -78,7 +79,7 @@ impl SpilledRun {
     }
 }
 
-/// Rows of a batch of a run.
+/// How many rows of a batch are written at a time.
 fn written_rows(job: &SortJob, rows: &RecordBatch) -> usize {
     let bytes: usize = rows.columns().iter().map(value_bytes).sum();
     let row_bytes = bytes / rows.num_rows().max(1);

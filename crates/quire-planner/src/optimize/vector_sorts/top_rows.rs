@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::filter_record_batch;
+use datafusion::common::cast::as_boolean_array;
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{
@@ -71,7 +72,7 @@ impl SortBound {
     pub(super) fn passing(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let condition = self.filter()?.current()?;
         let passing = condition.evaluate(rows)?.into_array(rows.num_rows())?;
-        Ok(filter_record_batch(rows, passing.as_boolean())?)
+        Ok(filter_record_batch(rows, as_boolean_array(&passing)?)?)
     }
 
     /// Takes into account that `row`, a batch of one, is the last one of as many rows as are wanted.
