@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch};
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_expr::{GroupsAccumulatorAdapter, PhysicalExpr};
 use datafusion::physical_plan::aggregates::{
     AggregateExec, AggregateInputMode, AggregateMode, aggregate_expressions,
 };
@@ -23,6 +24,9 @@ struct FilteredAccumulator {
     filter: Option<Arc<dyn PhysicalExpr>>,
     accumulator: Box<dyn GroupsAccumulator>,
 }
+
+/// The values of all arguments in a batch.
+pub(super) struct BatchArguments(Vec<Arguments>);
 
 /// The values of an aggregate's arguments in a batch.
 struct Arguments {
@@ -51,7 +55,7 @@ impl GroupAccumulators {
             Ok(FilteredAccumulator {
                 arguments,
                 filter: filter.clone().filter(|_| !takes_states),
-                accumulator: aggregate.create_groups_accumulator()?,
+                accumulator: accumulator_of(aggregate)?,
             })
         });
         Ok(Self {
@@ -64,20 +68,26 @@ impl GroupAccumulators {
         self.takes_states
     }
 
+    /// What [`Self::add`] takes of the rows of a batch.
+    pub(super) fn arguments(&self, batch: &RecordBatch) -> Result<BatchArguments> {
+        let accumulators = self.accumulators.iter();
+        let arguments = accumulators.map(|one| one.arguments_in(batch));
+        Ok(BatchArguments(arguments.collect::<Result<_>>()?))
+    }
+
     /// Adds the rows of a batch, each to the group that `groups` has for it; so far there are `count` of them.
     pub(super) fn add(
         &mut self,
-        batch: &RecordBatch,
+        arguments: &BatchArguments,
         groups: &[usize],
         count: usize,
     ) -> Result<()> {
-        for one in &mut self.accumulators {
-            let Arguments { values, filter } = one.arguments_in(batch)?;
+        for (one, Arguments { values, filter }) in self.accumulators.iter_mut().zip(&arguments.0) {
             if self.takes_states {
-                one.accumulator.merge_batch(&values, groups, count)?;
+                one.accumulator.merge_batch(values, groups, count)?;
             } else {
                 let accumulator = &mut one.accumulator;
-                accumulator.update_batch(&values, groups, filter.as_ref(), count)?;
+                accumulator.update_batch(values, groups, filter.as_ref(), count)?;
             }
         }
         Ok(())
@@ -116,14 +126,37 @@ impl GroupAccumulators {
     }
 }
 
+/// The accumulator of all groups: DataFusion's own for the aggregate, or one that has an accumulator for each group.
+fn accumulator_of(aggregate: &Arc<AggregateFunctionExpr>) -> Result<Box<dyn GroupsAccumulator>> {
+    if aggregate.groups_accumulator_supported() {
+        return aggregate.create_groups_accumulator();
+    }
+    let aggregate = Arc::clone(aggregate);
+    let accumulator = move || aggregate.create_accumulator();
+    Ok(Box::new(GroupsAccumulatorAdapter::new(accumulator)))
+}
+
 impl FilteredAccumulator {
     fn arguments_in(&self, batch: &RecordBatch) -> Result<Arguments> {
         let rows = batch.num_rows();
-        let value = |argument: &Arc<dyn PhysicalExpr>| argument.evaluate(batch)?.into_array(rows);
-        let filter = self.filter.as_ref().map(value).transpose()?;
+        let filter = self.filter.as_ref().map(|filter| {
+            let passes = filter.evaluate(batch)?.into_array(rows)?;
+            Ok::<_, DataFusionError>(passes.as_boolean().clone())
+        });
+        let filter = filter.transpose()?;
+        let values = self.arguments.iter().map(|argument| {
+            let value = match &filter {
+                // Computed of rows that pass the filter alone, which may guard it from errors.
+                Some(filter) if !argument.children().is_empty() => {
+                    argument.evaluate_selection(batch, filter)?
+                }
+                _ => argument.evaluate(batch)?,
+            };
+            value.into_array(rows)
+        });
         Ok(Arguments {
-            values: self.arguments.iter().map(value).collect::<Result<_>>()?,
-            filter: filter.map(|filter| filter.as_boolean().clone()),
+            values: values.collect::<Result<_>>()?,
+            filter,
         })
     }
 }

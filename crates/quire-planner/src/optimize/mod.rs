@@ -43,6 +43,7 @@ mod offsets;
 mod open_literals;
 mod ordered_results;
 mod outer_aggregates;
+mod outer_joins;
 mod outer_references;
 mod outer_types;
 mod own_analysis;
@@ -207,6 +208,13 @@ pub fn optimizer_rules() -> Rules {
             _ => continue,
         };
     }
+    // Filters go down on both sides of an inner join.
+    insert_at(
+        &mut rules,
+        "push_down_filter",
+        0,
+        Arc::new(outer_joins::OuterJoins),
+    );
     insert_at(
         &mut rules,
         "push_down_filter",
@@ -252,8 +260,10 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     let collecting = vector_joins::collecting_rule();
     bounded::insert_before(&mut rules, bounded::SPILLING_JOINS, collecting);
     // Behind all rules that look into windows, and before the one that has other windows count what they keep.
-    let windows = OwnRule::of_operators("sorted_windows", sorted_windows::sorted_windows)
-        .switched(|options| options.sorted_windows);
+    let windows = OwnRule::of_operators("sorted_windows", move |plan| {
+        sorted_windows::sorted_windows(plan, holding)
+    })
+    .switched(|options| options.sorted_windows);
     bounded::insert_before(&mut rules, "windows", windows);
     // Before all others: the terms of a recursion are planned like other plans, and everything relies on promises.
     let first = [
@@ -292,6 +302,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
             .switched(|options| options.direct_groups),
         hashed_groups::rule(),
         totals::rule(),
+        totals::rule_of_extremes(),
         // Behind all that look for hash joins.
         vector_joins::rule(),
         // Behind all that look for sorts.

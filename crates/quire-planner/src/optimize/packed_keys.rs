@@ -1,14 +1,20 @@
 //! Keys of groups and of joins, between columns of Arrow and the packed words of [`GroupTable`](quire_vector::GroupTable).
 //!
 //! Values of fixed width, and a bit for NULL of each column that may be NULL, share words: two integers of 32 bits take one. The widest come first, so
-//! that few bits stay unused. A text has two words, behind those.
+//! that few bits stay unused. A text has two words, behind those. Values of other types, as lists and rows are, become the bytes that Arrow's
+//! row format has for them, and these are packed as texts are.
+//!
+//! Floats come as [`super::float_keys`] leaves them: equal ones have equal bits.
 
 use std::ops::Range;
 
-use datafusion::arrow::array::{Array, ArrayData, ArrayRef, AsArray, make_array};
+use datafusion::arrow::array::{
+    Array, ArrayData, ArrayRef, AsArray, BinaryArray, make_array, new_null_array,
+};
 use datafusion::arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{ArrowNativeType, DataType, Field, Schema};
+use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::{Result, internal_err};
 use quire_vector::{GroupKeys, GroupLayout, KeyRows, TextBuffers};
 
@@ -60,34 +66,76 @@ struct BitPlace {
 enum PackedKind {
     Bits(usize),
     Text,
+    /// As a text of the bytes of Arrow's row format.
+    Encoded,
 }
 
-/// Nothing for a type whose equal values may differ in their bits, or that has no fixed width and is no text.
+/// Nothing for a type without an encoding that is the same for equal values.
 fn kind_of(data_type: &DataType) -> Option<PackedKind> {
     use DataType::{
-        BinaryView, Boolean, Date32, Date64, Decimal128, Duration, LargeUtf8, Time32, Time64,
-        Timestamp, Utf8, Utf8View,
+        Binary, BinaryView, Boolean, Date32, Date64, Decimal128, Duration, Float32, Float64,
+        LargeBinary, LargeUtf8, Time32, Time64, Timestamp, Utf8, Utf8View,
     };
     match data_type {
-        Utf8View | Utf8 | LargeUtf8 | BinaryView => Some(PackedKind::Text),
+        Utf8View | Utf8 | LargeUtf8 | BinaryView | Binary | LargeBinary => Some(PackedKind::Text),
         Boolean => Some(PackedKind::Bits(1)),
-        Date32 | Date64 | Decimal128(..) | Time32(_) | Time64(_) | Timestamp(..) | Duration(_) => {
-            data_type
-                .primitive_width()
-                .map(|bytes| PackedKind::Bits(8 * bytes))
-        }
+        Date32 | Date64 | Decimal128(..) | Time32(_) | Time64(_) | Timestamp(..) | Duration(_)
+        | Float32 | Float64 => data_type
+            .primitive_width()
+            .map(|bytes| PackedKind::Bits(8 * bytes)),
         integer if integer.is_integer() => integer
             .primitive_width()
             .map(|bytes| PackedKind::Bits(8 * bytes)),
-        _ => None,
+        other => is_encoded(other).then_some(PackedKind::Encoded),
     }
 }
 
-/// The type in which values are packed: texts as views, whatever form they have.
+/// Whether values become bytes of Arrow's row format. Of types whose arrays do not say where NULL is they do not.
+fn is_encoded(data_type: &DataType) -> bool {
+    use DataType::{Decimal256, FixedSizeBinary, FixedSizeList, Interval, LargeList, List, Struct};
+    let has_nulls = matches!(
+        data_type,
+        Decimal256(..)
+            | FixedSizeBinary(_)
+            | FixedSizeList(..)
+            | Interval(_)
+            | LargeList(_)
+            | List(_)
+            | Struct(_)
+    );
+    has_nulls && RowConverter::supports_fields(&[SortField::new(data_type.clone())])
+}
+
+/// The type in which values are packed: texts and bytes as views, whatever form they have.
 fn packed_type(data_type: &DataType) -> &DataType {
+    use DataType::{Binary, LargeBinary, LargeUtf8, Utf8};
     match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 => &DataType::Utf8View,
+        Utf8 | LargeUtf8 => &DataType::Utf8View,
+        Binary | LargeBinary => &DataType::BinaryView,
+        other if is_encoded(other) => &DataType::BinaryView,
         packed => packed,
+    }
+}
+
+fn encoded(values: &ArrayRef) -> Result<ArrayRef> {
+    let converter = RowConverter::new(vec![SortField::new(values.data_type().clone())])?;
+    let rows = converter.convert_columns(std::slice::from_ref(values))?;
+    let (offsets, bytes, _) = rows.try_into_binary()?.into_parts();
+    let bytes = BinaryArray::new(offsets, bytes, values.nulls().cloned());
+    Ok(cast(&bytes, &DataType::BinaryView)?)
+}
+
+/// The values that have been [`encoded`].
+fn decoded(bytes: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    let converter = RowConverter::new(vec![SortField::new(data_type.clone())])?;
+    let null = converter.convert_columns(&[new_null_array(data_type, 1)])?;
+    let parser = converter.parser();
+    let rows = bytes.as_binary_view().into_iter();
+    let rows = rows.map(|row| row.map_or(null.row(0), |row| parser.parse(row)));
+    let mut columns = converter.convert_rows(rows)?;
+    match columns.pop() {
+        Some(values) => Ok(values),
+        None => internal_err!("a key of {data_type} has no values"),
     }
 }
 
@@ -95,10 +143,11 @@ fn packed_type(data_type: &DataType) -> &DataType {
 pub(in crate::optimize) fn in_packed_types(keys: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
     let keys = keys.into_iter().map(|values| {
         let packed = packed_type(values.data_type());
-        Ok(match packed == values.data_type() {
-            true => values,
-            false => cast(&values, packed)?,
-        })
+        match packed == values.data_type() {
+            true => Ok(values),
+            false if is_encoded(values.data_type()) => encoded(&values),
+            false => Ok(cast(&values, packed)?),
+        }
     });
     keys.collect()
 }
@@ -154,7 +203,7 @@ impl PackedKeys {
             .filter(|kinds| !kinds.is_empty())?;
         let bits = |kind: &PackedKind| match kind {
             PackedKind::Bits(bits) => *bits,
-            PackedKind::Text => 0,
+            PackedKind::Text | PackedKind::Encoded => 0,
         };
         let mut widest_first: Vec<usize> = (0..kinds.len()).collect();
         widest_first.sort_by_key(|column| std::cmp::Reverse(bits(&kinds[*column])));
@@ -166,7 +215,7 @@ impl PackedKeys {
                     PackedPlace::TwoWords(taken.take_two_words())
                 }
                 PackedKind::Bits(bits) => PackedPlace::Bits(taken.take(bits), bits),
-                PackedKind::Text => {
+                PackedKind::Text | PackedKind::Encoded => {
                     text_count += 1;
                     PackedPlace::Text(text_count - 1)
                 }
@@ -321,10 +370,11 @@ impl PackedColumn {
         };
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
         let values = make_array(builder.nulls(nulls).build()?);
-        Ok(match *packed == self.data_type {
-            true => values,
-            false => cast(&values, &self.data_type)?,
-        })
+        match *packed == self.data_type {
+            true => Ok(values),
+            false if is_encoded(&self.data_type) => decoded(&values, &self.data_type),
+            false => Ok(cast(&values, &self.data_type)?),
+        }
     }
 }
 

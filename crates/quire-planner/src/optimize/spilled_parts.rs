@@ -10,6 +10,7 @@ use datafusion::common::hash_utils::{RandomState, create_hashes};
 use datafusion::execution::spill_file::SpillFile;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
 use datafusion::physical_plan::SpillManager;
 use datafusion::physical_plan::metrics::SpillMetrics;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -96,9 +97,7 @@ impl PartSplit {
 
     /// The rows of each part.
     fn places(&self, batch: &RecordBatch) -> Result<Vec<Vec<u32>>> {
-        let keys = self.keys.iter();
-        let keys = keys.map(|key| key.evaluate(batch)?.into_array(batch.num_rows()));
-        let keys = keys.collect::<Result<Vec<ArrayRef>>>()?;
+        let keys = evaluate_expressions_to_arrays(&self.keys, batch)?;
         let mut hashes = vec![0; batch.num_rows()];
         let state = RandomState::with_seed(FIRST_SEED.wrapping_add(self.level));
         create_hashes(&keys, &state, &mut hashes)?;

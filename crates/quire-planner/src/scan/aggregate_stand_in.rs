@@ -7,11 +7,13 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::sort_expr::OrderingRequirements;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, InputDistributionRequirements, PlanProperties,
+    replace_children_if_necessary,
 };
 
 /// How such an operator computes.
@@ -39,6 +41,20 @@ pub(crate) trait AggregateStandIn: Debug + Send + Sync + Sized + 'static {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream>;
+}
+
+/// What stands for `aggregate` over another input, in a state of its own: `stand_in` computes what the aggregation over that input does.
+pub(crate) fn stand_in_over<S: AggregateStandIn>(
+    aggregate: &AggregateExec,
+    input: Arc<dyn ExecutionPlan>,
+    stand_in: impl FnOnce(AggregateExec) -> Result<S>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let aggregate = Arc::new(aggregate.clone()).reset_state()?;
+    let aggregate = replace_children_if_necessary(aggregate, vec![input])?;
+    Ok(match aggregate.downcast_ref::<AggregateExec>() {
+        Some(aggregate) => Arc::new(StandInExec::new(stand_in(aggregate.clone())?)),
+        None => aggregate,
+    })
 }
 
 /// The operator.
@@ -86,6 +102,10 @@ impl<S: AggregateStandIn> ExecutionPlan for StandInExec<S> {
 
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         self.stand_in.aggregate().input_distribution_requirements()
+    }
+
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        self.stand_in.aggregate().required_input_ordering()
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {

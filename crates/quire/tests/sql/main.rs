@@ -12,6 +12,7 @@ mod hashed_groups;
 mod join_orders;
 mod memory;
 mod merging;
+mod outer_joins;
 mod plan_cache;
 mod plans;
 mod points;

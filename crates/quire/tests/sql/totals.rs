@@ -60,3 +60,74 @@ fn a_filter_guards_the_arguments_of_its_aggregate() {
     let failed = error(&mut connection, &format!("SELECT sum(10 / i) {of_ten}"));
     assert_eq!(failed.sqlstate(), "22012", "{failed}");
 }
+
+/// A minimum that is handed to the scan as a filter must not drop the rows of the others.
+#[test]
+fn extremes_of_several_values_do_not_lose_rows() {
+    let database = database();
+    let mut connection = connected(&database, &["SET threads = 1"]);
+    // The least `a` comes first, the least `b` last; `c` is NULL at first.
+    rows(
+        &mut connection,
+        "CREATE TABLE falling AS SELECT i AS a, 1000000 - i AS b, CASE WHEN i > 350000 THEN 1000000 - i END AS c \
+           FROM generate_series(1, 600000) AS g(i)",
+    );
+    for (sql, expected) in [
+        ("SELECT min(a), min(b + 0) FROM falling", ["1", "400000"]),
+        ("SELECT min(a), min(c) FROM falling", ["1", "400000"]),
+        ("SELECT min(a), max(a) FROM falling", ["1", "600000"]),
+        (
+            "SELECT min(a), max(b) FROM falling WHERE b < 500000",
+            ["500001", "499999"],
+        ),
+        (
+            "SELECT max(a), min(b) FROM falling AS f JOIN (VALUES (7), (9)) AS v(x) ON f.a % 10 = v.x",
+            ["599999", "400001"],
+        ),
+        (
+            "SELECT min(a) FILTER (WHERE a > 5), min(c) FROM falling",
+            ["6", "400000"],
+        ),
+    ] {
+        for threads in [1, 2] {
+            rows(&mut connection, &format!("SET threads = {threads}"));
+            assert_eq!(rows(&mut connection, sql), [expected], "{sql}");
+        }
+    }
+}
+
+/// The term of a recursion runs several times. Each time its minimum begins anew.
+#[test]
+fn a_minimum_within_a_recursion_begins_anew() {
+    let mut connection = database().connect();
+    rows(
+        &mut connection,
+        "CREATE TABLE n AS SELECT i FROM generate_series(1, 1000) AS g(i)",
+    );
+    let sql = "WITH RECURSIVE r(k, least) AS (SELECT 1, 0 UNION ALL \
+                 SELECT k + 1, m.least FROM r, (SELECT min(i) AS least FROM n) AS m WHERE k < 4) \
+               SELECT k, least FROM r ORDER BY k";
+    let expected = [["1", "0"], ["2", "1"], ["3", "1"], ["4", "1"]];
+    assert_eq!(rows(&mut connection, sql), expected);
+}
+
+/// What a filter leaves out is not computed, with groups as without.
+#[test]
+fn a_filter_guards_the_arguments_of_its_groups() {
+    let mut connection = database().connect();
+    rows(
+        &mut connection,
+        "CREATE TABLE t AS SELECT i AS a FROM generate_series(1, 9) AS g(i)",
+    );
+    let sql = "SELECT a % 2 AS k, sum(10 / (a - 5)) FILTER (WHERE a <> 5), count(*) FROM t GROUP BY 1 ORDER BY 1";
+    // 10 / -3, -1, 1, 3 and 10 / -4, -2, 2, 4.
+    assert_eq!(
+        rows(&mut connection, sql),
+        [["0", "0", "4"], ["1", "0", "5"]]
+    );
+    let failed = error(
+        &mut connection,
+        "SELECT a % 2, sum(10 / (a - 5)) FROM t GROUP BY 1",
+    );
+    assert_eq!(failed.sqlstate(), "22012", "{failed}");
+}

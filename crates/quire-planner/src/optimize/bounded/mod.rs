@@ -23,6 +23,7 @@ use spilling_joins::spilling_join;
 use windows::counted_window;
 
 pub(super) use own_batches::{OwnBatches, own_rows};
+pub(super) use windows::is_large;
 
 /// Rules for physical plans, in the order in which they run.
 pub(super) type PhysicalRules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;

@@ -44,7 +44,8 @@ pub(super) fn counted_window(
     })
 }
 
-fn is_large(input: &Arc<dyn ExecutionPlan>, holding: Holding) -> bool {
+/// Whether the rows of an operator may not fit into the memory of another one that holds them.
+pub(in crate::optimize) fn is_large(input: &Arc<dyn ExecutionPlan>, holding: Holding) -> bool {
     let sizes = RowSizes::of(input.as_ref());
     let bytes = sizes
         .row_count

@@ -11,17 +11,17 @@ use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::memory_pool::{MemoryPool, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::{StreamExt, TryStreamExt};
 
 use super::key_places::KeyPlaces;
 use super::place_range::PlaceRange;
 use crate::optimize::group_accumulators::GroupAccumulators;
 use crate::optimize::hashed_groups::hashed_where_on;
-use crate::scan::{AggregateStandIn, StandInExec, reserve_share};
+use crate::scan::{AggregateStandIn, StandInExec, reserve_share, stand_in_over};
 
 /// The operator.
 pub(super) type DirectAggregateExec = StandInExec<DirectGroups>;
@@ -64,15 +64,12 @@ impl AggregateStandIn for DirectGroups {
     }
 
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-        let aggregate = Arc::new(self.aggregate.clone()).reset_state()?;
-        let aggregate = replace_children_if_necessary(aggregate, vec![input])?;
-        Ok(match aggregate.downcast_ref::<AggregateExec>() {
-            Some(aggregate) => Arc::new(StandInExec::new(Self {
-                aggregate: aggregate.clone(),
+        stand_in_over(&self.aggregate, input, |aggregate| {
+            Ok(Self {
+                aggregate,
                 range: self.range,
                 state_bytes: self.state_bytes,
-            })),
-            None => aggregate,
+            })
         })
     }
 
@@ -163,7 +160,8 @@ impl GroupStates {
         let more = self.table.other_count() - others;
         self.reservation.try_grow(more * OTHER_BYTES)?;
         let count = self.table.group_count();
-        self.accumulators.add(batch, &self.groups, count)
+        let arguments = self.accumulators.arguments(batch)?;
+        self.accumulators.add(&arguments, &self.groups, count)
     }
 
     /// All groups, and what they have reserved.

@@ -8,7 +8,6 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateOutputMode};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, SpillMetrics};
-use datafusion::physical_plan::replace_children_if_necessary;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{TryStreamExt, stream};
 
@@ -17,7 +16,7 @@ use super::partial::PartialGroups;
 use super::whole::WholeGroups;
 use crate::optimize::group_accumulators::GroupAccumulators;
 use crate::optimize::packed_keys::PackedKeys;
-use crate::scan::{AggregateStandIn, StandInExec};
+use crate::scan::{AggregateStandIn, StandInExec, stand_in_over};
 
 /// The operator.
 pub(super) type HashedAggregateExec = StandInExec<HashedGroups>;
@@ -36,10 +35,10 @@ impl HashedGroups {
         metrics: BaselineMetrics,
         context: &TaskContext,
     ) -> Result<SendableRecordBatchStream> {
-        let keys = self.aggregate.group_expr().input_exprs();
+        let group_by = self.aggregate.group_expr().clone();
         let accumulators = GroupAccumulators::new(&self.aggregate)?;
         let pool = context.memory_pool();
-        let groups = HashedStates::new(keys, self.columns.clone(), accumulators, pool);
+        let groups = HashedStates::new(group_by, self.columns.clone(), accumulators, pool);
         let schema = self.aggregate.schema();
         let partial = PartialGroups::new(input, groups, Arc::clone(&schema), metrics, context);
         let batches = stream::try_unfold(partial, PartialGroups::next);
@@ -60,14 +59,11 @@ impl AggregateStandIn for HashedGroups {
     }
 
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-        let aggregate = Arc::clone(&self.aggregate).reset_state()?;
-        let aggregate = replace_children_if_necessary(aggregate, vec![input])?;
-        Ok(match aggregate.downcast_ref::<AggregateExec>() {
-            Some(aggregate) => Arc::new(StandInExec::new(Self {
-                aggregate: Arc::new(aggregate.clone()),
+        stand_in_over(&self.aggregate, input, |aggregate| {
+            Ok(Self {
+                aggregate: Arc::new(aggregate),
                 columns: self.columns.clone(),
-            })),
-            None => aggregate,
+            })
         })
     }
 

@@ -4,11 +4,12 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
+use datafusion::physical_plan::aggregates::{PhysicalGroupBy, evaluate_group_by};
 use quire_vector::{GROUPS_MAX, GroupTable, KeyRows};
 
 use crate::optimize::group_accumulators::GroupAccumulators;
@@ -22,10 +23,12 @@ const PACKED_ROWS: usize = 1024;
 const BATCH_ROWS_MAX: usize = 1 << 20;
 
 pub(super) struct HashedStates {
-    keys: Vec<Arc<dyn PhysicalExpr>>,
+    group_by: PhysicalGroupBy,
     columns: PackedKeys,
     accumulators: GroupAccumulators,
     table: GroupTable,
+    /// Whether there have been rows.
+    has_rows: bool,
     /// So that nobody can choose keys that all have one hash.
     seed: u64,
     reservation: MemoryReservation,
@@ -55,15 +58,16 @@ pub(super) struct TakenGroups {
 
 impl HashedStates {
     pub(super) fn new(
-        keys: Vec<Arc<dyn PhysicalExpr>>,
+        group_by: PhysicalGroupBy,
         columns: PackedKeys,
         accumulators: GroupAccumulators,
         pool: &Arc<dyn MemoryPool>,
     ) -> Self {
         let consumer = MemoryConsumer::new("groups in a hash table").with_can_spill(true);
         Self {
-            keys,
+            group_by,
             accumulators,
+            has_rows: false,
             table: GroupTable::new(columns.layout()),
             seed: RandomState::new().hash_one(0),
             reservation: consumer.register(pool),
@@ -73,29 +77,65 @@ impl HashedStates {
         }
     }
 
-    /// Whether it puts states together, and not rows.
-    pub(super) fn takes_states(&self) -> bool {
-        self.accumulators.takes_states()
+    /// Whether a row can be handed on as a group of its own. States stay what they are.
+    pub(super) fn passes_rows(&self) -> bool {
+        !self.accumulators.takes_states() && self.group_by.is_single()
     }
 
     pub(super) fn group_count(&self) -> usize {
         self.table.group_count()
     }
 
-    /// Adds the rows of a batch to their groups.
+    /// Adds the rows of a batch to their groups, of each grouping set if there are several.
     pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let keys = in_packed_types(self.keys_of(batch)?)?;
+        self.has_rows |= batch.num_rows() > 0;
+        let arguments = self.accumulators.arguments(batch)?;
+        for keys in evaluate_group_by(&self.group_by, batch)? {
+            self.find(keys, batch.num_rows())?;
+            let count = self.table.group_count();
+            self.accumulators.add(&arguments, &self.groups, count)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the groups that exist without rows: those of empty grouping sets, as in `GROUP BY ROLLUP (a)`. `schema` is that of the input.
+    pub(super) fn add_groups_without_rows(&mut self, schema: &SchemaRef) -> Result<()> {
+        if self.has_rows || self.group_by.is_single() {
+            return Ok(());
+        }
+        // NULL in the place of each key, and the number of each set behind these.
+        let nulls = self.group_by.null_expr().to_vec();
+        let sets = self.group_by.groups().to_vec();
+        let of_nulls = PhysicalGroupBy::new(nulls.clone(), nulls, sets.clone(), true);
+        let one_row = RecordBatchOptions::new().with_row_count(Some(1));
+        let one_row =
+            RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &one_row)?;
+        let arguments = self
+            .accumulators
+            .arguments(&RecordBatch::new_empty(Arc::clone(schema)))?;
+        for (set, keys) in sets.iter().zip(evaluate_group_by(&of_nulls, &one_row)?) {
+            if set.iter().all(|is_null| *is_null) {
+                self.find(keys, 1)?;
+                let count = self.table.group_count();
+                self.accumulators.add(&arguments, &[], count)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the group of each of `row_count` rows.
+    fn find(&mut self, keys: Vec<ArrayRef>, row_count: usize) -> Result<()> {
+        let keys = in_packed_types(keys)?;
         self.groups.clear();
         let mut start = 0;
-        while start < batch.num_rows() {
-            let count = PACKED_ROWS.min(batch.num_rows() - start);
+        while start < row_count {
+            let count = PACKED_ROWS.min(row_count - start);
             let keys: Vec<ArrayRef> = keys.iter().map(|key| key.slice(start, count)).collect();
             let buffers = self.columns.pack(&keys, count, self.seed, &mut self.rows)?;
             self.table.find(&self.rows, &buffers, &mut self.groups);
             start += count;
         }
-        let count = self.table.group_count();
-        self.accumulators.add(batch, &self.groups, count)
+        Ok(())
     }
 
     /// Reserves what the groups take by now.
@@ -143,16 +183,9 @@ impl HashedStates {
         batch: &RecordBatch,
         schema: &SchemaRef,
     ) -> Result<RecordBatch> {
-        let mut columns = self.keys_of(batch)?;
+        let mut columns = evaluate_expressions_to_arrays(&self.group_by.input_exprs(), batch)?;
         columns.extend(self.accumulators.states_of_rows(batch)?);
         Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
-    }
-
-    fn keys_of(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
-        let rows = batch.num_rows();
-        let keys = self.keys.iter();
-        let keys = keys.map(|key| key.evaluate(batch)?.into_array(rows));
-        keys.collect()
     }
 }
 

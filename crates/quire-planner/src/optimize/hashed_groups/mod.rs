@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
-use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
@@ -56,17 +55,11 @@ fn hashed(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
 
 fn is_plain(aggregate: &AggregateExec) -> bool {
     let group_by = aggregate.group_expr();
-    group_by.is_single()
-        && !group_by.has_grouping_set()
+    let has_keys = !group_by.is_true_no_grouping();
+    has_keys
         && aggregate.limit_options().is_none()
         && aggregate.dynamic_expressions_produced().is_empty()
         && *aggregate.input_order_mode() == InputOrderMode::Linear
-        && aggregate.aggr_expr().iter().all(|one| has_states(one))
-}
-
-/// Whether the states of all groups are in one accumulator, and no matter in which order rows come.
-fn has_states(aggregate: &AggregateFunctionExpr) -> bool {
-    aggregate.order_bys().is_empty() && aggregate.groups_accumulator_supported()
 }
 
 #[cfg(test)]

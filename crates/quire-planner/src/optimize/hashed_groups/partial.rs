@@ -39,14 +39,13 @@ struct Reduction {
 }
 
 impl Reduction {
-    fn new(takes_states: bool, context: &TaskContext) -> Self {
+    fn new(passes_rows: bool, context: &TaskContext) -> Self {
         let options = &context.session_config().options().execution;
         Self {
             rows: 0,
-            // States stay what they are.
-            rows_min: match takes_states {
-                true => usize::MAX,
-                false => options.skip_partial_aggregation_probe_rows_threshold,
+            rows_min: match passes_rows {
+                true => options.skip_partial_aggregation_probe_rows_threshold,
+                false => usize::MAX,
             },
             ratio_max: options.skip_partial_aggregation_probe_ratio_threshold,
         }
@@ -70,7 +69,7 @@ impl PartialGroups {
             schema,
             batch_rows: context.session_config().batch_size(),
             metrics,
-            reduction: Reduction::new(groups.takes_states(), context),
+            reduction: Reduction::new(groups.passes_rows(), context),
             groups,
             taken: None,
             state: InputState::Grouping,
@@ -91,6 +90,7 @@ impl PartialGroups {
             let elapsed = self.metrics.elapsed_compute().clone();
             let _timed = elapsed.timer();
             let Some(batch) = batch else {
+                self.groups.add_groups_without_rows(&self.input.schema())?;
                 self.take()?;
                 self.state = InputState::Ended;
                 continue;

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::aggregates::{AggregateExec, PhysicalGroupBy};
 use datafusion::physical_plan::metrics::{BaselineMetrics, SpillMetrics};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::future::BoxFuture;
@@ -42,9 +41,9 @@ impl WholeGroups {
         context: Arc<TaskContext>,
     ) -> BoxFuture<'static, Result<SendableRecordBatchStream>> {
         async move {
-            let keys = self.aggregate.group_expr().input_exprs();
+            let group_by = self.aggregate.group_expr().clone();
             let accumulators = GroupAccumulators::new(&self.aggregate)?;
-            let groups = self.groups(keys, accumulators, &context);
+            let groups = self.groups(group_by, accumulators, &context);
             self.results(groups, input, 0, context).await
         }
         .boxed()
@@ -59,7 +58,8 @@ impl WholeGroups {
     ) -> BoxFuture<'static, Result<SendableRecordBatchStream>> {
         async move {
             let accumulators = GroupAccumulators::of_states(&self.aggregate)?;
-            let groups = self.groups(self.aggregate.output_group_expr(), accumulators, &context);
+            let group_by = self.aggregate.group_expr().as_final();
+            let groups = self.groups(group_by, accumulators, &context);
             self.results(groups, part.read()?, level, context).await
         }
         .boxed()
@@ -67,12 +67,12 @@ impl WholeGroups {
 
     fn groups(
         &self,
-        keys: Vec<Arc<dyn PhysicalExpr>>,
+        group_by: PhysicalGroupBy,
         accumulators: GroupAccumulators,
         context: &TaskContext,
     ) -> HashedStates {
         HashedStates::new(
-            keys,
+            group_by,
             self.columns.clone(),
             accumulators,
             context.memory_pool(),
@@ -104,8 +104,10 @@ impl WholeGroups {
                 }
             }
         }
+        let schema = input.schema();
         drop(input);
         let _timed = elapsed.timer();
+        groups.add_groups_without_rows(&schema)?;
         let Some(mut parts) = parts else {
             let taken = groups.take(Taken::Results, &self.aggregate.schema(), batch_rows)?;
             let batches = stream::iter(taken.into_iter().flatten());

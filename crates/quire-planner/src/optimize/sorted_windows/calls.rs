@@ -1,7 +1,7 @@
 //! The functions that are computed along rows, and how far the frames of these go.
 //!
 //! A frame begins with its partition, and ends with the row, with its peers, or with the partition. `row_number`, `rank` and `dense_rank` have
-//! no frame. Aggregates are those that have a state of ours that grows row by row.
+//! no frame. Aggregates are those that have a state of ours that grows row by row. All other functions and frames get the rows of a partition at once.
 
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ enum FrameEnd {
 pub(super) enum WindowCall {
     Rank(RankKind),
     Aggregate(FrameAggregate),
+    /// DataFusion's function, over the rows of one partition at a time.
+    OfPartitions(Arc<dyn WindowExpr>),
 }
 
 #[derive(Debug, Clone)]
@@ -42,8 +44,14 @@ pub(super) struct FrameAggregate {
 }
 
 impl WindowCall {
-    /// A function over rows of `schema`; `None` if it is not computed along them.
-    pub(super) fn of(function: &dyn WindowExpr, schema: &Schema) -> Result<Option<Self>> {
+    /// A function over rows of `schema`.
+    pub(super) fn of(function: &Arc<dyn WindowExpr>, schema: &Schema) -> Result<Self> {
+        let along_rows = Self::along_rows(function.as_ref(), schema)?;
+        Ok(along_rows.unwrap_or_else(|| Self::OfPartitions(Arc::clone(function))))
+    }
+
+    /// `None` for a function without a state that grows row by row.
+    fn along_rows(function: &dyn WindowExpr, schema: &Schema) -> Result<Option<Self>> {
         if let Some(rank) = function.as_any().downcast_ref::<StandardWindowExpr>() {
             let is_signed = *rank.field()?.data_type() == DataType::Int64;
             let kind = RankKind::of(rank.get_standard_func_expr().as_ref());
@@ -55,11 +63,17 @@ impl WindowCall {
         }
     }
 
+    /// Whether it needs all rows of a partition at once.
+    pub(super) fn keeps_partitions(&self) -> bool {
+        matches!(self, Self::OfPartitions(_))
+    }
+
     /// Whether it must be known which rows are peers.
     pub(super) fn compares_peers(&self) -> bool {
         match self {
             Self::Rank(kind) => kind.compares_peers(),
             Self::Aggregate(call) => call.end == FrameEnd::Peers,
+            Self::OfPartitions(_) => false,
         }
     }
 
@@ -68,6 +82,7 @@ impl WindowCall {
         let progress = match self {
             Self::Rank(kind) => CallProgress::Rank(RankCounts::new(*kind)),
             Self::Aggregate(call) => CallProgress::Aggregate(call.clone(), call.state()?),
+            Self::OfPartitions(function) => CallProgress::OfPartitions(Arc::clone(function)),
         };
         Ok(CallState {
             progress,
@@ -161,9 +176,19 @@ pub(super) struct CallState {
 enum CallProgress {
     Rank(RankCounts),
     Aggregate(FrameAggregate, Box<dyn PrefixAggregate>),
+    OfPartitions(Arc<dyn WindowExpr>),
 }
 
 impl CallState {
+    /// Takes in the rows of a partition that has ended.
+    pub(super) fn end_partition(&mut self, partition: &RecordBatch) -> Result<()> {
+        if let CallProgress::OfPartitions(function) = &self.progress {
+            let results = function.evaluate(partition)?;
+            self.results.push(ResultPart::OfRows(results));
+        }
+        Ok(())
+    }
+
     /// Takes in the rows of a batch. Without rows, what is open ends.
     pub(super) fn advance(&mut self, batch: &RecordBatch, spans: &BatchSpans) -> Result<()> {
         let part = match &mut self.progress {
@@ -173,6 +198,8 @@ impl CallState {
                 let values = values.into_array(batch.num_rows())?;
                 call.advance(state.as_mut(), &values, spans)?
             }
+            // It waits for the end of its partition.
+            CallProgress::OfPartitions(_) => return Ok(()),
         };
         self.results.push(part);
         Ok(())

@@ -6,7 +6,8 @@
 use std::collections::VecDeque;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::common::Result;
+use datafusion::arrow::compute::concat_batches;
+use datafusion::common::{Result, internal_err};
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use crate::optimize::bounded::own_rows;
@@ -51,6 +52,30 @@ impl HeldRows {
             self.reservation.try_resize(bytes)?;
         }
         Ok(())
+    }
+
+    /// The last `row_count` rows, which have been kept, and `rows` behind them, as one batch. Its memory is reserved until rows are kept again.
+    pub(super) fn with_last(&mut self, row_count: usize, rows: RecordBatch) -> Result<RecordBatch> {
+        if row_count == 0 {
+            return Ok(rows);
+        }
+        let (mut missing, schema) = (row_count, rows.schema());
+        let mut parts = vec![rows];
+        for batch in self.held.iter().rev() {
+            let taken = missing.min(batch.num_rows());
+            parts.push(batch.slice(batch.num_rows() - taken, taken));
+            missing -= taken;
+            if missing == 0 {
+                break;
+            }
+        }
+        if missing > 0 {
+            return internal_err!("a window has lost {missing} rows of a partition");
+        }
+        parts.reverse();
+        // As many bytes at most as the batches have that are held.
+        self.reservation.try_grow(self.held_bytes)?;
+        Ok(concat_batches(&schema, &parts)?)
     }
 
     /// The next rows: at most `known_rows`, of one batch.

@@ -6,7 +6,8 @@
 //! row twice. Only rows whose result is not known yet are kept: those of the current partition below a function of whole partitions, and of the
 //! current peer group below one whose frame ends with it.
 //!
-//! A window stays with DataFusion if one of its functions has no such state: see [`calls`].
+//! A function without such a state ([`calls`]) is computed by DataFusion, of the rows of a partition as soon as they are complete. Where they may not fit into
+//! memory and DataFusion's operator needs only some of them at a time, as `lag` does, the window stays with that.
 
 mod calls;
 mod exec;
@@ -29,9 +30,12 @@ pub(super) use exec::SortedWindowsExec;
 
 use calls::WindowCall;
 
+use super::bounded::{Holding, is_large};
+
 /// What takes the place of a window; `None` if it stays.
 pub(super) fn sorted_windows(
     plan: &Arc<dyn ExecutionPlan>,
+    holding: Holding,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(functions) = functions_along_rows(plan) else {
         return Ok(None);
@@ -40,12 +44,13 @@ pub(super) fn sorted_windows(
         return Ok(None);
     };
     let schema = input.schema();
-    let mut calls = Vec::new();
-    for function in functions {
-        match WindowCall::of(function.as_ref(), &schema)? {
-            Some(call) => calls.push(call),
-            None => return Ok(None),
-        }
+    let calls = functions
+        .iter()
+        .map(|function| WindowCall::of(function, &schema));
+    let calls = calls.collect::<Result<Vec<_>>>()?;
+    let streams = plan.is::<BoundedWindowAggExec>();
+    if streams && calls.iter().any(WindowCall::keeps_partitions) && is_large(input, holding) {
+        return Ok(None);
     }
     let windows = SortedWindowsExec::new(Arc::clone(plan), functions, calls);
     Ok(windows.map(|windows| Arc::new(windows) as _))

@@ -11,7 +11,7 @@ use futures::StreamExt;
 
 use super::calls::{CallState, WindowCall};
 use super::held_rows::HeldRows;
-use super::spans::SpanFinder;
+use super::spans::{BatchSpans, RowSpans, SpanFinder};
 
 pub(super) struct WindowedRows {
     input: SendableRecordBatchStream,
@@ -20,6 +20,8 @@ pub(super) struct WindowedRows {
     schema: SchemaRef,
     spans: SpanFinder,
     calls: Vec<CallState>,
+    /// Whether some call needs all rows of a partition at once.
+    keeps_partitions: bool,
     held: HeldRows,
     metrics: BaselineMetrics,
 }
@@ -35,6 +37,7 @@ impl WindowedRows {
         metrics: BaselineMetrics,
     ) -> Result<Self> {
         let compares_peers = calls.iter().any(WindowCall::compares_peers);
+        let keeps_partitions = calls.iter().any(WindowCall::keeps_partitions);
         let calls = calls.iter().map(WindowCall::start);
         Ok(Self {
             input,
@@ -42,6 +45,7 @@ impl WindowedRows {
             schema,
             spans: SpanFinder::new(keys, compares_peers),
             calls: calls.collect::<Result<_>>()?,
+            keeps_partitions,
             held: HeldRows::new(reservation),
             metrics,
         })
@@ -73,10 +77,31 @@ impl WindowedRows {
 
     fn add(&mut self, batch: RecordBatch) -> Result<()> {
         let spans = self.spans.find(&batch)?;
-        for call in &mut self.calls {
-            call.advance(&batch, &spans)?;
-        }
+        self.advance(&batch, &spans)?;
         self.held.push(batch);
+        Ok(())
+    }
+
+    fn advance(&mut self, batch: &RecordBatch, spans: &BatchSpans) -> Result<()> {
+        for call in &mut self.calls {
+            call.advance(batch, spans)?;
+        }
+        if self.keeps_partitions {
+            self.end_partitions(batch, &spans.partitions)?;
+        }
+        Ok(())
+    }
+
+    /// Has functions computed over the partitions that end in a batch. The rows that these have in front of it are held, as no result of theirs was known.
+    fn end_partitions(&mut self, batch: &RecordBatch, partitions: &RowSpans) -> Result<()> {
+        let ended = partitions.segments.iter().filter(|segment| segment.ends);
+        for (segment, row_count) in ended.zip(partitions.ended_rows.iter()) {
+            let rows = batch.slice(segment.rows.start, segment.rows.len());
+            let partition = self.held.with_last(row_count - rows.num_rows(), rows)?;
+            for call in &mut self.calls {
+                call.end_partition(&partition)?;
+            }
+        }
         Ok(())
     }
 
@@ -84,10 +109,7 @@ impl WindowedRows {
         self.has_ended = true;
         let spans = self.spans.finish();
         let no_rows = RecordBatch::new_empty(self.input.schema());
-        for call in &mut self.calls {
-            call.advance(&no_rows, &spans)?;
-        }
-        Ok(())
+        self.advance(&no_rows, &spans)
     }
 
     fn result_bytes(&self) -> usize {

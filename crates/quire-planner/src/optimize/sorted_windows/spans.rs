@@ -11,6 +11,7 @@ use datafusion::arrow::compute::{concat, partition};
 use datafusion::common::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::window::WindowExpr;
+use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
 use quire_functions::PrefixSegment;
 
 /// The partitions or the peer groups of a batch, in its order.
@@ -93,11 +94,7 @@ impl Keys {
     /// The rows of the batch that differ from the row before them, among them the very first row.
     fn changes(&mut self, batch: &RecordBatch) -> Result<Vec<usize>> {
         let row_count = batch.num_rows();
-        let evaluated = self
-            .exprs
-            .iter()
-            .map(|expr| expr.evaluate(batch)?.into_array(row_count));
-        let columns = evaluated.collect::<Result<Vec<_>>>()?;
+        let columns = evaluate_expressions_to_arrays(&self.exprs, batch)?;
         let last = columns.iter().map(|column| column.slice(row_count - 1, 1));
         let before = self.last.replace(last.collect());
         let first_differs = match before {

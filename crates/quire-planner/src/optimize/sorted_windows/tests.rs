@@ -14,7 +14,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::{
     WindowFrame, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition,
 };
-use datafusion::physical_expr::expressions::{Column, lit};
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::collect;
 use datafusion::physical_plan::windows::create_window_expr;
@@ -25,16 +25,21 @@ use super::*;
 /// Keys of the partition and of the order, and a value.
 type Row = (Option<u8>, Option<u8>, Option<i8>);
 
+const LARGE: Holding = Holding::Within(usize::MAX);
 /// Where frames end.
 const ENDS: [WindowFrameUnits; 3] = [
     WindowFrameUnits::Rows,
     WindowFrameUnits::Range,
     WindowFrameUnits::Groups,
 ];
-const FUNCTIONS: [&str; 8] = [
+const FUNCTIONS: [&str; 12] = [
     "row_number",
     "rank",
     "dense_rank",
+    "lag",
+    "lead",
+    "first_value",
+    "last_value",
     "sum",
     "avg",
     "count",
@@ -44,18 +49,30 @@ const FUNCTIONS: [&str; 8] = [
 /// Columns with the values: integers, decimals and floats.
 const VALUES: [&str; 3] = ["integer", "decimal", "float"];
 
-/// A function of [`FUNCTIONS`] over a column of [`VALUES`]; `whole` says that its frame is the partition, and `units` where it ends else.
+/// A function of [`FUNCTIONS`] over a column of [`VALUES`]; `whole` says that its frame is the partition, and `units` where it ends else. A frame that
+/// ends with the row may begin some rows before it, `preceding`.
 #[derive(Debug, Clone)]
 struct Call {
     function: &'static str,
     column: &'static str,
     units: WindowFrameUnits,
     whole: bool,
+    preceding: Option<u64>,
 }
 
 impl Call {
     fn is_rank(&self) -> bool {
         FUNCTIONS[..3].contains(&self.function)
+    }
+
+    fn is_of_windows(&self) -> bool {
+        FUNCTIONS[..7].contains(&self.function)
+    }
+
+    /// Rows before the row that are in its frame, if not all are.
+    fn preceding(&self) -> Option<u64> {
+        let is_of_rows = self.units == WindowFrameUnits::Rows && !self.whole;
+        self.preceding.filter(|_| is_of_rows)
     }
 
     fn frame(&self) -> WindowFrame {
@@ -64,14 +81,18 @@ impl Call {
         } else {
             WindowFrameBound::CurrentRow
         };
-        let start = WindowFrameBound::Preceding(ScalarValue::UInt64(None));
+        let start = WindowFrameBound::Preceding(ScalarValue::UInt64(self.preceding()));
         WindowFrame::new_bounds(self.units, start, end)
     }
 
     fn expr(&self, state: &SessionState, schema: &SchemaRef) -> Arc<dyn WindowExpr> {
-        let (function, arguments) = if self.is_rank() {
+        let (function, arguments) = if self.is_of_windows() {
             let function = Arc::clone(&state.window_functions()[self.function]);
-            (WindowFunctionDefinition::WindowUDF(function), Vec::new())
+            let argument = (!self.is_rank()).then(|| column(self.column, schema));
+            (
+                WindowFunctionDefinition::WindowUDF(function),
+                Vec::from_iter(argument),
+            )
         } else {
             let function = Arc::clone(&state.aggregate_functions()[self.function]);
             let argument = column(self.column, schema);
@@ -119,7 +140,20 @@ impl Call {
             _ => partition.iter().rposition(|it| order(it) == own).unwrap() + 1,
         };
         let scale = if self.column == "decimal" { 100.0 } else { 1.0 };
-        let values = partition[..end].iter().filter_map(|row| row.2);
+        let start = self.preceding();
+        let start = start.map_or(0, |rows| row.saturating_sub(rows as usize));
+        let neighbour = match self.function {
+            "lag" => Some(row.checked_sub(1)),
+            "lead" => Some(Some(row + 1)),
+            "first_value" => Some(Some(start)),
+            "last_value" => Some(Some(end - 1)),
+            _ => None,
+        };
+        if let Some(neighbour) = neighbour {
+            let value = partition.get(neighbour?)?.2?;
+            return Some(f64::from(value) / scale);
+        }
+        let values = partition[start..end].iter().filter_map(|row| row.2);
         let values: Vec<f64> = values.map(|value| f64::from(value) / scale).collect();
         let count = values.len() as f64;
         match self.function {
@@ -218,7 +252,7 @@ async fn computed(calls: &[Call], rows: &[Row], sizes: &[usize]) -> RecordBatch 
     let schema = batches[0].schema();
     let exprs = calls.iter().map(|call| call.expr(&state, &schema));
     let window = window(exprs.collect(), batches);
-    let replaced = sorted_windows(&window).unwrap().unwrap();
+    let replaced = sorted_windows(&window, LARGE).unwrap().unwrap();
     let found = collect(Arc::clone(&replaced), state.task_ctx())
         .await
         .unwrap();
@@ -237,8 +271,9 @@ fn call() -> impl Strategy<Value = Call> {
         prop::sample::select(&VALUES[..]),
         prop::sample::select(&ENDS[..]),
         any::<bool>(),
+        prop::option::of(0..5_u64),
     );
-    parts.prop_map(|(function, column, units, whole)| Call {
+    parts.prop_map(|(function, column, units, whole, preceding)| Call {
         function,
         column: match function {
             "min" | "max" if column == "float" => "integer",
@@ -246,6 +281,7 @@ fn call() -> impl Strategy<Value = Call> {
         },
         units,
         whole,
+        preceding,
     })
 }
 
@@ -296,17 +332,22 @@ fn one_partition() -> Vec<RecordBatch> {
     batches(&rows, &[1000; 20])
 }
 
-async fn within_memory(bytes: usize, whole: bool) -> Result<Vec<RecordBatch>> {
+async fn within_memory(
+    bytes: usize,
+    function: &'static str,
+    whole: bool,
+) -> Result<Vec<RecordBatch>> {
     let batches = one_partition();
     let call = Call {
-        function: "sum",
+        function,
         column: "integer",
         units: WindowFrameUnits::Rows,
         whole,
+        preceding: None,
     };
     let expr = call.expr(&state(), &batches[0].schema());
     let window = window(vec![expr], batches);
-    let replaced = sorted_windows(&window).unwrap().unwrap();
+    let replaced = sorted_windows(&window, LARGE).unwrap().unwrap();
     let runtime = RuntimeEnvBuilder::new().with_memory_limit(bytes, 1.0);
     let context =
         SessionContext::new_with_config_rt(SessionConfig::new(), runtime.build_arc().unwrap());
@@ -315,44 +356,41 @@ async fn within_memory(bytes: usize, whole: bool) -> Result<Vec<RecordBatch>> {
 
 #[tokio::test]
 async fn rows_of_a_whole_partition_are_reserved() {
-    assert!(within_memory(10_000_000, true).await.is_ok());
-    let error = within_memory(100_000, true).await.unwrap_err();
-    assert!(crate::optimize::is_out_of_memory(&error), "{error}");
+    for function in ["sum", "lead"] {
+        assert!(within_memory(10_000_000, function, true).await.is_ok());
+        let error = within_memory(100_000, function, true).await.unwrap_err();
+        assert!(crate::optimize::is_out_of_memory(&error), "{error}");
+    }
 }
 
 #[tokio::test]
 async fn a_running_frame_keeps_no_rows() {
-    let found = within_memory(10, false).await.unwrap();
+    let found = within_memory(10, "sum", false).await.unwrap();
     let rows: usize = found.iter().map(RecordBatch::num_rows).sum();
     assert_eq!((rows, found.len()), (20_000, 20));
 }
 
+/// A window that DataFusion computes of some rows at a time stays where a partition may not fit into memory.
 #[test]
-fn what_has_a_condition_or_another_frame_stays() {
-    let (state, batches) = (state(), batches(&[], &[]));
+fn what_needs_a_few_rows_does_not_get_all() {
+    let (state, batches) = (state(), one_partition());
     let schema = batches[0].schema();
-    let function = Arc::clone(&state.aggregate_functions()["count"]);
-    let stays = |filter, start: WindowFrameBound| {
-        let frame =
-            WindowFrame::new_bounds(WindowFrameUnits::Rows, start, WindowFrameBound::CurrentRow);
-        let expr = create_window_expr(
-            &WindowFunctionDefinition::AggregateUDF(Arc::clone(&function)),
-            "count".to_owned(),
-            &[column("integer", &schema)],
-            &[column("partition", &schema)],
-            &[],
-            Arc::new(frame),
-            Arc::clone(&schema),
-            false,
-            false,
-            filter,
-        );
-        let window = window(vec![expr.unwrap()], batches.clone());
-        sorted_windows(&window).unwrap().is_none()
+    let replaced = |function, holding| {
+        let call = Call {
+            function,
+            column: "integer",
+            units: WindowFrameUnits::Rows,
+            whole: false,
+            preceding: None,
+        };
+        let calls = vec![call.expr(&state, &schema)];
+        let input = sorted_input(batches.clone());
+        let mode = InputOrderMode::Sorted;
+        let window = BoundedWindowAggExec::try_new(calls, input, mode, false).unwrap();
+        let window: Arc<dyn ExecutionPlan> = Arc::new(window);
+        sorted_windows(&window, holding).unwrap().is_some()
     };
-    let unbounded = || WindowFrameBound::Preceding(ScalarValue::UInt64(None));
-    assert!(!stays(None, unbounded()));
-    assert!(stays(Some(lit(true)), unbounded()));
-    let two = WindowFrameBound::Preceding(ScalarValue::UInt64(Some(2)));
-    assert!(stays(None, two));
+    assert!(replaced("sum", Holding::Within(1000)));
+    assert!(replaced("lag", LARGE));
+    assert!(!replaced("lag", Holding::Within(1000)));
 }

@@ -9,6 +9,7 @@ use datafusion::common::{DataFusionError, JoinType, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, Gauge, MetricBuilder, Time,
@@ -17,7 +18,7 @@ use futures::StreamExt;
 use quire_error::interruption::Interruption;
 use quire_vector::GROUPS_MAX;
 
-use super::join_index::{JoinIndex, JoinKeys, key_values};
+use super::join_index::{JoinIndex, JoinKeys};
 use super::matched_rows::MatchedRows;
 use super::pushed_filter::push_filter;
 
@@ -31,6 +32,24 @@ pub(super) struct IndexedBuildSide {
     /// Of a join whose result depends on it.
     pub(super) matched: Option<MatchedRows>,
     reservation: MemoryReservation,
+}
+
+/// Which rows of the build side an index has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BuildPart {
+    /// All, for all partitions of the probe side.
+    Whole,
+    /// Those of a partition, for the partition of the probe side that has the same keys.
+    Partition(usize),
+}
+
+impl BuildPart {
+    pub(super) fn partition(self) -> usize {
+        match self {
+            Self::Whole => 0,
+            Self::Partition(partition) => partition,
+        }
+    }
 }
 
 /// What is counted of a build side.
@@ -51,16 +70,19 @@ impl BuildMetrics {
 }
 
 impl IndexedBuildSide {
-    /// Reads the build side of `join`, and has the scans of its probe side drop rows without a match.
+    /// Reads the build side of `join`, or a part of it. If it is the whole, the scans of the probe side drop rows without a match from now on.
     pub(super) async fn read(
         join: Arc<HashJoinExec>,
+        part: BuildPart,
         keys: JoinKeys,
         metrics: BuildMetrics,
         context: Arc<TaskContext>,
     ) -> Result<Self> {
         let consumer = MemoryConsumer::new("build side of a join");
         let reservation = consumer.register(context.memory_pool());
-        let mut rows = join.left().execute(0, Arc::clone(&context))?;
+        let mut rows = join
+            .left()
+            .execute(part.partition(), Arc::clone(&context))?;
         let mut batches = Vec::new();
         // Batches may be slices of the same arrays, as those of an aggregation are.
         let mut counted = RecordBatchMemoryCounter::new();
@@ -72,13 +94,14 @@ impl IndexedBuildSide {
         }
         drop(rows);
         let _timed = metrics.elapsed.timer();
-        let side = Self::of_batches(&join, keys, batches, reservation, &context)?;
+        let side = Self::of_batches(&join, part, keys, batches, reservation, &context)?;
         metrics.bytes.add(side.reservation.size());
         Ok(side)
     }
 
     fn of_batches(
         join: &HashJoinExec,
+        part: BuildPart,
         keys: JoinKeys,
         batches: Vec<RecordBatch>,
         reservation: MemoryReservation,
@@ -94,16 +117,16 @@ impl IndexedBuildSide {
         drop(batches);
         let of_build = join.on().iter().map(|(key, _)| Arc::clone(key));
         let of_build: Vec<Arc<dyn PhysicalExpr>> = of_build.collect();
-        let values = key_values(&of_build, &batch)?;
+        let values = evaluate_expressions_to_arrays(&of_build, &batch)?;
         let interruption = Interruption::of(context.session_config().options());
         let nulls_equal = keys.nulls_equal;
         let index = Arc::new(JoinIndex::new(keys, &values, row_count, &interruption)?);
         // Scans compare as WHERE does, to which NULL equals nothing.
-        if !nulls_equal {
+        if !nulls_equal && part == BuildPart::Whole {
             push_filter(join, &index, &values, context)?;
         }
         let side = Self {
-            matched: matched_rows(join, &index, row_count),
+            matched: matched_rows(join, part, &index, row_count),
             batch,
             index,
             reservation,
@@ -130,7 +153,12 @@ impl IndexedBuildSide {
     }
 }
 
-fn matched_rows(join: &HashJoinExec, index: &JoinIndex, row_count: usize) -> Option<MatchedRows> {
+fn matched_rows(
+    join: &HashJoinExec,
+    part: BuildPart,
+    index: &JoinIndex,
+    row_count: usize,
+) -> Option<MatchedRows> {
     let kind = join.join_type();
     if !matches!(
         kind,
@@ -150,10 +178,9 @@ fn matched_rows(join: &HashJoinExec, index: &JoinIndex, row_count: usize) -> Opt
     } else {
         row_count
     };
-    let partitioning = &join.right().properties().partitioning;
-    Some(MatchedRows::new(
-        bits,
-        are_numbers,
-        partitioning.partition_count(),
-    ))
+    let probes = match part {
+        BuildPart::Whole => join.right().properties().partitioning.partition_count(),
+        BuildPart::Partition(_) => 1,
+    };
+    Some(MatchedRows::new(bits, are_numbers, probes))
 }

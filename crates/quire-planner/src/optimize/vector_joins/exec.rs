@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{EmptyRecordBatchStream, ExecutionPlan, PlanProperties};
 use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt, stream};
 
-use super::build_side::{BuildMetrics, IndexedBuildSide};
+use super::build_side::{BuildMetrics, BuildPart, IndexedBuildSide};
 use super::join_index::JoinKeys;
 use super::join_shape::JoinShape;
 use super::probe::{JoinProbe, ProbeMetrics};
@@ -25,31 +25,45 @@ pub(in crate::optimize) type VectorHashJoinExec = JoinStandInExec<VectorJoin>;
 pub(in crate::optimize) struct VectorJoin {
     join: Arc<HashJoinExec>,
     keys: JoinKeys,
-    build: SharedTask<Arc<IndexedBuildSide>>,
+    /// One build side for all partitions, or one for each.
+    builds: Vec<SharedTask<Arc<IndexedBuildSide>>>,
 }
 
 impl VectorJoin {
     pub(super) fn new(join: HashJoinExec, keys: JoinKeys) -> Self {
+        let left = join.left().properties().partitioning.partition_count();
         Self {
             join: Arc::new(join),
             keys,
-            build: SharedTask::default(),
+            builds: (0..left).map(|_| SharedTask::default()).collect(),
         }
     }
 
-    /// The build side. The first call has it read, for all partitions.
+    /// The build side of a partition. Where all have the same, the first call has it read.
     fn build_side(
         &self,
         metrics: &ExecutionPlanMetricsSet,
         partition: usize,
         context: &Arc<TaskContext>,
-    ) -> BoxFuture<'static, Result<Arc<IndexedBuildSide>>> {
-        self.build.result(|| {
+    ) -> Result<BoxFuture<'static, Result<Arc<IndexedBuildSide>>>> {
+        let part = match self.join.partition_mode() {
+            PartitionMode::Partitioned => BuildPart::Partition(partition),
+            PartitionMode::CollectLeft | PartitionMode::Auto => BuildPart::Whole,
+        };
+        let Some(build) = self.builds.get(part.partition()) else {
+            let (left, part) = (self.builds.len(), part.partition());
+            return internal_err!("of a build side of {left} partitions, there is no {part}");
+        };
+        if part == BuildPart::Whole && self.builds.len() != 1 {
+            let left = self.builds.len();
+            return internal_err!("the build side of a join has {left} partitions");
+        }
+        Ok(build.result(|| {
             let metrics = BuildMetrics::new(metrics, partition);
             let (join, keys) = (Arc::clone(&self.join), self.keys.clone());
-            let read = IndexedBuildSide::read(join, keys, metrics, Arc::clone(context));
+            let read = IndexedBuildSide::read(join, part, keys, metrics, Arc::clone(context));
             read.map(|side| side.map(Arc::new))
-        })
+        }))
     }
 }
 
@@ -83,11 +97,7 @@ impl JoinStandIn for VectorJoin {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let left = self.join.left().properties().partitioning.partition_count();
-        if left != 1 {
-            return internal_err!("the build side of a join has {left} partitions");
-        }
-        let build = self.build_side(metrics, partition, &context);
+        let build = self.build_side(metrics, partition, &context)?;
         let shape = Arc::new(JoinShape::of(&self.join));
         let schema = Arc::clone(&shape.schema);
         let right = Arc::clone(self.join.right());
@@ -98,12 +108,13 @@ impl JoinStandIn for VectorJoin {
         };
         let rows = async move {
             let build = build.await?;
+            // The scans of the probe side see the filter that the build side has left.
+            let rows = right.execute(partition, Arc::clone(&context))?;
+            // The stream is dropped, not left unopened: what divides rows among partitions would keep those of this one.
             if build.empties(shape.kind) {
                 let nothing = EmptyRecordBatchStream::new(Arc::clone(&shape.schema));
                 return Ok::<_, DataFusionError>(Box::pin(nothing) as SendableRecordBatchStream);
             }
-            // The scans of the probe side see the filter that the build side has left.
-            let rows = right.execute(partition, Arc::clone(&context))?;
             let schema = Arc::clone(&shape.schema);
             let batch_rows = context.session_config().batch_size();
             let probe = JoinProbe::new(shape, build, rows, batch_rows, probe_metrics);

@@ -2,16 +2,15 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, RecordBatch};
+use datafusion::arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::compute::{max, min};
 use datafusion::arrow::datatypes::{
     DataType, Date32Type, Field, Int16Type, Int32Type, Int64Type, Schema,
 };
 use datafusion::common::{NullEquality, Result, exec_err};
-use datafusion::physical_expr::PhysicalExpr;
+
 use datafusion::physical_plan::joins::HashJoinExec;
 use quire_error::interruption::Interruption;
 use quire_vector::{GroupTable, KeyRanks, KeyRows, NO_KEY, RowLists};
@@ -163,16 +162,6 @@ impl JoinIndex {
             }
         }
     }
-}
-
-/// The values of the keys of all rows.
-pub(super) fn key_values(
-    keys: &[Arc<dyn PhysicalExpr>],
-    batch: &RecordBatch,
-) -> Result<Vec<ArrayRef>> {
-    let keys = keys.iter();
-    keys.map(|key| key.evaluate(batch)?.into_array(batch.num_rows()))
-        .collect()
 }
 
 /// The ranks of the keys, if they are integers that lie close enough together.

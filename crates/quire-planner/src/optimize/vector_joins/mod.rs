@@ -7,8 +7,9 @@
 //!
 //! Joins without keys are nested loops over the same index ([`keyless`]).
 //!
-//! What stays DataFusion's: joins whose build side is partitioned, `NOT IN` over values that may be NULL, and keys of types that are not packed
-//! ([`super::packed_keys`]).
+//! A build side of unknown size is partitioned as the probe side is, and each partition has an index of its own.
+//!
+//! What stays DataFusion's: `NOT IN` over values that may be NULL, and keys of types that are not packed ([`super::packed_keys`]).
 
 mod build_side;
 mod exec;
@@ -86,7 +87,7 @@ fn vector_join(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Execution
     let Some(join) = keyless.as_ref().or_else(|| plan.downcast_ref()) else {
         return Ok(None);
     };
-    if !is_covered(join) || *join.partition_mode() != PartitionMode::CollectLeft {
+    if !is_covered(join) || *join.partition_mode() == PartitionMode::Auto {
         return Ok(None);
     }
     let Some(keys) = JoinKeys::of(join)? else {

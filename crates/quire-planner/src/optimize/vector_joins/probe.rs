@@ -7,12 +7,12 @@ use datafusion::arrow::compute::BatchCoalescer;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{JoinType, Result};
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
 use datafusion::physical_plan::metrics::{Count, Time};
 use futures::StreamExt;
 use quire_vector::{MatchCursor, NO_KEY};
 
 use super::build_side::IndexedBuildSide;
-use super::join_index::key_values;
 use super::join_shape::{JoinShape, SideRows};
 use super::matched_rows::MatchedRows;
 use super::probe_rows::ProbeRows;
@@ -118,7 +118,7 @@ impl JoinProbe {
     fn begin(&mut self, batch: RecordBatch) -> Result<ProbeState> {
         let row_count = batch.num_rows();
         self.metrics.rows.add(row_count);
-        let values = key_values(&self.shape.probe_keys, &batch)?;
+        let values = evaluate_expressions_to_arrays(&self.shape.probe_keys, &batch)?;
         let index = &self.build.index;
         index.look_up(&values, row_count, &mut self.numbers)?;
         if self.shape.filter.is_some() {

@@ -18,11 +18,12 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, DynamicFilterPhysicalExpr, InListExpr, lit,
 };
+use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::HashJoinExec;
 use quire_vector::NO_KEY;
 
-use super::join_index::{JoinIndex, key_values};
+use super::join_index::JoinIndex;
 
 /// Makes the keys of the build side known, if the join has a filter for it.
 pub(super) fn push_filter(
@@ -142,7 +143,7 @@ impl PhysicalExpr for KeyLookup {
     }
 
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        let values = key_values(&self.keys, batch)?;
+        let values = evaluate_expressions_to_arrays(&self.keys, batch)?;
         let mut numbers = Vec::new();
         self.index
             .look_up(&values, batch.num_rows(), &mut numbers)?;

@@ -10,6 +10,7 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_expr::LexOrdering;
+use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, SpillMetrics, Time};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, SpillManager};
@@ -55,9 +56,8 @@ impl SortJob {
 
     /// The keys of rows, texts as views.
     pub(super) fn keys(&self, rows: &RecordBatch) -> Result<Vec<ArrayRef>> {
-        let keys = self.order.iter();
-        let keys = keys.map(|key| key.expr.evaluate(rows)?.into_array(rows.num_rows()));
-        in_packed_types(keys.collect::<Result<_>>()?)
+        let keys = self.order.iter().map(|key| &key.expr);
+        in_packed_types(evaluate_expressions_to_arrays(keys, rows)?)
     }
 }
 

@@ -3,7 +3,9 @@
 //! What comes from a scan as vectors is aggregated there ([`crate::scan::vector_aggregate`]). This is the rest: totals of other operators' rows, and the
 //! states of all partitions put together. The accumulators are DataFusion's.
 
-use std::fmt::{self, Formatter};
+mod extremes;
+
+use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
@@ -15,16 +17,19 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::Accumulator;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{
     AggregateExec, AggregateInputMode, AggregateOutputMode, aggregate_expressions,
 };
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::{StreamExt, stream};
 
+use extremes::ExtremesBound;
+
 use super::own_rule::OwnRule;
-use crate::scan::{AggregateStandIn, StandInExec};
+use crate::scan::{AggregateStandIn, StandInExec, stand_in_over};
 
 /// What the memory pool calls the accumulators.
 pub const TOTALS: &str = "totals";
@@ -32,32 +37,63 @@ pub const TOTALS: &str = "totals";
 /// The operator.
 type TotalAggregateExec = StandInExec<TotalRow>;
 
-#[derive(Debug)]
 struct TotalRow {
     /// What it stands for.
     aggregate: Arc<AggregateExec>,
+    /// What the scans below it may drop.
+    bound: Option<Arc<ExtremesBound>>,
 }
 
 /// Puts the operator in the place of aggregations without keys.
 pub(super) fn rule() -> OwnRule {
-    OwnRule::of_operators("totals", |plan| Ok(totals(plan))).switched(|options| options.totals)
+    OwnRule::of_operators("totals", |plan| totals(plan, |_| true))
+        .switched(|options| options.totals)
 }
 
-fn totals(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
-    let aggregate = plan.downcast_ref::<AggregateExec>()?;
-    // An extreme that is told to the scan, and what depends on the order of rows, stay with DataFusion.
+/// Puts the operator in the place of aggregations that promise a filter to scans. There is no switch: DataFusion's operator drops rows that matter.
+pub(super) fn rule_of_extremes() -> OwnRule {
+    OwnRule::of_operators("extremes", |plan| {
+        totals(plan, |one| !one.dynamic_expressions_produced().is_empty())
+    })
+}
+
+fn totals(
+    plan: &Arc<dyn ExecutionPlan>,
+    is_wanted: impl Fn(&AggregateExec) -> bool,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(aggregate) = plan.downcast_ref::<AggregateExec>() else {
+        return Ok(None);
+    };
+    // What depends on the order of rows stays with DataFusion.
     let is_plain = aggregate.group_expr().is_empty()
         && !aggregate.group_expr().has_grouping_set()
         && aggregate.limit_options().is_none()
-        && aggregate.dynamic_expressions_produced().is_empty()
         && aggregate
             .aggr_expr()
             .iter()
             .all(|one| one.order_bys().is_empty());
-    is_plain.then(|| {
-        let aggregate = Arc::new(aggregate.clone());
-        Arc::new(TotalAggregateExec::new(TotalRow { aggregate })) as _
-    })
+    if !is_plain || !is_wanted(aggregate) {
+        return Ok(None);
+    }
+    let total = TotalRow::of(aggregate.clone())?;
+    Ok(Some(Arc::new(TotalAggregateExec::new(total))))
+}
+
+impl TotalRow {
+    fn of(aggregate: AggregateExec) -> Result<Self> {
+        Ok(Self {
+            bound: ExtremesBound::of(&aggregate)?.map(Arc::new),
+            aggregate: Arc::new(aggregate),
+        })
+    }
+}
+
+impl Debug for TotalRow {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TotalRow")
+            .field("aggregate", &self.aggregate)
+            .finish_non_exhaustive()
+    }
 }
 
 impl AggregateStandIn for TotalRow {
@@ -73,14 +109,7 @@ impl AggregateStandIn for TotalRow {
     }
 
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-        let aggregate = Arc::clone(&self.aggregate).reset_state()?;
-        let aggregate = replace_children_if_necessary(aggregate, vec![input])?;
-        Ok(match aggregate.downcast_ref::<AggregateExec>() {
-            Some(aggregate) => Arc::new(StandInExec::new(Self {
-                aggregate: Arc::new(aggregate.clone()),
-            })),
-            None => aggregate,
-        })
+        stand_in_over(&self.aggregate, input, Self::of)
     }
 
     fn describe(&self, _: &mut Formatter<'_>) -> fmt::Result {
@@ -98,7 +127,8 @@ impl AggregateStandIn for TotalRow {
         let consumer = MemoryConsumer::new(format!("{TOTALS}[{partition}]"));
         let memory = consumer.register(context.memory_pool());
         let metrics = BaselineMetrics::new(metrics, partition);
-        let total = total(Arc::clone(&self.aggregate), rows, memory, metrics);
+        let aggregate = Arc::clone(&self.aggregate);
+        let total = total(aggregate, self.bound.clone(), rows, memory, metrics);
         let schema = self.aggregate.schema();
         Ok(Box::pin(RecordBatchStreamAdapter::new(
             schema,
@@ -110,6 +140,7 @@ impl AggregateStandIn for TotalRow {
 /// The row of a partition, also of one without rows.
 async fn total(
     aggregate: Arc<AggregateExec>,
+    bound: Option<Arc<ExtremesBound>>,
     mut rows: SendableRecordBatchStream,
     memory: MemoryReservation,
     metrics: BaselineMetrics,
@@ -122,6 +153,12 @@ async fn total(
         }
         let bytes = accumulators.iter().map(|one| one.accumulator.size());
         memory.try_resize(bytes.sum())?;
+        if let Some(bound) = &bound {
+            let extremes = accumulators
+                .iter_mut()
+                .map(|one| one.accumulator.evaluate());
+            bound.tighten(&extremes.collect::<Result<Vec<_>>>()?)?;
+        }
     }
     drop(rows);
     let _timed = metrics.elapsed_compute().timer();
@@ -177,9 +214,7 @@ impl FilteredTotal {
             }
             None => batch,
         };
-        let arguments = self.arguments.iter();
-        let values = arguments.map(|one| one.evaluate(passing)?.into_array(passing.num_rows()));
-        let values = values.collect::<Result<Vec<ArrayRef>>>()?;
+        let values = evaluate_expressions_to_arrays(&self.arguments, passing)?;
         if self.takes_states {
             self.accumulator.merge_batch(&values)
         } else {
