@@ -93,19 +93,19 @@ impl GroupAccumulators {
         Ok(())
     }
 
-    /// The states of all groups. The accumulators have none afterwards.
-    pub(super) fn take_states(&mut self) -> Result<Vec<ArrayRef>> {
+    /// The states of the first groups, or of all. The accumulators do not have these groups afterwards.
+    pub(super) fn take_states(&mut self, groups: EmitTo) -> Result<Vec<ArrayRef>> {
         let mut columns = Vec::new();
         for one in &mut self.accumulators {
-            columns.extend(one.accumulator.state(EmitTo::All)?);
+            columns.extend(one.accumulator.state(groups)?);
         }
         Ok(columns)
     }
 
-    /// The results for all groups. The accumulators have none afterwards.
-    pub(super) fn take_results(&mut self) -> Result<Vec<ArrayRef>> {
+    /// The same of their results.
+    pub(super) fn take_results(&mut self, groups: EmitTo) -> Result<Vec<ArrayRef>> {
         let accumulators = self.accumulators.iter_mut();
-        let results = accumulators.map(|one| one.accumulator.evaluate(EmitTo::All));
+        let results = accumulators.map(|one| one.accumulator.evaluate(groups));
         results.collect()
     }
 

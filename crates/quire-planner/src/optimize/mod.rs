@@ -305,6 +305,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         totals::rule_of_extremes(),
         // Behind all that look for hash joins.
         vector_joins::rule(),
+        vector_joins::rule_of_not_in(),
         // Behind all that look for sorts.
         vector_sorts::rule(),
     ] {

@@ -294,10 +294,6 @@ pub(in crate::optimize) struct UnpackedKeys {
 }
 
 impl UnpackedKeys {
-    pub(in crate::optimize) fn group_count(&self) -> usize {
-        self.keys.group_count
-    }
-
     /// The columns of some groups. Of few at a time, as each column is read from all over the words of the keys.
     pub(in crate::optimize) fn columns(&self, groups: Range<usize>) -> Result<Vec<ArrayRef>> {
         let columns = self.columns.iter();

@@ -48,8 +48,9 @@ pub(super) fn with_records(
 /// The keys of a join that scans of its probe side compare with stored integers.
 fn recorded_keys(join: &HashJoinExec) -> Result<Vec<RecordedKey>> {
     let mut keys = Vec::new();
-    // Each part of a divided build side has its own keys.
+    // Each part of a divided build side has its own keys. A `NOT IN` has to see the NULLs of its probe side.
     if *join.partition_mode() != PartitionMode::CollectLeft
+        || join.null_aware
         || join.null_equality() != NullEquality::NullEqualsNothing
     {
         return Ok(keys);

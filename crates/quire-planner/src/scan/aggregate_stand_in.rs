@@ -109,7 +109,7 @@ impl<S: AggregateStandIn> ExecutionPlan for StandInExec<S> {
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![false]
+        self.stand_in.aggregate().maintains_input_order()
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {

@@ -40,6 +40,10 @@ fn query(random: &mut Random) -> String {
         "whole % 5",
         "long || short",
         "CAST(small AS DOUBLE PRECISION)",
+        "CAST(-0.0 AS REAL) * small",
+        "ARRAY[flag, small > 40]",
+        "ROW(day, short)",
+        "(i % 50) * INTERVAL '1 hour'",
     ];
     let keys: Vec<&str> = (0..1 + random.below(4))
         .map(|_| random.pick(&all))
@@ -59,6 +63,8 @@ fn query(random: &mut Random) -> String {
                 "bool_or(flag)",
                 "CAST(stddev(i) AS DECIMAL(20,6))",
                 "max(instant)",
+                "string_agg(short, ',' ORDER BY i DESC)",
+                "array_agg(DISTINCT small ORDER BY small)",
             ])
         })
         .collect();
@@ -66,8 +72,14 @@ fn query(random: &mut Random) -> String {
         .iter()
         .fold(keys.clone(), |all, one| format!("{all}, {one}"));
     let filter = random.pick(&["", " WHERE i < 500", " WHERE flag", " WHERE i < 0"]);
-    match random.below(6) {
+    match random.below(9) {
         0 => format!("SELECT DISTINCT {keys} FROM t{filter}"),
+        2 => format!("SELECT {selected} FROM t{filter} GROUP BY CUBE ({keys})"),
+        3 => format!("SELECT {selected} FROM t{filter} GROUP BY GROUPING SETS (({keys}), (), ())"),
+        // Rows in the order of their keys.
+        4 => format!(
+            "SELECT short, small, count(*), max(r) FROM (SELECT *, row_number() OVER (PARTITION BY short, small ORDER BY i) AS r FROM t{filter}) AS w GROUP BY short, small"
+        ),
         1 => format!(
             "SELECT {selected} FROM t JOIN (SELECT DISTINCT i AS other FROM t) AS o ON other = i{filter} GROUP BY {keys}"
         ),
@@ -119,12 +131,32 @@ fn groups_of_texts_and_of_several_keys_are_found_in_a_hash_table() {
         )),
         2
     );
-    // What has no keys, or no states that can be put together.
-    assert_eq!(hashed("SELECT min(long) FROM t"), 0);
     assert_eq!(
         hashed("SELECT long, array_agg(i ORDER BY i) FROM t GROUP BY long"),
-        0
+        2
     );
+    assert_eq!(
+        hashed("SELECT ARRAY[day, day], i / 4.0 FROM t GROUP BY 1, 2"),
+        2
+    );
+    assert_eq!(hashed("SELECT DISTINCT long FROM t LIMIT 3"), 2);
+    let sets = "SELECT day, flag, count(*) FROM t GROUP BY CUBE (day, flag)";
+    assert!(hashed(sets) > 0);
+    // What has no keys.
+    assert_eq!(hashed("SELECT min(long) FROM t"), 0);
+}
+
+/// `DISTINCT` with a limit ends as soon as there are enough groups, whichever they are.
+#[test]
+fn a_limit_takes_as_many_groups_as_it_says() {
+    let mut connection = keys().connect();
+    for (limit, expected) in [(0, 0), (1, 1), (7, 7), (3000, 3000), (50000, 20011)] {
+        let sql = format!(
+            "SELECT count(*), count(DISTINCT whole) FROM (SELECT DISTINCT whole FROM t LIMIT {limit}) AS q"
+        );
+        let expected = format!("{expected}");
+        assert_eq!(rows(&mut connection, &sql), [[expected.clone(), expected]]);
+    }
 }
 
 /// 120,000 rows in 60,000 groups whose keys have more than 200 bytes each.

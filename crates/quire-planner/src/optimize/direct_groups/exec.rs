@@ -10,6 +10,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::memory_pool::{MemoryPool, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::EmitTo;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
@@ -168,8 +169,8 @@ impl GroupStates {
     fn finish(mut self) -> Result<(RecordBatch, MemoryReservation)> {
         let mut columns = vec![self.table.keys(self.schema.field(0).data_type())?];
         columns.extend(match self.mode {
-            AggregateMode::Partial => self.accumulators.take_states()?,
-            _ => self.accumulators.take_results()?,
+            AggregateMode::Partial => self.accumulators.take_states(EmitTo::All)?,
+            _ => self.accumulators.take_results(EmitTo::All)?,
         });
         let batch = RecordBatch::try_new(self.schema, columns)?;
         Ok((batch, self.reservation))

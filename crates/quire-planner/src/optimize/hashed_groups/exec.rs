@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateOutputMode};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, SpillMetrics};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 use futures::{TryStreamExt, stream};
 
-use super::hashed_states::HashedStates;
-use super::partial::PartialGroups;
+use super::hashed_states::{HashedStates, Taken};
+use super::streamed::{StreamedGroups, Streaming, groups_max};
 use super::whole::WholeGroups;
 use crate::optimize::group_accumulators::GroupAccumulators;
 use crate::optimize::packed_keys::PackedKeys;
@@ -29,9 +29,23 @@ pub(super) struct HashedGroups {
 }
 
 impl HashedGroups {
-    fn partial(
+    /// How groups are handed on before the input has ended; nothing if they are not.
+    fn streaming(&self) -> Option<Streaming> {
+        let streaming = Streaming {
+            taken: match self.aggregate.mode().output_mode() {
+                AggregateOutputMode::Partial => Taken::States,
+                AggregateOutputMode::Final => Taken::Results,
+            },
+            is_ordered: *self.aggregate.input_order_mode() == InputOrderMode::Sorted,
+            groups_max: groups_max(&self.aggregate).flatten(),
+        };
+        (streaming.taken == Taken::States || streaming.is_ordered).then_some(streaming)
+    }
+
+    fn streamed(
         &self,
         input: SendableRecordBatchStream,
+        streaming: Streaming,
         metrics: BaselineMetrics,
         context: &TaskContext,
     ) -> Result<SendableRecordBatchStream> {
@@ -40,8 +54,15 @@ impl HashedGroups {
         let pool = context.memory_pool();
         let groups = HashedStates::new(group_by, self.columns.clone(), accumulators, pool);
         let schema = self.aggregate.schema();
-        let partial = PartialGroups::new(input, groups, Arc::clone(&schema), metrics, context);
-        let batches = stream::try_unfold(partial, PartialGroups::next);
+        let streamed = StreamedGroups::new(
+            input,
+            groups,
+            streaming,
+            Arc::clone(&schema),
+            metrics,
+            context,
+        );
+        let batches = stream::try_unfold(streamed, StreamedGroups::next);
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }
 }
@@ -84,9 +105,8 @@ impl AggregateStandIn for HashedGroups {
         let spill_metrics = SpillMetrics::new(metrics, partition);
         let metrics = BaselineMetrics::new(metrics, partition);
         let output = metrics.clone();
-        let mode = self.aggregate.mode();
-        let batches = if mode.output_mode() == AggregateOutputMode::Partial {
-            self.partial(input, metrics, &context)?
+        let batches = if let Some(streaming) = self.streaming() {
+            self.streamed(input, streaming, metrics, &context)?
         } else {
             let groups = WholeGroups {
                 aggregate: Arc::clone(&self.aggregate),

@@ -2,12 +2,14 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use datafusion::logical_expr::EmitTo;
 use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
 use datafusion::physical_plan::aggregates::{PhysicalGroupBy, evaluate_group_by};
 use quire_vector::{GROUPS_MAX, GroupTable, KeyRows};
@@ -35,6 +37,8 @@ pub(super) struct HashedStates {
     /// The packed keys and the groups of a batch, whose memory is used again for the next.
     rows: KeyRows,
     groups: Vec<usize>,
+    /// The keys of the last row, whose group may go on where the input is in the order of the keys.
+    last_keys: Vec<ArrayRef>,
 }
 
 /// What is taken out of the groups.
@@ -50,7 +54,8 @@ pub(super) struct TakenGroups {
     /// Of all groups.
     others: Vec<ArrayRef>,
     schema: SchemaRef,
-    start: usize,
+    /// The groups that have not been handed on.
+    left: Range<usize>,
     batch_rows: usize,
     /// What they had reserved as groups is held until the last batch has been taken.
     _reservation: MemoryReservation,
@@ -73,6 +78,7 @@ impl HashedStates {
             reservation: consumer.register(pool),
             rows: KeyRows::new(columns.layout()),
             groups: Vec::new(),
+            last_keys: Vec::new(),
             columns,
         }
     }
@@ -91,9 +97,12 @@ impl HashedStates {
         self.has_rows |= batch.num_rows() > 0;
         let arguments = self.accumulators.arguments(batch)?;
         for keys in evaluate_group_by(&self.group_by, batch)? {
-            self.find(keys, batch.num_rows())?;
+            self.find(&keys, batch.num_rows())?;
             let count = self.table.group_count();
             self.accumulators.add(&arguments, &self.groups, count)?;
+            if let Some(last) = batch.num_rows().checked_sub(1) {
+                self.last_keys = keys.iter().map(|keys| keys.slice(last, 1)).collect();
+            }
         }
         Ok(())
     }
@@ -115,7 +124,7 @@ impl HashedStates {
             .arguments(&RecordBatch::new_empty(Arc::clone(schema)))?;
         for (set, keys) in sets.iter().zip(evaluate_group_by(&of_nulls, &one_row)?) {
             if set.iter().all(|is_null| *is_null) {
-                self.find(keys, 1)?;
+                self.find(&keys, 1)?;
                 let count = self.table.group_count();
                 self.accumulators.add(&arguments, &[], count)?;
             }
@@ -124,8 +133,8 @@ impl HashedStates {
     }
 
     /// Finds the group of each of `row_count` rows.
-    fn find(&mut self, keys: Vec<ArrayRef>, row_count: usize) -> Result<()> {
-        let keys = in_packed_types(keys)?;
+    fn find(&mut self, keys: &[ArrayRef], row_count: usize) -> Result<()> {
+        let keys = in_packed_types(keys.to_vec())?;
         self.groups.clear();
         let mut start = 0;
         while start < row_count {
@@ -162,19 +171,53 @@ impl HashedStates {
         if self.group_count() == 0 {
             return Ok(None);
         }
-        let empty = GroupTable::new(self.columns.layout());
-        let table = std::mem::replace(&mut self.table, empty);
+        let all = 0..self.group_count();
         Ok(Some(TakenGroups {
-            keys: self.columns.unpacked(table.into_keys()),
-            others: match taken {
-                Taken::States => self.accumulators.take_states()?,
-                Taken::Results => self.accumulators.take_results()?,
-            },
+            keys: self.take_keys(),
+            others: self.take_others(taken, EmitTo::All)?,
             schema: Arc::clone(schema),
-            start: 0,
+            left: all,
             batch_rows: batch_rows.max(1),
             _reservation: self.reservation.take(),
         }))
+    }
+
+    /// All groups but the last one, which is the only one that later rows can belong to: the input is in the order of the keys. `None` if there are none.
+    pub(super) fn take_ended(
+        &mut self,
+        taken: Taken,
+        schema: &SchemaRef,
+        batch_rows: usize,
+    ) -> Result<Option<TakenGroups>> {
+        let ended = self.group_count().saturating_sub(1);
+        if ended == 0 {
+            return Ok(None);
+        }
+        let keys = self.take_keys();
+        let last_keys = std::mem::take(&mut self.last_keys);
+        self.find(&last_keys, 1)?;
+        self.last_keys = last_keys;
+        Ok(Some(TakenGroups {
+            keys,
+            others: self.take_others(taken, EmitTo::First(ended))?,
+            schema: Arc::clone(schema),
+            left: 0..ended,
+            batch_rows: batch_rows.max(1),
+            _reservation: self.reservation.new_empty(),
+        }))
+    }
+
+    fn take_keys(&mut self) -> UnpackedKeys {
+        let empty = GroupTable::new(self.columns.layout());
+        let table = std::mem::replace(&mut self.table, empty);
+        self.columns.unpacked(table.into_keys())
+    }
+
+    fn take_others(&mut self, taken: Taken, groups: EmitTo) -> Result<Vec<ArrayRef>> {
+        match taken {
+            Taken::States => self.accumulators.take_states(groups),
+            Taken::Results => self.accumulators.take_results(groups),
+        }
     }
 
     /// The rows of a batch as the states of groups of one row.
@@ -193,9 +236,9 @@ impl Iterator for TakenGroups {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rows = self.batch_rows.min(self.keys.group_count() - self.start);
-        let groups = self.start..self.start + rows;
-        self.start = groups.end;
+        let rows = self.batch_rows.min(self.left.len());
+        let groups = self.left.start..self.left.start + rows;
+        self.left.start = groups.end;
         (rows > 0).then(|| {
             let mut columns = self.keys.columns(groups.clone())?;
             let others = self.others.iter();

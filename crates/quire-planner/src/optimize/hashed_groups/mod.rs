@@ -7,7 +7,7 @@
 mod exec;
 
 mod hashed_states;
-mod partial;
+mod streamed;
 mod whole;
 
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
 use super::packed_keys::PackedKeys;
 use exec::{HashedAggregateExec, HashedGroups};
+use streamed::groups_max;
 
 use super::own_rule::OwnRule;
 use super::switches::is_on;
@@ -57,9 +58,14 @@ fn is_plain(aggregate: &AggregateExec) -> bool {
     let group_by = aggregate.group_expr();
     let has_keys = !group_by.is_true_no_grouping();
     has_keys
-        && aggregate.limit_options().is_none()
+        && groups_max(aggregate)
+            .is_some_and(|max| max.is_none() || aggregate.aggr_expr().is_empty())
         && aggregate.dynamic_expressions_produced().is_empty()
-        && *aggregate.input_order_mode() == InputOrderMode::Linear
+        && match aggregate.input_order_mode() {
+            InputOrderMode::Linear => true,
+            InputOrderMode::Sorted => group_by.is_single(),
+            InputOrderMode::PartiallySorted(_) => false,
+        }
 }
 
 #[cfg(test)]

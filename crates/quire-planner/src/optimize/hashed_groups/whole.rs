@@ -17,6 +17,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use super::hashed_states::{HashedStates, Taken};
+use super::streamed::groups_max;
 use crate::optimize::group_accumulators::GroupAccumulators;
 use crate::optimize::packed_keys::PackedKeys;
 use crate::optimize::spilled_parts::{LEVELS_MAX, PartSplit, PartsWriter, SpilledPart};
@@ -92,6 +93,10 @@ impl WholeGroups {
         while let Some(batch) = input.next().await {
             let _timed = elapsed.timer();
             groups.add(&batch?)?;
+            let is_enough = groups_max(&self.aggregate).flatten();
+            if parts.is_none() && is_enough.is_some_and(|max| groups.group_count() >= max) {
+                break;
+            }
             match groups.reserve() {
                 Ok(()) => {}
                 Err(error) if level >= LEVELS_MAX => return Err(error),

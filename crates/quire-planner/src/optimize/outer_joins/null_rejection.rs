@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use datafusion::common::Column;
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use quire_functions::{CheckedArithmetic, FloatKey};
 
 /// The columns that are not NULL in rows of which a condition holds: the ones that it *rejects NULL* of.
 pub(super) fn rejected(condition: &Expr) -> HashSet<Column> {
@@ -35,6 +37,9 @@ pub(super) fn required(value: &Expr) -> HashSet<Column> {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_strict(*op) => {
             &required(left) | &required(right)
         }
+        Expr::ScalarFunction(call) if is_operator(call) => {
+            call.args.iter().flat_map(required).collect()
+        }
         _ => HashSet::new(),
     }
 }
@@ -43,6 +48,11 @@ pub(super) fn required(value: &Expr) -> HashSet<Column> {
 fn is_strict(operator: Operator) -> bool {
     use Operator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     operator.is_numerical_operators() || matches!(operator, Eq | NotEq | Lt | LtEq | Gt | GtEq)
+}
+
+/// Whether a function stands for an operator of NULL that gives NULL: see [`crate::optimize::checked_operators`] and [`crate::optimize::float_keys`].
+fn is_operator(call: &ScalarFunction) -> bool {
+    call.func.inner().is::<CheckedArithmetic>() || FloatKey::is_name(call.name())
 }
 
 #[cfg(test)]

@@ -64,14 +64,8 @@ fn totals(
     let Some(aggregate) = plan.downcast_ref::<AggregateExec>() else {
         return Ok(None);
     };
-    // What depends on the order of rows stays with DataFusion.
-    let is_plain = aggregate.group_expr().is_empty()
-        && !aggregate.group_expr().has_grouping_set()
-        && aggregate.limit_options().is_none()
-        && aggregate
-            .aggr_expr()
-            .iter()
-            .all(|one| one.order_bys().is_empty());
+    let is_plain =
+        aggregate.group_expr().is_true_no_grouping() && aggregate.limit_options().is_none();
     if !is_plain || !is_wanted(aggregate) {
         return Ok(None);
     }

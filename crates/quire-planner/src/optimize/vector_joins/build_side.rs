@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{Array, RecordBatch};
+use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::common::utils::memory::{RecordBatchMemoryCounter, get_record_batch_memory_size};
 use datafusion::common::{DataFusionError, JoinType, Result};
@@ -31,6 +32,8 @@ pub(super) struct IndexedBuildSide {
     pub(super) index: Arc<JoinIndex>,
     /// Of a join whose result depends on it.
     pub(super) matched: Option<MatchedRows>,
+    /// Which rows have a key that is not NULL, if some do not and the join asks for it.
+    pub(super) known_keys: Option<NullBuffer>,
     reservation: MemoryReservation,
 }
 
@@ -122,10 +125,12 @@ impl IndexedBuildSide {
         let nulls_equal = keys.nulls_equal;
         let index = Arc::new(JoinIndex::new(keys, &values, row_count, &interruption)?);
         // Scans compare as WHERE does, to which NULL equals nothing.
-        if !nulls_equal && part == BuildPart::Whole {
+        if !nulls_equal && !join.null_aware && part == BuildPart::Whole {
             push_filter(join, &index, &values, context)?;
         }
+        let known_keys = values.first().filter(|_| join.null_aware);
         let side = Self {
+            known_keys: known_keys.and_then(|keys| keys.nulls().cloned()),
             matched: matched_rows(join, part, &index, row_count),
             batch,
             index,

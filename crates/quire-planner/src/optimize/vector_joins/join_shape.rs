@@ -15,6 +15,8 @@ use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter, build_joi
 
 pub(super) struct JoinShape {
     pub(super) kind: JoinType,
+    /// Whether it is a `NOT IN`, of which NULL may be the result. Such a join has one key and no filter.
+    pub(super) is_null_aware: bool,
     pub(super) schema: SchemaRef,
     pub(super) probe_keys: Vec<Arc<dyn PhysicalExpr>>,
     pub(super) filter: Option<JoinFilter>,
@@ -42,6 +44,7 @@ impl JoinShape {
         };
         Self {
             kind: *join.join_type(),
+            is_null_aware: join.null_aware,
             schema: join.schema(),
             probe_keys: join.on().iter().map(|(_, key)| Arc::clone(key)).collect(),
             filter: join.filter().cloned(),

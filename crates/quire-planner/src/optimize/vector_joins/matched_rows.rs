@@ -1,7 +1,9 @@
 //! Which rows of the build side have matches, over all partitions of the probe side.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use datafusion::arrow::array::Array;
+use datafusion::arrow::buffer::NullBuffer;
 use quire_vector::{NO_KEY, RowLists};
 
 /// A bit for each row of the build side, or for each number of a key.
@@ -11,6 +13,9 @@ pub(super) struct MatchedRows {
     are_numbers: bool,
     /// Partitions of the probe side that have not ended.
     probing: AtomicUsize,
+    /// Whether the probe side has rows, and whether it has NULL as a key: what `NOT IN` asks.
+    has_probe_rows: AtomicBool,
+    has_probe_null: AtomicBool,
 }
 
 impl MatchedRows {
@@ -20,6 +25,8 @@ impl MatchedRows {
             words: (0..words).map(|_| AtomicU64::new(0)).collect(),
             are_numbers,
             probing: AtomicUsize::new(partition_count),
+            has_probe_rows: AtomicBool::new(false),
+            has_probe_null: AtomicBool::new(false),
         }
     }
 
@@ -40,6 +47,32 @@ impl MatchedRows {
                 word.fetch_or(bit, Ordering::Relaxed);
             }
         }
+    }
+
+    /// Takes into account that the probe side has rows, with these keys.
+    pub(super) fn note_probe_keys(&self, keys: &dyn Array) {
+        if !keys.is_empty() {
+            self.has_probe_rows.store(true, Ordering::Relaxed);
+        }
+        if keys.null_count() > 0 {
+            self.has_probe_null.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Of the rows without match, those whose key is known not to be on the probe side: `NOT IN` is true of them. All partitions of the probe side have
+    /// ended. Without rows there, it is true of NULL, too; with NULL there, of nothing.
+    pub(super) fn known_absent(
+        &self,
+        mut unmatched: Vec<u32>,
+        keys: Option<&NullBuffer>,
+    ) -> Vec<u32> {
+        if self.has_probe_null.load(Ordering::Relaxed) {
+            unmatched.clear();
+        }
+        if let Some(keys) = keys.filter(|_| self.has_probe_rows.load(Ordering::Relaxed)) {
+            unmatched.retain(|row| keys.is_valid(*row as usize));
+        }
+        unmatched
     }
 
     /// Says that one partition of the probe side has ended. Returns whether it was the last one, which sees all marks.

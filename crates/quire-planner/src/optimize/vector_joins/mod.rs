@@ -9,7 +9,7 @@
 //!
 //! A build side of unknown size is partitioned as the probe side is, and each partition has an index of its own.
 //!
-//! What stays DataFusion's: `NOT IN` over values that may be NULL, and keys of types that are not packed ([`super::packed_keys`]).
+//! What stays DataFusion's: joins with keys of types that are not packed ([`super::packed_keys`]).
 
 mod build_side;
 mod exec;
@@ -40,6 +40,18 @@ use super::switches::is_on;
 /// Puts the operator in the place of hash joins.
 pub(super) fn rule() -> OwnRule {
     OwnRule::of_operators("vector_joins", vector_join).switched(|options| options.vector_joins)
+}
+
+/// Puts the operator in the place of hash joins for `NOT IN`. There is no switch: DataFusion's may hand the keys of its build side to the scan of the
+/// other, where NULL is no such key and is lost.
+pub(super) fn rule_of_not_in() -> OwnRule {
+    OwnRule::of_operators("not_in", |plan| {
+        let join = plan.downcast_ref::<HashJoinExec>();
+        match join.is_some_and(|join| join.null_aware) {
+            true => vector_join(plan),
+            false => Ok(None),
+        }
+    })
 }
 
 /// The index of one thread over a build side of this size takes less time than to divide the rows of both sides.
@@ -98,5 +110,6 @@ fn vector_join(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Execution
 }
 
 fn is_covered(join: &HashJoinExec) -> bool {
-    !join.null_aware && join.fetch().is_none()
+    let is_whole = *join.partition_mode() == PartitionMode::CollectLeft && join.filter().is_none();
+    (is_whole || !join.null_aware) && join.fetch().is_none()
 }

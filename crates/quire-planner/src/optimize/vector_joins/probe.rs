@@ -124,6 +124,9 @@ impl JoinProbe {
         if self.shape.filter.is_some() {
             return Ok(ProbeState::Matching(batch, MatchCursor::default(), false));
         }
+        if let (Some(matched), true) = (&self.build.matched, self.shape.is_null_aware) {
+            matched.note_probe_keys(values[0].as_ref());
+        }
         match (&self.build.matched, self.shape.kind) {
             (Some(matched), _) if matched.are_numbers() => matched.mark(&self.numbers),
             (_, kind @ (JoinType::RightSemi | JoinType::RightAnti)) => {
@@ -279,6 +282,10 @@ impl JoinProbe {
                 ((0..row_count as u32).collect(), Some(marks.into()))
             }
             JoinType::LeftSemi => (of_matches(true), None),
+            _ if self.shape.is_null_aware => {
+                let known_keys = self.build.known_keys.as_ref();
+                (matched.known_absent(of_matches(false), known_keys), None)
+            }
             _ => (of_matches(false), None),
         };
         BuildRows {

@@ -1,24 +1,48 @@
-//! The groups of a partition before those of all partitions are put together.
+//! Groups that are handed on while there are more rows to come: those of a partition before those of all partitions are put together, and those of an
+//! input in the order of the keys.
+
+use std::collections::VecDeque;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::metrics::BaselineMetrics;
 use futures::StreamExt;
 
 use super::hashed_states::{HashedStates, Taken, TakenGroups};
 
-/// A partial aggregation under way. It may hand on a group more than once: when its memory is used up, it begins anew.
-pub(super) struct PartialGroups {
+/// How groups are handed on.
+#[derive(Clone, Copy)]
+pub(super) struct Streaming {
+    /// States may be handed on more than once for a group: when the memory is used up, it begins anew. Results come once.
+    pub(super) taken: Taken,
+    /// Whether the input is in the order of the keys: a group ends where the next one begins.
+    pub(super) is_ordered: bool,
+    /// So many groups are enough, whichever they are.
+    pub(super) groups_max: Option<usize>,
+}
+
+/// How many groups are enough, if a limit says so; nothing if the limit is one for the first groups in an order.
+pub(super) fn groups_max(aggregate: &AggregateExec) -> Option<Option<usize>> {
+    match aggregate.limit_options() {
+        Some(limit) if limit.descending().is_some() => None,
+        limit => Some(limit.map(|limit| limit.limit())),
+    }
+}
+
+/// An aggregation under way.
+pub(super) struct StreamedGroups {
     input: SendableRecordBatchStream,
     groups: HashedStates,
+    streaming: Streaming,
     schema: SchemaRef,
     batch_rows: usize,
     metrics: BaselineMetrics,
     reduction: Reduction,
     /// Groups that are being handed on.
-    taken: Option<TakenGroups>,
+    taken: VecDeque<TakenGroups>,
     state: InputState,
 }
 
@@ -56,33 +80,38 @@ impl Reduction {
     }
 }
 
-impl PartialGroups {
+impl StreamedGroups {
     pub(super) fn new(
         input: SendableRecordBatchStream,
         groups: HashedStates,
+        streaming: Streaming,
         schema: SchemaRef,
         metrics: BaselineMetrics,
         context: &TaskContext,
     ) -> Self {
+        let passes_rows = streaming.taken == Taken::States && groups.passes_rows();
         Self {
             input,
+            streaming,
             schema,
             batch_rows: context.session_config().batch_size(),
             metrics,
-            reduction: Reduction::new(groups.passes_rows(), context),
+            reduction: Reduction::new(passes_rows, context),
             groups,
-            taken: None,
+            taken: VecDeque::new(),
             state: InputState::Grouping,
         }
     }
 
-    /// The next batch of states, and what comes behind it.
+    /// The next batch of groups, and what comes behind it.
     pub(super) async fn next(mut self) -> Result<Option<(RecordBatch, Self)>> {
         loop {
-            if let Some(batch) = self.taken.as_mut().and_then(Iterator::next) {
-                return Ok(Some((batch?, self)));
+            while let Some(first) = self.taken.front_mut() {
+                match first.next() {
+                    Some(batch) => return Ok(Some((batch?, self))),
+                    None => drop(self.taken.pop_front()),
+                }
             }
-            self.taken = None;
             if self.state == InputState::Ended {
                 return Ok(None);
             }
@@ -91,8 +120,7 @@ impl PartialGroups {
             let _timed = elapsed.timer();
             let Some(batch) = batch else {
                 self.groups.add_groups_without_rows(&self.input.schema())?;
-                self.take()?;
-                self.state = InputState::Ended;
+                self.take_last()?;
                 continue;
             };
             if self.state == InputState::Passing {
@@ -106,21 +134,49 @@ impl PartialGroups {
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         self.groups.add(batch)?;
         self.reduction.rows += batch.num_rows();
-        if self.reduction.is_too_small(self.groups.group_count()) {
+        let count = self.groups.group_count();
+        if self.streaming.groups_max.is_some_and(|max| count >= max) {
+            return self.take_last();
+        }
+        if self.reduction.is_too_small(count) {
             self.state = InputState::Passing;
             return self.take();
         }
-        if self.groups.reserve().is_err() {
-            self.reduction.rows = 0;
-            return self.take();
+        if self.streaming.is_ordered && count > self.batch_rows {
+            self.take_ended()?;
         }
-        Ok(())
+        match (self.groups.reserve(), self.streaming.taken) {
+            (Ok(()), _) => Ok(()),
+            (Err(_), Taken::States) => {
+                self.reduction.rows = 0;
+                self.take()
+            }
+            // What is left is the group that is open.
+            (Err(_), Taken::Results) => {
+                self.take_ended()?;
+                self.groups.reserve()
+            }
+        }
     }
 
     fn take(&mut self) -> Result<()> {
-        self.taken = self
+        let taken = self
             .groups
-            .take(Taken::States, &self.schema, self.batch_rows)?;
+            .take(self.streaming.taken, &self.schema, self.batch_rows)?;
+        self.taken.extend(taken);
+        Ok(())
+    }
+
+    fn take_last(&mut self) -> Result<()> {
+        self.state = InputState::Ended;
+        self.take()
+    }
+
+    fn take_ended(&mut self) -> Result<()> {
+        let taken = self
+            .groups
+            .take_ended(self.streaming.taken, &self.schema, self.batch_rows)?;
+        self.taken.extend(taken);
         Ok(())
     }
 }
