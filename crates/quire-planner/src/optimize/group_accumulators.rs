@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, new_null_array};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
@@ -73,6 +74,18 @@ impl GroupAccumulators {
         let accumulators = self.accumulators.iter();
         let arguments = accumulators.map(|one| one.arguments_in(batch));
         Ok(BatchArguments(arguments.collect::<Result<_>>()?))
+    }
+
+    /// The same of a row that no aggregate takes: its group is as one of no rows.
+    pub(super) fn arguments_of_no_row(&self, schema: &SchemaRef) -> Result<BatchArguments> {
+        let mut arguments = self.arguments(&RecordBatch::new_empty(Arc::clone(schema)))?;
+        for one in &mut arguments.0 {
+            for values in &mut one.values {
+                *values = new_null_array(values.data_type(), 1);
+            }
+            one.filter = Some(BooleanArray::from(vec![false]));
+        }
+        Ok(arguments)
     }
 
     /// Adds the rows of a batch, each to the group that `groups` has for it; so far there are `count` of them.

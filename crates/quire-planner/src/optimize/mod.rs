@@ -39,6 +39,7 @@ mod many_wildcards;
 mod materialized_rows;
 mod merge_joins;
 mod new_inputs;
+mod null_keys;
 mod offsets;
 mod open_literals;
 mod ordered_results;

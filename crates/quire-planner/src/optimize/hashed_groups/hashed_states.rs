@@ -5,8 +5,8 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use datafusion::logical_expr::EmitTo;
@@ -15,6 +15,7 @@ use datafusion::physical_plan::aggregates::{PhysicalGroupBy, evaluate_group_by};
 use quire_vector::{GROUPS_MAX, GroupTable, KeyRows};
 
 use crate::optimize::group_accumulators::GroupAccumulators;
+use crate::optimize::null_keys::null_keys;
 use crate::optimize::packed_keys::{PackedKeys, UnpackedKeys, in_packed_types};
 
 /// A table that takes no more is never refused: without it a statement with little memory would make no progress at all.
@@ -24,7 +25,7 @@ const PACKED_ROWS: usize = 1024;
 /// More rows than a batch has.
 const BATCH_ROWS_MAX: usize = 1 << 20;
 
-pub(super) struct HashedStates {
+pub(in crate::optimize) struct HashedStates {
     group_by: PhysicalGroupBy,
     columns: PackedKeys,
     accumulators: GroupAccumulators,
@@ -43,13 +44,13 @@ pub(super) struct HashedStates {
 
 /// What is taken out of the groups.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(in crate::optimize) enum Taken {
     States,
     Results,
 }
 
 /// The groups of a table, handed on in batches.
-pub(super) struct TakenGroups {
+pub(in crate::optimize) struct TakenGroups {
     keys: UnpackedKeys,
     /// Of all groups.
     others: Vec<ArrayRef>,
@@ -62,7 +63,7 @@ pub(super) struct TakenGroups {
 }
 
 impl HashedStates {
-    pub(super) fn new(
+    pub(in crate::optimize) fn new(
         group_by: PhysicalGroupBy,
         columns: PackedKeys,
         accumulators: GroupAccumulators,
@@ -93,7 +94,7 @@ impl HashedStates {
     }
 
     /// Adds the rows of a batch to their groups, of each grouping set if there are several.
-    pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+    pub(in crate::optimize) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         self.has_rows |= batch.num_rows() > 0;
         let arguments = self.accumulators.arguments(batch)?;
         for keys in evaluate_group_by(&self.group_by, batch)? {
@@ -112,21 +113,13 @@ impl HashedStates {
         if self.has_rows || self.group_by.is_single() {
             return Ok(());
         }
-        // NULL in the place of each key, and the number of each set behind these.
-        let nulls = self.group_by.null_expr().to_vec();
+        let arguments = self.accumulators.arguments_of_no_row(schema)?;
         let sets = self.group_by.groups().to_vec();
-        let of_nulls = PhysicalGroupBy::new(nulls.clone(), nulls, sets.clone(), true);
-        let one_row = RecordBatchOptions::new().with_row_count(Some(1));
-        let one_row =
-            RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &one_row)?;
-        let arguments = self
-            .accumulators
-            .arguments(&RecordBatch::new_empty(Arc::clone(schema)))?;
-        for (set, keys) in sets.iter().zip(evaluate_group_by(&of_nulls, &one_row)?) {
+        for (set, keys) in sets.iter().zip(null_keys(&self.group_by)?) {
             if set.iter().all(|is_null| *is_null) {
                 self.find(&keys, 1)?;
                 let count = self.table.group_count();
-                self.accumulators.add(&arguments, &[], count)?;
+                self.accumulators.add(&arguments, &self.groups, count)?;
             }
         }
         Ok(())
@@ -148,7 +141,7 @@ impl HashedStates {
     }
 
     /// Reserves what the groups take by now.
-    pub(super) fn reserve(&mut self) -> Result<()> {
+    pub(in crate::optimize) fn reserve(&mut self) -> Result<()> {
         if self.group_count() > GROUPS_MAX - BATCH_ROWS_MAX {
             let count = self.group_count();
             let message = format!("a hash table holds no more than these {count} groups");
@@ -162,7 +155,7 @@ impl HashedStates {
     }
 
     /// All groups; afterwards there are none. `None` if there were none.
-    pub(super) fn take(
+    pub(in crate::optimize) fn take(
         &mut self,
         taken: Taken,
         schema: &SchemaRef,

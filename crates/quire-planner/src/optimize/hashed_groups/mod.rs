@@ -17,6 +17,8 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
+pub(super) use hashed_states::{HashedStates, Taken, TakenGroups};
+
 use super::packed_keys::PackedKeys;
 use exec::{HashedAggregateExec, HashedGroups};
 use streamed::groups_max;

@@ -13,9 +13,11 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::{StreamExt, TryStreamExt, stream};
 
+use super::cascade::SetCascade;
 use super::merging::{SetExpansion, merging};
 use crate::optimize::batches_once::batches_once;
 use crate::optimize::hashed_groups::hashed_where_on;
+use crate::optimize::switches::is_on;
 use crate::scan::{AggregateStandIn, StandInExec};
 
 /// The operator.
@@ -59,13 +61,14 @@ impl AggregateStandIn for StagedSets {
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         let output = BaselineMetrics::new(metrics, partition);
+        let elapsed = output.clone();
         let aggregate = self.aggregate.clone();
         let mut groups = self.groups.execute(partition, Arc::clone(&context))?;
         let states = async move {
             while let Some(batch) = groups.next().await {
                 let batch = batch?;
                 if batch.num_rows() > 0 {
-                    return merged(&aggregate, batch, groups, context);
+                    return sets_of(&aggregate, batch, groups, elapsed, context);
                 }
             }
             without_rows(aggregate, context)
@@ -80,15 +83,36 @@ impl AggregateStandIn for StagedSets {
 }
 
 /// The states of the sets, from those of groups.
-fn merged(
+fn sets_of(
     aggregate: &AggregateExec,
     first: RecordBatch,
     others: SendableRecordBatchStream,
+    metrics: BaselineMetrics,
+    context: Arc<TaskContext>,
+) -> Result<SendableRecordBatchStream> {
+    let groups = first.schema();
+    let all = stream::iter([Ok(first)]).chain(others);
+    let all: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(groups, all));
+    let is_hashed = is_on(context.session_config().options(), |ours| {
+        ours.hashed_groups
+    });
+    if !is_hashed || !SetCascade::covers(aggregate)? {
+        return merged(aggregate, all, context);
+    }
+    let cascade = SetCascade::new(aggregate, all, metrics, &context)?;
+    let states = stream::try_unfold(cascade, SetCascade::next);
+    let schema = aggregate.schema();
+    Ok(Box::pin(RecordBatchStreamAdapter::new(schema, states)))
+}
+
+/// The states of the sets, each put together of those of all groups.
+fn merged(
+    aggregate: &AggregateExec,
+    groups: SendableRecordBatchStream,
     context: Arc<TaskContext>,
 ) -> Result<SendableRecordBatchStream> {
     let expansion = SetExpansion::new(aggregate);
     let schema = Arc::clone(expansion.schema());
-    let groups = stream::iter([Ok(first)]).chain(others);
     let states = groups.map(move |batch| {
         let batches = expansion.expand(&batch?)?;
         Ok::<_, DataFusionError>(stream::iter(batches).map(Ok))

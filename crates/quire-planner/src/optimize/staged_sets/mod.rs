@@ -2,10 +2,11 @@
 //!
 //! `GROUP BY ROLLUP (a, b, c)` has four sets. DataFusion puts each row into the groups of all of them. But the groups of `(a, b, c)` have all that those
 //! of `(a, b)` need, and there are fewer of them than rows. So a partial aggregation by all keys comes first, as a plain `GROUP BY a, b, c` has it,
-//! with what else is done for such a one; its states are merged once for each set.
+//! with what else is done for such a one; its states are merged for each set, those of a smaller one where that has all keys ([`cascade`]).
 //!
 //! The states of an aggregate must have a bound: lists of values would be kept once more.
 
+mod cascade;
 mod exec;
 mod merging;
 
