@@ -105,7 +105,12 @@ impl<S: AggregateStandIn> ExecutionPlan for StandInExec<S> {
     }
 
     fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        self.stand_in.aggregate().required_input_ordering()
+        // One for other rows says nothing of what is read in their place.
+        let (aggregate, input) = (self.stand_in.aggregate(), self.stand_in.input());
+        match aggregate.input().schema() == input.schema() {
+            true => aggregate.required_input_ordering(),
+            false => vec![None],
+        }
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {

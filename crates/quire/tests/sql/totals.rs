@@ -85,6 +85,14 @@ fn extremes_of_several_values_do_not_lose_rows() {
             ["599999", "400001"],
         ),
         (
+            "SELECT min(b), max(b + 0) FROM falling",
+            ["400000", "999999"],
+        ),
+        (
+            "SELECT min(b), max(b) FROM (SELECT b FROM falling UNION ALL SELECT b FROM falling) AS u",
+            ["400000", "999999"],
+        ),
+        (
             "SELECT min(a) FILTER (WHERE a > 5), min(c) FROM falling",
             ["6", "400000"],
         ),
@@ -92,6 +100,37 @@ fn extremes_of_several_values_do_not_lose_rows() {
         for threads in [1, 2] {
             rows(&mut connection, &format!("SET threads = {threads}"));
             assert_eq!(rows(&mut connection, sql), [expected], "{sql}");
+        }
+    }
+}
+
+/// One extreme alone, of values that rise and of values that fall.
+#[test]
+fn the_extreme_of_one_column_is_the_last_row_or_the_first() {
+    let mut connection = database().connect();
+    rows(
+        &mut connection,
+        "CREATE TABLE runs AS SELECT i AS rising, 1000000 - i AS falling, i / 8.0::DOUBLE PRECISION AS float, 'n' || 1000000 - i AS word \
+           FROM generate_series(1, 600000) AS g(i)",
+    );
+    let sources = [
+        "runs",
+        "runs JOIN (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS v(x) ON rising % 10 = x",
+        "(SELECT * FROM runs UNION ALL SELECT * FROM runs) AS u",
+    ];
+    for source in sources {
+        for (extreme, expected) in [
+            ("min(rising)", "1"),
+            ("max(rising)", "600000"),
+            ("min(falling)", "400000"),
+            ("max(falling)", "999999"),
+            ("max(float)", "75000"),
+            ("min(float)", "0.125"),
+            ("min(word)", "n400000"),
+            ("max(word)", "n999999"),
+        ] {
+            let sql = format!("SELECT {extreme} FROM {source}");
+            assert_eq!(rows(&mut connection, &sql), [[expected]], "{sql}");
         }
     }
 }

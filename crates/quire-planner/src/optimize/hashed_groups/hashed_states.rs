@@ -147,11 +147,15 @@ impl HashedStates {
             let message = format!("a hash table holds no more than these {count} groups");
             return Err(DataFusionError::ResourcesExhausted(message));
         }
-        let bytes = self.table.allocated_bytes() + self.accumulators.allocated_bytes();
+        let bytes = self.allocated_bytes();
         match self.reservation.try_resize(bytes) {
             Err(_) if bytes <= BYTES_MIN => Ok(()),
             done => done,
         }
+    }
+
+    fn allocated_bytes(&self) -> usize {
+        self.table.allocated_bytes() + self.accumulators.allocated_bytes()
     }
 
     /// All groups; afterwards there are none. `None` if there were none.
@@ -190,13 +194,16 @@ impl HashedStates {
         let last_keys = std::mem::take(&mut self.last_keys);
         self.find(&last_keys, 1)?;
         self.last_keys = last_keys;
+        let others = self.take_others(taken, EmitTo::First(ended))?;
+        // What is left is reserved for the open group.
+        let (open, reserved) = (self.allocated_bytes(), self.reservation.size());
         Ok(Some(TakenGroups {
             keys,
-            others: self.take_others(taken, EmitTo::First(ended))?,
+            others,
             schema: Arc::clone(schema),
             left: 0..ended,
             batch_rows: batch_rows.max(1),
-            _reservation: self.reservation.new_empty(),
+            _reservation: self.reservation.split(reserved.saturating_sub(open)),
         }))
     }
 

@@ -129,13 +129,13 @@ fn simplified_join(mut join: Join, dropped: &Columns) -> Result<Transformed<Logi
         JoinType::Right | JoinType::RightAnti => (false, true),
         _ => (true, true),
     };
-    let matching = matching(&join);
+    let (matching_left, matching_right) = matching(&join);
     // A row that does not match is gone, unless its side is kept.
     if !keeps_left {
-        left.extend(of_side(&matching, &join.left));
+        left.extend(matching_left);
     }
     if !keeps_right {
-        right.extend(of_side(&matching, &join.right));
+        right.extend(matching_right);
     }
     let below_left = simplified(Arc::unwrap_or_clone(join.left), &left)?;
     let below_right = simplified(Arc::unwrap_or_clone(join.right), &right)?;
@@ -148,16 +148,27 @@ fn simplified_join(mut join: Join, dropped: &Columns) -> Result<Transformed<Logi
     ))
 }
 
-/// The columns that are not NULL in rows which have a partner.
-fn matching(join: &Join) -> Columns {
-    let mut columns = join.filter.as_ref().map(rejected).unwrap_or_default();
+/// The columns of each side that are not NULL in rows which have a partner.
+fn matching(join: &Join) -> (Columns, Columns) {
+    let of_filter = join.filter.as_ref().map(rejected).unwrap_or_default();
+    // A name that both sides have says nothing.
+    let is_of = |input: &LogicalPlan, column: &Column| input.schema().has_column(column);
+    let (left, right) = (&join.left, &join.right);
+    let (mut of_left, mut of_right) = (Columns::new(), Columns::new());
+    for column in of_filter {
+        match (is_of(left, &column), is_of(right, &column)) {
+            (true, false) => of_left.insert(column),
+            (false, true) => of_right.insert(column),
+            _ => false,
+        };
+    }
     if join.null_equality == NullEquality::NullEqualsNothing {
-        for (left, right) in &join.on {
-            columns.extend(required(left));
-            columns.extend(required(right));
+        for (of_one, of_other) in &join.on {
+            of_left.extend(required(of_one));
+            of_right.extend(required(of_other));
         }
     }
-    columns
+    (of_left, of_right)
 }
 
 /// The kind of a join whose rows with NULL in some column of a side are dropped.

@@ -181,7 +181,11 @@ impl SetCascade {
         let taken = set
             .groups
             .take(Taken::States, &set.schema, self.batch_rows)?;
-        self.taken.extend(taken.map(|groups| (place, groups)));
+        // Before the groups that are being handed on to this set: what a full table hands on holds next to nothing reserved, so only one table of each
+        // set waits at a time.
+        if let Some(groups) = taken {
+            self.taken.push_front((place, groups));
+        }
         Ok(())
     }
 

@@ -7,8 +7,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use datafusion::arrow::datatypes::Schema;
 use datafusion::common::{Result, ScalarValue, internal_err};
-use datafusion::functions_aggregate::min_max::Min;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
@@ -39,10 +39,11 @@ impl ExtremesBound {
         let Some(filter) = filters.find(|filter| filter.is::<DynamicFilterPhysicalExpr>()) else {
             return Ok(None);
         };
+        let input = aggregate.input().schema();
         let columns = aggregate
             .aggr_expr()
             .iter()
-            .map(|one| ExtremeColumn::of(one));
+            .map(|one| ExtremeColumn::of(one, &input));
         let Some(columns) = columns.collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
@@ -87,17 +88,20 @@ impl ExtremesBound {
 }
 
 impl ExtremeColumn {
-    fn of(aggregate: &AggregateFunctionExpr) -> Option<Self> {
+    fn of(aggregate: &AggregateFunctionExpr, input: &Schema) -> Option<Self> {
         let arguments = aggregate.expressions();
         let [column] = arguments.as_slice() else {
             return None;
         };
-        // The filter is promised for minima and maxima alone.
-        let beyond = match aggregate.fun().inner().is::<Min>() {
-            true => Operator::Lt,
-            false => Operator::Gt,
+        // By name, as DataFusion decides whether it promises a filter: the functions are ours for some types.
+        let beyond = match aggregate.fun().name() {
+            "min" => Operator::Lt,
+            "max" => Operator::Gt,
+            _ => return None,
         };
-        column.is::<Column>().then(|| Self {
+        // Where NULL is within a list, the functions and the comparison of a filter do not agree.
+        let is_ordered = !column.data_type(input).ok()?.is_nested();
+        (column.is::<Column>() && is_ordered).then(|| Self {
             column: Arc::clone(column),
             beyond,
         })

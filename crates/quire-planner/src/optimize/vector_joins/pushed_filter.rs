@@ -32,6 +32,10 @@ pub(super) fn push_filter(
     values: &[ArrayRef],
     context: &TaskContext,
 ) -> Result<()> {
+    // The order of lists with NULL in them is another one for the bounds than for a filter.
+    if values.iter().any(|values| values.data_type().is_nested()) {
+        return Ok(());
+    }
     let produced = join.dynamic_expressions_produced();
     let [pushed] = produced.as_slice() else {
         return Ok(());
