@@ -124,7 +124,7 @@ fn the_extreme_of_one_column_is_the_last_row_or_the_first() {
             ("max(rising)", "600000"),
             ("min(falling)", "400000"),
             ("max(falling)", "999999"),
-            ("max(float)", "75000"),
+            ("max(float)", "75000.0"),
             ("min(float)", "0.125"),
             ("min(word)", "n400000"),
             ("max(word)", "n999999"),
