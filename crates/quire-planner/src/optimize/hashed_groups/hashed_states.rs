@@ -38,8 +38,6 @@ pub(in crate::optimize) struct HashedStates {
     /// The packed keys and the groups of a batch, whose memory is used again for the next.
     rows: KeyRows,
     groups: Vec<usize>,
-    /// The keys of the last row, whose group may go on where the input is in the order of the keys.
-    last_keys: Vec<ArrayRef>,
 }
 
 /// What is taken out of the groups.
@@ -79,7 +77,6 @@ impl HashedStates {
             reservation: consumer.register(pool),
             rows: KeyRows::new(columns.layout()),
             groups: Vec::new(),
-            last_keys: Vec::new(),
             columns,
         }
     }
@@ -98,12 +95,9 @@ impl HashedStates {
         self.has_rows |= batch.num_rows() > 0;
         let arguments = self.accumulators.arguments(batch)?;
         for keys in evaluate_group_by(&self.group_by, batch)? {
-            self.find(&keys, batch.num_rows())?;
+            self.find(keys, batch.num_rows())?;
             let count = self.table.group_count();
             self.accumulators.add(&arguments, &self.groups, count)?;
-            if let Some(last) = batch.num_rows().checked_sub(1) {
-                self.last_keys = keys.iter().map(|keys| keys.slice(last, 1)).collect();
-            }
         }
         Ok(())
     }
@@ -117,7 +111,7 @@ impl HashedStates {
         let sets = self.group_by.groups().to_vec();
         for (set, keys) in sets.iter().zip(null_keys(&self.group_by)?) {
             if set.iter().all(|is_null| *is_null) {
-                self.find(&keys, 1)?;
+                self.find(keys, 1)?;
                 let count = self.table.group_count();
                 self.accumulators.add(&arguments, &self.groups, count)?;
             }
@@ -126,8 +120,8 @@ impl HashedStates {
     }
 
     /// Finds the group of each of `row_count` rows.
-    fn find(&mut self, keys: &[ArrayRef], row_count: usize) -> Result<()> {
-        let keys = in_packed_types(keys.to_vec())?;
+    fn find(&mut self, keys: Vec<ArrayRef>, row_count: usize) -> Result<()> {
+        let keys = in_packed_types(keys)?;
         self.groups.clear();
         let mut start = 0;
         while start < row_count {
@@ -191,9 +185,8 @@ impl HashedStates {
             return Ok(None);
         }
         let keys = self.take_keys();
-        let last_keys = std::mem::take(&mut self.last_keys);
-        self.find(&last_keys, 1)?;
-        self.last_keys = last_keys;
+        let open = keys.columns(ended..ended + 1)?;
+        self.find(open, 1)?;
         let others = self.take_others(taken, EmitTo::First(ended))?;
         // What is left is reserved for the open group.
         let (open, reserved) = (self.allocated_bytes(), self.reservation.size());

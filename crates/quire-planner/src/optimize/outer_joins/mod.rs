@@ -67,14 +67,12 @@ fn simplified(plan: LogicalPlan, dropped: &Columns) -> Result<Transformed<Logica
 fn dropped_of_input(plan: &LogicalPlan, input: &LogicalPlan, dropped: &Columns) -> Columns {
     match plan {
         LogicalPlan::Filter(filter) => dropped | &rejected(&filter.predicate),
-        LogicalPlan::Projection(projection) => {
-            computed(plan, projection.expr.iter().enumerate(), dropped)
-        }
+        LogicalPlan::Projection(projection) => computed(plan, &projection.expr, dropped),
         // A group that is dropped needs no rows.
         LogicalPlan::Aggregate(aggregate)
             if !matches!(aggregate.group_expr.as_slice(), [] | [Expr::GroupingSet(_)]) =>
         {
-            computed(plan, aggregate.group_expr.iter().enumerate(), dropped)
+            computed(plan, &aggregate.group_expr, dropped)
         }
         LogicalPlan::SubqueryAlias(_) | LogicalPlan::Union(_) => {
             let columns = plan.schema().columns().into_iter();
@@ -89,33 +87,30 @@ fn dropped_of_input(plan: &LogicalPlan, input: &LogicalPlan, dropped: &Columns) 
     }
 }
 
-/// The columns that the dropped ones among the columns of `plan` are computed of.
-fn computed<'e>(
-    plan: &LogicalPlan,
-    expressions: impl Iterator<Item = (usize, &'e Expr)>,
-    dropped: &Columns,
-) -> Columns {
+/// The columns that the dropped ones among the first columns of `plan` are computed of, by these expressions.
+fn computed(plan: &LogicalPlan, expressions: &[Expr], dropped: &Columns) -> Columns {
     let columns = plan.schema().columns();
-    let expressions = expressions.filter(|(index, _)| dropped.contains(&columns[*index]));
+    let expressions = columns.iter().zip(expressions);
+    let expressions = expressions.filter(|(column, _)| dropped.contains(column));
     let below = expressions.map(|(_, expression)| required(expression));
     below.flatten().collect()
 }
 
+fn has_column(input: &LogicalPlan, column: &Column) -> bool {
+    input.schema().has_column(column)
+}
+
 fn simplified_join(mut join: Join, dropped: &Columns) -> Result<Transformed<LogicalPlan>> {
-    let is_of = |input: &LogicalPlan, column: &Column| input.schema().has_column(column);
-    let of_side = |columns: &Columns, input: &LogicalPlan| -> Columns {
-        let columns = columns.iter().filter(|column| is_of(input, column));
-        columns.cloned().collect()
-    };
     // Semi joins, anti joins and marks have columns of one side alone; the other may call its columns the same.
     let (has_left, has_right) = match join.join_type {
         JoinType::LeftSemi | JoinType::LeftAnti | JoinType::LeftMark => (true, false),
         JoinType::RightSemi | JoinType::RightAnti | JoinType::RightMark => (false, true),
         JoinType::Inner | JoinType::Left | JoinType::Right | JoinType::Full => (true, true),
     };
-    let of_output = |is_shown: bool, input: &LogicalPlan| match is_shown {
-        true => of_side(dropped, input),
-        false => Columns::new(),
+    let of_output = |is_shown: bool, input: &LogicalPlan| -> Columns {
+        let columns = dropped.iter();
+        let columns = columns.filter(|column| is_shown && has_column(input, column));
+        columns.cloned().collect()
     };
     let mut left = of_output(has_left, &join.left);
     let mut right = of_output(has_right, &join.right);
@@ -152,11 +147,10 @@ fn simplified_join(mut join: Join, dropped: &Columns) -> Result<Transformed<Logi
 fn matching(join: &Join) -> (Columns, Columns) {
     let of_filter = join.filter.as_ref().map(rejected).unwrap_or_default();
     // A name that both sides have says nothing.
-    let is_of = |input: &LogicalPlan, column: &Column| input.schema().has_column(column);
     let (left, right) = (&join.left, &join.right);
     let (mut of_left, mut of_right) = (Columns::new(), Columns::new());
     for column in of_filter {
-        match (is_of(left, &column), is_of(right, &column)) {
+        match (has_column(left, &column), has_column(right, &column)) {
             (true, false) => of_left.insert(column),
             (false, true) => of_right.insert(column),
             _ => false,

@@ -32,7 +32,7 @@ pub(super) struct SetCascade {
     /// The keys, the number of the set, and the states: what the sets read and what is handed on.
     schema: SchemaRef,
     key_count: usize,
-    /// The number of the set of all keys, whether or not it is asked for.
+    /// What the groups of the input have as the number of their set: that of all keys, if it is asked for. Else all that matters is that they have the same.
     whole_number: ScalarValue,
     is_whole_wanted: bool,
     /// The sets that read the input itself.

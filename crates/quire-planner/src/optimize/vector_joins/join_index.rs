@@ -10,7 +10,6 @@ use datafusion::arrow::datatypes::{
     DataType, Date32Type, Field, Int16Type, Int32Type, Int64Type, Schema,
 };
 use datafusion::common::{NullEquality, Result, exec_err};
-
 use datafusion::physical_plan::joins::HashJoinExec;
 use quire_error::interruption::Interruption;
 use quire_vector::{GroupTable, KeyRanks, KeyRows, NO_KEY, RowLists};
