@@ -54,6 +54,7 @@ pub use array_of_rows::ARRAY_OF_ROWS;
 pub use array_slices::ARRAY_SLICES;
 pub use array_text::{ArrayElement, elements_of, parse_array};
 use average::ExactAverage;
+pub use average::MergedAverage;
 pub use bytes::{BytesToText, OctetLength, TextToBytes};
 pub use checked_arithmetic::{CheckedArithmetic, CheckedOperator};
 pub use collected_rows::CollectedRows;

@@ -15,6 +15,8 @@ extensions_options! {
         pub eager_aggregation: bool, default = true
         /// Split every aggregate that can be split, whatever it costs.
         pub eager_aggregation_always: bool, default = false
+        /// Group rows before they are joined to dimensions, if groups depend on these by their keys alone or are much fewer.
+        pub late_dimensions: bool, default = true
         /// Evaluate filters inside scans.
         pub filter_pushdown: bool, default = true
         /// Skip zones by their minima and maxima.

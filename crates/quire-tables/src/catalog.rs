@@ -21,6 +21,7 @@ use crate::delta::has_change_trees;
 use crate::error::{DefinitionError, EngineError};
 use crate::pages::PageSource;
 use crate::rows::{RowParts, is_referenced};
+use crate::unique_columns::UniqueColumns;
 
 /// All tables, views and sequences, by name. Cheap to clone: a write transaction changes its own copy.
 #[derive(Clone)]
@@ -68,6 +69,7 @@ pub(crate) struct TableState {
     pub(crate) root: TableRoot,
     pub(crate) row_count: u64,
     pub(crate) row_groups: Vec<Arc<RowGroupEntry>>,
+    pub(crate) unique_columns: UniqueColumns,
 }
 
 /// A row group of a table, shared by all states of the table that have it.
@@ -525,6 +527,7 @@ impl TableState {
             root,
             row_count,
             row_groups,
+            unique_columns: UniqueColumns::default(),
         }
     }
 }

@@ -28,6 +28,7 @@ mod sweep;
 mod table;
 mod transaction;
 mod types;
+mod unique_columns;
 mod zone_table;
 
 pub use append::AppendOptions;

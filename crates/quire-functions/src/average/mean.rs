@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use arrow::datatypes::i256;
 use datafusion::arrow::array::{ArrayRef, Decimal128Array, Float64Array};
-use datafusion::arrow::datatypes::{DataType, FieldRef};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::utils::format_state_name;
 use quire_exec::plan::{nearest_double, nearest_mean};
 
 use quire_error::Error;
@@ -100,6 +101,16 @@ impl Mean {
     pub(super) fn scalar(self, total: MeanTotal) -> Result<ScalarValue> {
         ScalarValue::try_from_array(&self.array(&[total])?, 0)
     }
+}
+
+/// What groups of values come to before they are merged: their count and their sum.
+pub(super) fn state_fields(mean: Mean, name: &str) -> Vec<FieldRef> {
+    let field = |part, data_type| Field::new(format_state_name(name, part), data_type, true);
+    let fields = [
+        field("count", DataType::Int64),
+        field("sum", mean.total_type()),
+    ];
+    fields.map(Arc::new).to_vec()
 }
 
 /// A sum of any number of 128-bit values, and how many there are.

@@ -7,6 +7,7 @@
 mod accumulate;
 mod groups;
 mod mean;
+mod merged;
 mod prefixes;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use self::mean::Mean;
 use super::float_totals::FloatResult;
 use super::frames::float_frame;
 
+pub use self::merged::MergedAverage;
 pub(super) use self::prefixes::mean_prefixes;
 
 /// The function.
@@ -127,16 +129,12 @@ impl AggregateUDFImpl for ExactAverage {
                 None => self.inexact.state_fields(args),
             };
         };
-        let name = |part| format_state_name(args.name, part);
         if args.is_distinct {
             let item = Field::new_list_field(mean.value_type(), true);
-            let list = Field::new_list(name("avg distinct"), item, false);
+            let list = Field::new_list(format_state_name(args.name, "avg distinct"), item, false);
             return Ok(vec![Arc::new(list)]);
         }
-        Ok(vec![
-            Arc::new(Field::new(name("count"), DataType::Int64, true)),
-            Arc::new(Field::new(name("sum"), mean.total_type(), true)),
-        ])
+        Ok(mean::state_fields(mean, args.name))
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {

@@ -9,6 +9,7 @@ mod build_sides;
 mod cancellation;
 mod checked_operators;
 mod collected_aggregates;
+mod column_origin;
 mod common_expressions;
 mod decimals_beside_floats;
 mod direct_groups;
@@ -31,6 +32,7 @@ mod join_order;
 mod join_stand_in;
 mod key_columns;
 mod known_aggregates;
+mod late_dimensions;
 mod late_values;
 mod leading_groups;
 mod limited_groups;
@@ -228,11 +230,18 @@ pub fn optimizer_rules() -> Rules {
         2,
         Arc::new(cancellation::StopWhenCancelled),
     );
+    // Before the joins that it leaves in a tree are ordered.
+    insert_at(
+        &mut rules,
+        "push_down_filter",
+        1,
+        Arc::new(late_dimensions::LateDimensions),
+    );
     // Which rows a join has on each side is known by then.
     insert_at(
         &mut rules,
         "push_down_filter",
-        3,
+        4,
         Arc::new(eager_aggregation::EagerAggregation),
     );
     rules.push(Arc::new(many_wildcards::ManyWildcards));

@@ -5,7 +5,7 @@
 //! the others stay above the scan, where they see only rows that passed the ones below.
 
 use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Schema};
-use datafusion::common::DFSchema;
+use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{InList, ScalarFunction};
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, Operator};
 
@@ -69,7 +69,7 @@ pub(crate) fn is_total(expr: &Expr, schema: &DFSchema) -> bool {
         | Expr::IsUnknown(inner)
         | Expr::IsNotUnknown(inner) => is_total(inner, schema),
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            is_total_operator(*op, expr, left, schema) && all(boxed([left, right]))
+            is_total_operator(*op, expr, [left, right], schema) && all(boxed([left, right]))
         }
         Expr::Between(between) => all(boxed([&between.expr, &between.low, &between.high])),
         Expr::InList(InList { expr, list, .. }) => {
@@ -103,8 +103,14 @@ fn boxed<'e, const N: usize>(parts: [&'e Expr; N]) -> Box<dyn Iterator<Item = &'
     Box::new(parts.into_iter())
 }
 
-fn is_total_operator(operator: Operator, whole: &Expr, left: &Expr, schema: &DFSchema) -> bool {
+fn is_total_operator(
+    operator: Operator,
+    whole: &Expr,
+    [left, right]: [&Expr; 2],
+    schema: &DFSchema,
+) -> bool {
     match operator {
+        Operator::Divide => is_positive(right) && whole.get_type(schema).is_ok_and(has_all_digits),
         Operator::Plus | Operator::Minus | Operator::Multiply => {
             let is_floating = |data_type: DataType| data_type.is_floating();
             left.get_type(schema).is_ok_and(is_floating)
@@ -130,11 +136,22 @@ fn is_total_function(function: &ScalarFunction) -> bool {
     TOTAL_FUNCTIONS.contains(&name)
 }
 
+fn is_positive(divisor: &Expr) -> bool {
+    // A cast of anything else may round it to nothing.
+    let is_integer = |inner: &Expr| matches!(inner, Expr::Literal(ScalarValue::Int64(_), _));
+    match divisor {
+        Expr::Cast(cast) if is_integer(&cast.expr) => is_positive(&cast.expr),
+        Expr::Literal(ScalarValue::Int64(Some(value)), _) => *value > 0,
+        Expr::Literal(ScalarValue::Decimal128(Some(value), ..), _) => *value > 0,
+        _ => false,
+    }
+}
+
 fn is_not_negative(argument: &Expr) -> bool {
     let Expr::Literal(value, _) = argument else {
         return false;
     };
-    matches!(value.cast_to(&DataType::Int64), Ok(datafusion::common::ScalarValue::Int64(Some(n))) if n >= 0)
+    matches!(value.cast_to(&DataType::Int64), Ok(ScalarValue::Int64(Some(n))) if n >= 0)
 }
 
 /// Whether every value of `from` has a value of `to`.

@@ -16,6 +16,7 @@
 //! whose equal values are not interchangeable (0.0 and -0.0).
 
 mod partial;
+mod sum_bounds;
 mod worth;
 
 use std::collections::{BTreeSet, HashSet};
@@ -30,7 +31,8 @@ use quire_functions::QuireOptions;
 
 use super::group_dependencies;
 use super::switches::is_on;
-use partial::PartialAggregate;
+
+pub(super) use partial::{PartialAggregate, never_fails};
 
 /// The rule.
 #[derive(Debug)]
@@ -155,12 +157,12 @@ impl<'p> JoinedGroups<'p> {
 
     /// The split aggregates; `None` if one of them cannot be split over this side.
     fn partials(&self, side: JoinSide) -> Result<Option<Vec<PartialAggregate>>> {
-        let schema = self.input(side).schema();
+        let input = self.input(side);
         let is_null_supplied = self.is_null_supplied(side);
         let calls = self.aggregate.aggr_expr.iter().enumerate();
         let partials = calls.map(|(place, call)| {
             let call = self.over_join(call.clone())?;
-            PartialAggregate::of(call, place, schema, is_null_supplied)
+            PartialAggregate::of(call, place, input, is_null_supplied)
         });
         let partials: Result<Option<Vec<_>>> = partials.collect();
         let sums_up =
@@ -227,7 +229,7 @@ impl<'p> JoinedGroups<'p> {
         partials: Vec<PartialAggregate>,
     ) -> Result<Option<LogicalPlan>> {
         let of_side = keys.into_iter().map(Expr::Column).collect();
-        let calls = partials.iter().filter_map(PartialAggregate::call);
+        let calls = partials.iter().flat_map(PartialAggregate::calls).cloned();
         let first = grouped(Arc::clone(self.input(side)), of_side, calls.collect())?;
         let join = self.join_with(side, first)?;
         let Some(joined) = self.with_computed(join, &partials)? else {
@@ -287,7 +289,7 @@ impl<'p> JoinedGroups<'p> {
 }
 
 /// Whether the rows are the groups of an aggregate. Another partial aggregate would hardly reduce them, and the rule would apply to its own result.
-fn is_grouped(plan: &LogicalPlan) -> bool {
+pub(super) fn is_grouped(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(_) | LogicalPlan::Distinct(_) => true,
         LogicalPlan::Projection(projection) => is_grouped(&projection.input),
@@ -298,14 +300,18 @@ fn is_grouped(plan: &LogicalPlan) -> bool {
 }
 
 /// An aggregate whose functional dependencies hold (see [`group_dependencies`]).
-fn grouped(input: Arc<LogicalPlan>, keys: Vec<Expr>, calls: Vec<Expr>) -> Result<LogicalPlan> {
+pub(super) fn grouped(
+    input: Arc<LogicalPlan>,
+    keys: Vec<Expr>,
+    calls: Vec<Expr>,
+) -> Result<LogicalPlan> {
     let aggregate = Aggregate::try_new(input, keys, calls)?;
     let sound = group_dependencies::of_keys(LogicalPlan::Aggregate(aggregate))?;
     Ok(sound.data)
 }
 
 /// The result of the merging aggregate under the column names of the original one; `None` if a type differs.
-fn named_as_before(
+pub(super) fn named_as_before(
     merged: LogicalPlan,
     before: &DFSchemaRef,
     partials: &[PartialAggregate],
@@ -325,14 +331,14 @@ fn named_as_before(
 }
 
 /// The expression under that column name.
-fn named(expr: Expr, name: Column) -> Expr {
+pub(super) fn named(expr: Expr, name: Column) -> Expr {
     match &expr {
         Expr::Column(column) if *column == name => expr,
         _ => expr.alias_qualified(name.relation, name.name),
     }
 }
 
-fn is_same_where_equal(data_type: &DataType) -> bool {
+pub(super) fn is_same_where_equal(data_type: &DataType) -> bool {
     data_type.is_integer()
         || data_type.is_decimal()
         || data_type.is_string()
@@ -347,7 +353,7 @@ fn is_same_where_equal(data_type: &DataType) -> bool {
         )
 }
 
-fn has_same_types(schema: &DFSchema, before: &DFSchema) -> bool {
+pub(super) fn has_same_types(schema: &DFSchema, before: &DFSchema) -> bool {
     let mut types = schema.fields().iter().zip(before.fields());
     types.all(|(now, then)| now.data_type() == then.data_type())
 }

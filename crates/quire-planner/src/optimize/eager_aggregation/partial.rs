@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType};
-use datafusion::common::{Column, DFSchema, Result};
-use datafusion::logical_expr::{AggregateUDF, Expr, ExprSchemable, lit, when};
-use quire_functions::CheckedSum;
+use datafusion::common::{Column, Result};
+use datafusion::functions_aggregate::count::count_udaf;
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::{AggregateUDF, Expr, ExprSchemable, LogicalPlan, lit, when};
+use quire_functions::{CheckedSum, MergedAverage};
 
+use super::sum_bounds::{is_bounded, is_sum_bounded};
 use crate::scan::is_total;
 
 /// An aggregate above a join, one side of which is aggregated below it.
-pub(super) enum PartialAggregate {
-    /// It reads the aggregated side: `call` runs below the join, `merge` above it.
+pub(in crate::optimize) enum PartialAggregate {
+    /// It reads the aggregated side: `calls` run below the join, `merge` above it.
     OfSide {
-        call: Expr,
+        calls: Vec<Expr>,
         merge: Expr,
         /// A group without rows of the side has the count 0, where the merging sum is NULL.
         is_count: bool,
@@ -25,12 +28,13 @@ pub(super) enum PartialAggregate {
 impl PartialAggregate {
     /// Splits `call`, which reads the columns of the join. `None` if partial results cannot be merged, if `call` could fail on a row without a match, or
     /// if NULLs that an outer join supplies could count for something.
-    pub(super) fn of(
+    pub(in crate::optimize) fn of(
         call: Expr,
         place: usize,
-        side: &DFSchema,
+        input: &LogicalPlan,
         is_null_supplied: bool,
     ) -> Result<Option<Self>> {
+        let side = input.schema().as_ref();
         let Expr::AggregateFunction(function) = call.unalias() else {
             return Ok(None);
         };
@@ -53,62 +57,78 @@ impl PartialAggregate {
             let merge = expression.alias(merged_name);
             return Ok((is_extreme && is_of_other).then_some(Self::OfOther(merge)));
         }
-        let mut evaluated = params.args.iter().chain(params.filter.as_deref());
-        if !evaluated.all(|part| is_total(part, side)) {
-            return Ok(None);
-        }
         let is_plain = |part: &Expr| matches!(part, Expr::Column(_));
-        if is_null_supplied && !params.args.iter().all(is_plain) {
+        if !never_fails(&function, input)? || is_null_supplied && !params.args.iter().all(is_plain)
+        {
             return Ok(None);
         }
-        let merging = match name {
-            "min" | "max" => Some(Arc::clone(&function.func)),
-            "count" => Some(sum_of_sums()),
-            _ if function.func.inner().is::<CheckedSum>() => {
-                let summed = params.args.first().map(|part| part.get_type(side));
-                can_be_summed(summed.transpose()?, &expression.get_type(side)?).then(sum_of_sums)
-            }
-            _ => None,
+        let partial =
+            |part: &str| Column::new_unqualified(format!("__partial_{place}{part} {shown}"));
+        let of_one = |merging: Arc<AggregateUDF>| {
+            let partial = partial("");
+            let call = expression.clone().alias(partial.name.clone());
+            (vec![call], merging.call(vec![Expr::Column(partial)]))
         };
-        let is_count = name == "count";
-        Ok(merging.map(|merging| {
-            let partial = Column::new_unqualified(format!("__partial_{place} {shown}"));
-            let call = expression.alias(partial.name.clone());
-            let merge = merging.call(vec![Expr::Column(partial)]);
-            Self::OfSide {
-                call,
-                merge: merge.alias(merged_name),
-                is_count,
+        let (calls, merge) = match name {
+            "min" | "max" => of_one(Arc::clone(&function.func)),
+            "count" => of_one(sum_of_sums()),
+            "avg" => {
+                let named = |(part, udaf): (&str, Arc<AggregateUDF>)| {
+                    let call = AggregateFunction {
+                        func: udaf,
+                        params: params.clone(),
+                    };
+                    Expr::AggregateFunction(call).alias(partial(part).name)
+                };
+                let sum = Arc::new(AggregateUDF::from(CheckedSum::wide()));
+                let calls = [("_count", count_udaf()), ("_sum", sum)].map(named);
+                let merging = MergedAverage::new(expression.get_type(side)?);
+                let parts = ["_count", "_sum"].map(|part| Expr::Column(partial(part)));
+                (
+                    calls.to_vec(),
+                    AggregateUDF::from(merging).call(parts.to_vec()),
+                )
             }
+            _ if function.func.inner().is::<CheckedSum>()
+                && !expression.get_type(side)?.is_floating() =>
+            {
+                of_one(sum_of_sums())
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Self::OfSide {
+            calls,
+            merge: merge.alias(merged_name),
+            is_count: name == "count",
         }))
     }
 
-    pub(super) fn is_of_side(&self) -> bool {
+    pub(in crate::optimize) fn is_of_side(&self) -> bool {
         matches!(self, Self::OfSide { .. })
     }
 
-    /// The aggregate below the join.
-    pub(super) fn call(&self) -> Option<Expr> {
+    /// The aggregates below the join.
+    pub(in crate::optimize) fn calls(&self) -> &[Expr] {
         match self {
-            Self::OfSide { call, .. } => Some(call.clone()),
-            Self::OfOther(_) => None,
+            Self::OfSide { calls, .. } => calls,
+            Self::OfOther(_) => &[],
         }
     }
 
     /// The aggregate above the join.
-    pub(super) fn merge(&self) -> Expr {
+    pub(in crate::optimize) fn merge(&self) -> Expr {
         let (Self::OfSide { merge, .. } | Self::OfOther(merge)) = self;
         merge.clone()
     }
 
     /// The columns that the aggregate above the join reads.
-    pub(super) fn merged_columns(&self) -> Vec<Column> {
+    pub(in crate::optimize) fn merged_columns(&self) -> Vec<Column> {
         let (Self::OfSide { merge, .. } | Self::OfOther(merge)) = self;
         merge.column_refs().into_iter().cloned().collect()
     }
 
     /// The value of the original aggregate, from the column that the merging one returns.
-    pub(super) fn result(&self, merged: Column) -> Result<Expr> {
+    pub(in crate::optimize) fn result(&self, merged: Column) -> Result<Expr> {
         let merged = Expr::Column(merged);
         match self {
             // Not `coalesce`, which only the simplifier can replace: it may not run again after this rule.
@@ -125,14 +145,50 @@ fn sum_of_sums() -> Arc<AggregateUDF> {
     Arc::new(AggregateUDF::from(CheckedSum::of_sums()))
 }
 
-/// Whether a sum of `summed` values never overflows, so that rows without a match cannot raise an error. Sums of floats are excluded: they are computed
-/// exactly and rounded once, which a sum of rounded sums is not.
-fn can_be_summed(summed: Option<DataType>, sum: &DataType) -> bool {
-    match (summed, sum) {
-        (Some(summed), DataType::Int64) => matches!(summed, DataType::Int16 | DataType::Int32),
-        (Some(summed), DataType::Decimal128(precision, _)) => {
-            summed.is_integer() || *precision < DECIMAL128_MAX_PRECISION
+/// Whether a call that reads the columns of `input` cannot raise an error, whatever rows of it there are: below a join it also gets those without a match.
+pub(in crate::optimize) fn never_fails(
+    call: &AggregateFunction,
+    input: &LogicalPlan,
+) -> Result<bool> {
+    let (params, side) = (&call.params, input.schema().as_ref());
+    let mut evaluated = params.args.iter().chain(params.filter.as_deref());
+    if !evaluated.all(|part| is_total(part, side) || is_bounded(part, input)) {
+        return Ok(false);
+    }
+    let result = || Expr::AggregateFunction(call.clone()).get_type(side);
+    Ok(match (call.func.name(), params.args.as_slice()) {
+        ("count" | "min" | "max", _) => true,
+        ("avg", [averaged]) => {
+            let sum = AggregateUDF::from(CheckedSum::wide()).call(params.args.clone());
+            has_all_means(&result()?) && can_be_summed(averaged, input, &sum.get_type(side)?)?
         }
+        (_, [summed]) if call.func.inner().is::<CheckedSum>() => {
+            can_be_summed(summed, input, &result()?)?
+        }
+        _ => false,
+    })
+}
+
+/// Whether a sum of `summed` values never overflows. Sums of floats are excluded: they are computed exactly and rounded once, which a sum of
+/// rounded sums is not.
+fn can_be_summed(summed: &Expr, input: &LogicalPlan, sum: &DataType) -> Result<bool> {
+    let values = summed.get_type(input.schema())?;
+    Ok(match sum {
+        DataType::Int64 => matches!(values, DataType::Int16 | DataType::Int32),
+        DataType::Decimal128(precision, scale) => {
+            values.is_integer()
+                || *precision < DECIMAL128_MAX_PRECISION
+                || is_sum_bounded(summed, input, *scale)
+        }
+        _ => false,
+    })
+}
+
+/// Whether the mean of values of some type is of this type whatever they are.
+fn has_all_means(mean: &DataType) -> bool {
+    match mean {
+        DataType::Float64 => true,
+        DataType::Decimal128(precision, _) => *precision < DECIMAL128_MAX_PRECISION,
         _ => false,
     }
 }

@@ -11,11 +11,11 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Join, JoinType, LogicalPlan, Op
 const MAX_INPUTS: usize = 63;
 
 /// A set of inputs, one bit each.
-pub(super) type InputSet = u64;
+pub(in crate::optimize) type InputSet = u64;
 
 /// The shape of a join tree over numbered inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Tree {
+pub(in crate::optimize) enum Tree {
     Input(usize),
     /// The left side is the one that a hash join reads first and keeps.
     Join(Box<Tree>, Box<Tree>),
@@ -24,32 +24,50 @@ pub(super) enum Tree {
 }
 
 impl Tree {
-    pub(super) fn inputs(&self) -> InputSet {
+    pub(in crate::optimize) fn inputs(&self) -> InputSet {
         match self {
             Tree::Input(index) => 1 << index,
             Tree::Join(left, right) => left.inputs() | right.inputs(),
             Tree::Semi(_, tree) => tree.inputs(),
         }
     }
+
+    /// The tree of the inputs that are in `kept`; `None` if none is.
+    pub(in crate::optimize) fn without_others(&self, kept: InputSet) -> Option<Self> {
+        match self {
+            Tree::Input(index) => (kept & 1 << index != 0).then(|| self.clone()),
+            Tree::Join(left, right) => {
+                let sides = [left, right].map(|side| side.without_others(kept));
+                match sides {
+                    [Some(left), Some(right)] => Some(Tree::Join(Box::new(left), Box::new(right))),
+                    [side, None] | [None, side] => side,
+                }
+            }
+            Tree::Semi(index, tree) => {
+                let tree = tree.without_others(kept)?;
+                Some(Tree::Semi(*index, Box::new(tree)))
+            }
+        }
+    }
 }
 
 /// A semi or anti join that tests columns of one input.
 #[derive(Debug)]
-pub(super) struct SemiJoin {
+pub(in crate::optimize) struct SemiJoin {
     /// The join as it was found; its left side is not looked at.
-    pub(super) join: Join,
+    pub(in crate::optimize) join: Join,
     /// The input whose columns it tests.
-    pub(super) input: usize,
+    pub(in crate::optimize) input: usize,
 }
 
 /// Expressions that the joins make equal, each over one input.
 #[derive(Debug)]
-pub(super) struct EqualityClass {
-    pub(super) members: Vec<(usize, Expr)>,
+pub(in crate::optimize) struct EqualityClass {
+    pub(in crate::optimize) members: Vec<(usize, Expr)>,
 }
 
 impl EqualityClass {
-    pub(super) fn inputs(&self) -> InputSet {
+    pub(in crate::optimize) fn inputs(&self) -> InputSet {
         self.members
             .iter()
             .fold(0, |set, (input, _)| set | 1 << input)
@@ -58,18 +76,18 @@ impl EqualityClass {
 
 /// Inputs, predicates and present shape of a tree of inner joins.
 #[derive(Debug)]
-pub(super) struct JoinGraph {
-    pub(super) inputs: Vec<LogicalPlan>,
-    pub(super) semi_joins: Vec<SemiJoin>,
-    pub(super) classes: Vec<EqualityClass>,
+pub(in crate::optimize) struct JoinGraph {
+    pub(in crate::optimize) inputs: Vec<LogicalPlan>,
+    pub(in crate::optimize) semi_joins: Vec<SemiJoin>,
+    pub(in crate::optimize) classes: Vec<EqualityClass>,
     /// Other predicates with the inputs they read.
-    pub(super) conditions: Vec<(InputSet, Expr)>,
-    pub(super) current: Tree,
+    pub(in crate::optimize) conditions: Vec<(InputSet, Expr)>,
+    pub(in crate::optimize) current: Tree,
 }
 
 impl JoinGraph {
     /// Takes `plan` apart; `None` when there is nothing to choose.
-    pub(super) fn of(plan: &LogicalPlan) -> Result<Option<Self>> {
+    pub(in crate::optimize) fn of(plan: &LogicalPlan) -> Result<Option<Self>> {
         let mut parts = JoinGraphParts::default();
         parts.flatten(plan);
         let inner_count = parts.inputs.len();
@@ -80,7 +98,7 @@ impl JoinGraph {
     }
 
     /// The plans whose own join trees are still to be ordered.
-    pub(super) fn inputs_mut(&mut self) -> impl Iterator<Item = &mut LogicalPlan> {
+    pub(in crate::optimize) fn inputs_mut(&mut self) -> impl Iterator<Item = &mut LogicalPlan> {
         let rights = self
             .semi_joins
             .iter_mut()

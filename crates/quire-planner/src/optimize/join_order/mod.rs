@@ -18,6 +18,8 @@ mod rebuild;
 mod search;
 
 pub(super) use estimate::estimate;
+pub(super) use graph::{EqualityClass, InputSet, JoinGraph};
+pub(super) use rebuild::joined;
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};

@@ -12,17 +12,22 @@ use super::graph::{EqualityClass, InputSet, JoinGraph, Tree};
 
 /// Builds `tree`; the result has the columns of `schema`, in that order.
 pub(super) fn rebuild(graph: &JoinGraph, tree: &Tree, schema: &DFSchemaRef) -> Result<LogicalPlan> {
-    let mut builder = Builder {
-        graph,
-        pending: graph.conditions.clone(),
-    };
-    let plan = builder.build(tree)?;
-    let plan = builder.filtered(plan, u64::MAX)?;
+    let plan = joined(graph, tree)?;
     if plan.schema().columns() == schema.columns() {
         return Ok(plan);
     }
     let columns = schema.columns().into_iter().map(Expr::Column);
     LogicalPlanBuilder::from(plan).project(columns)?.build()
+}
+
+/// Builds `tree`, of all inputs or of some that no condition connects with the others but keys.
+pub(in crate::optimize) fn joined(graph: &JoinGraph, tree: &Tree) -> Result<LogicalPlan> {
+    let mut builder = Builder {
+        graph,
+        pending: graph.conditions.clone(),
+    };
+    let plan = builder.build(tree)?;
+    builder.filtered(plan, u64::MAX)
 }
 
 struct Builder<'g> {

@@ -1,0 +1,161 @@
+//! Which columns of integers hold no value twice.
+//!
+//! Column tables have no keys, and yet the columns that joins look dimensions up by are unique in almost every one of them. That is a fact which planning can
+//! use, but only if it is proved: each stored value sets a bit of a bitmap, and one that finds its bit set refutes it. The proof takes about
+//! a nanosecond for each row, and is made for columns whose statistics let one expect it to succeed. It holds for the row groups of one state of the
+//! table, which never change; a row in the delta voids it.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int16Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrowPrimitiveType};
+use arrow_schema::DataType;
+
+use crate::error::ScanError;
+use crate::scan::ScanOptions;
+use crate::table::ColumnTable;
+
+/// More rows are not read for a proof: a statement's planning should not take longer than this many nanoseconds or so.
+const ROWS_MAX: u64 = 1 << 25;
+/// Bits of the bitmap for each value, at most.
+const BITS_PER_VALUE_MAX: u64 = 16;
+/// A sketch of distinct values is right within some percent.
+const DISTINCT_SHARE_MIN: f64 = 0.9;
+
+/// What has been proved or refuted of the columns of one state of a table.
+#[derive(Default)]
+pub(crate) struct UniqueColumns(Mutex<BTreeMap<usize, bool>>);
+
+impl ColumnTable {
+    /// Whether a column of 16, 32 or 64-bit integers is known to hold no value twice, NULL aside. The first call reads the column.
+    ///
+    /// # Errors
+    /// Pages cannot be read or are damaged.
+    pub fn is_unique(self: &Arc<Self>, column: usize) -> Result<bool, ScanError> {
+        if self.is_changed()? {
+            return Ok(false);
+        }
+        let UniqueColumns(known) = &self.state().unique_columns;
+        let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(is_unique) = known().get(&column) {
+            return Ok(*is_unique);
+        }
+        // Two statements may prove the same at once: neither waits for the other to read the column.
+        let is_unique = match self.dense_bounds(column) {
+            Some(bounds) => self.has_each_value_once(column, &bounds)?,
+            None => false,
+        };
+        known().insert(column, is_unique);
+        Ok(is_unique)
+    }
+
+    /// The bounds of a column that may be unique, if a bitmap of all values between them is small.
+    fn dense_bounds(&self, column: usize) -> Option<RangeInclusive<i64>> {
+        let bounds = self.integer_bounds(column)?;
+        let known = self.statistics(column)?;
+        let value_count = self.stored_row_count().checked_sub(known.null_count)?;
+        let last_bit = bounds.end().abs_diff(*bounds.start());
+        let is_likely = known.distinct_estimate as f64 >= value_count as f64 * DISTINCT_SHARE_MIN;
+        let is_small = self.stored_row_count() <= ROWS_MAX
+            && last_bit / BITS_PER_VALUE_MAX <= value_count
+            && value_count <= last_bit.saturating_add(1);
+        (is_likely && is_small).then_some(bounds)
+    }
+
+    fn has_each_value_once(
+        self: &Arc<Self>,
+        column: usize,
+        bounds: &RangeInclusive<i64>,
+    ) -> Result<bool, ScanError> {
+        let scan = self.scan(ScanOptions {
+            projection: vec![column],
+            ..ScanOptions::default()
+        })?;
+        let mut reader = scan.reader();
+        let mut seen = SeenValues::new(bounds);
+        while let Some(batch) = reader.next()? {
+            let values = batch.column(0).as_ref();
+            let is_new = match values.data_type() {
+                DataType::Int16 => seen.add_each_once::<Int16Type>(values),
+                DataType::Int32 => seen.add_each_once::<Int32Type>(values),
+                DataType::Int64 => seen.add_each_once::<Int64Type>(values),
+                _ => false,
+            };
+            if !is_new {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// A bit for each value between two bounds.
+struct SeenValues {
+    first: i64,
+    words: Vec<u64>,
+}
+
+impl SeenValues {
+    fn new(bounds: &RangeInclusive<i64>) -> Self {
+        let last_bit = bounds.end().abs_diff(*bounds.start());
+        SeenValues {
+            first: *bounds.start(),
+            words: vec![0; (last_bit / u64::from(u64::BITS)) as usize + 1],
+        }
+    }
+
+    /// Whether none of the values has been there before. One outside of the bounds, which are read from disk, refutes as well.
+    fn add_each_once<T: ArrowPrimitiveType>(&mut self, values: &dyn Array) -> bool
+    where
+        T::Native: Into<i64>,
+    {
+        let values = values.as_primitive::<T>();
+        match values.nulls().filter(|nulls| nulls.null_count() > 0) {
+            None => values.values().iter().all(|value| self.add(*value)),
+            Some(_) => values.iter().flatten().all(|value| self.add(value)),
+        }
+    }
+
+    fn add(&mut self, value: impl Into<i64>) -> bool {
+        let bit = value.into().wrapping_sub(self.first) as u64;
+        let mask = 1 << (bit % u64::from(u64::BITS));
+        match self.words.get_mut((bit / u64::from(u64::BITS)) as usize) {
+            Some(word) if *word & mask == 0 => {
+                *word |= mask;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{Int32Array, Int64Array};
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_new_once() {
+        let mut seen = SeenValues::new(&(-3..=130));
+        assert!(seen.add_each_once::<Int32Type>(&Int32Array::from(vec![-3, 130, 60, 61])));
+        let with_nulls = Int64Array::from(vec![None, Some(0), None, Some(64)]);
+        assert!(seen.add_each_once::<Int64Type>(&with_nulls));
+        for again in [-3, 130, 0, 64] {
+            assert!(!seen.add_each_once::<Int64Type>(&Int64Array::from(vec![again])));
+        }
+    }
+
+    #[test]
+    fn a_value_outside_the_bounds_proves_nothing() {
+        for outside in [i64::MIN, -1_000, 1_000, i64::MAX] {
+            let mut seen = SeenValues::new(&(0..=63));
+            assert!(!seen.add_each_once::<Int64Type>(&Int64Array::from(vec![outside])));
+        }
+        let mut widest = SeenValues::new(&(i64::MAX - 1..=i64::MAX));
+        assert!(widest.add_each_once::<Int64Type>(&Int64Array::from(vec![i64::MAX])));
+    }
+}
