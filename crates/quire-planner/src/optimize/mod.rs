@@ -253,6 +253,9 @@ pub fn optimizer_rules() -> Rules {
 /// DataFusion's rule that refuses a plan one of whose inputs is not in the order that is asked for.
 const CHECKING_RULE: &str = "SanityCheckPlan";
 
+/// DataFusion's rule that hands the filters of joins to the scans below them.
+const DYNAMIC_FILTERS: &str = "FilterPushdown(Post)";
+
 /// DataFusion's rules for physical plans, behind ours.
 pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = bounded::rules(holding);
@@ -269,6 +272,11 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     bounded::insert_before(&mut rules, bounded::SPILLING_JOINS, sides);
     let collecting = vector_joins::collecting_rule();
     bounded::insert_before(&mut rules, bounded::SPILLING_JOINS, collecting);
+    bounded::insert_before(
+        &mut rules,
+        DYNAMIC_FILTERS,
+        vector_joins::rule_of_transfer(),
+    );
     // Behind all rules that look into windows, and before the one that has other windows count what they keep.
     let windows = OwnRule::of_operators("sorted_windows", move |plan| {
         sorted_windows::sorted_windows(plan, holding)

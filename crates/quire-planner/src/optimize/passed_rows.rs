@@ -10,7 +10,9 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::sort_expr::OrderingRequirements;
 use datafusion::physical_plan::execution_plan::{CardinalityEffect, ChildrenPropertiesMode};
-use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
+use datafusion::physical_plan::filter_pushdown::{
+    ChildFilterDescription, FilterDescription, FilterPushdownPhase,
+};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
@@ -38,6 +40,11 @@ pub(super) trait RowPassing: Debug + Send + Sync + Sized + 'static {
 
     /// The order in which the rows of the input have to come.
     fn required_order(&self, _: &Arc<dyn ExecutionPlan>) -> Option<OrderingRequirements> {
+        None
+    }
+
+    /// A filter that is tightened while the plan runs, for the scans of the input.
+    fn dynamic_filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
         None
     }
 
@@ -142,16 +149,18 @@ impl<P: RowPassing> ExecutionPlan for PassedRows<P> {
 
     fn gather_filters_for_pushdown(
         &self,
-        _: FilterPushdownPhase,
+        phase: FilterPushdownPhase,
         filters: Vec<Arc<dyn PhysicalExpr>>,
         _: &ConfigOptions,
     ) -> Result<FilterDescription> {
-        if P::PASSES_FILTERS {
-            FilterDescription::from_children(filters, &self.children())
-        } else {
-            let unsupported = FilterDescription::all_unsupported(&filters, &self.children());
-            Ok(unsupported)
-        }
+        let passed = match P::PASSES_FILTERS {
+            true => ChildFilterDescription::from_child(&filters, &self.input)?,
+            false => ChildFilterDescription::all_unsupported(&filters),
+        };
+        let own = self.purpose.dynamic_filter();
+        let own = own.filter(|_| matches!(phase, FilterPushdownPhase::Post));
+        let own = own.into_iter().collect();
+        Ok(FilterDescription::new().with_child(passed.with_self_filters(own)))
     }
 
     fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {

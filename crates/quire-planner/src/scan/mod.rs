@@ -25,5 +25,5 @@ pub use provider::ColumnTableProvider;
 pub(crate) use pushable::is_total;
 pub(crate) use recorded_keys::{BuildKeyRecord, BuildKeyRecorder};
 pub use rows::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};
-pub(crate) use source::record_keys;
+pub(crate) use source::{has_static_filters, record_keys};
 pub(crate) use vector_aggregate::{VectorAggregateExec, vector_aggregate};

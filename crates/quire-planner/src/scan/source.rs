@@ -227,6 +227,13 @@ pub(crate) fn record_keys(
     record.into_iter().chain(below).collect()
 }
 
+/// Whether an operator is a scan with filters of the statement itself, or one that cannot be looked into.
+pub(crate) fn has_static_filters(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let source = plan.downcast_ref::<DataSourceExec>();
+    let scan = source.and_then(|source| source.data_source().downcast_ref::<ColumnScan>());
+    scan.is_none_or(|scan| scan.filters.iter().any(|filter| !is_dynamic(filter.expr())))
+}
+
 /// Whether a filter is one that an operator above tightens while the plan runs.
 fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
     filter.is::<DynamicFilterPhysicalExpr>() || snapshot_generation(filter) != 0

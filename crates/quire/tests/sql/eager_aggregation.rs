@@ -125,7 +125,7 @@ fn groups_do_not_depend_on_where_they_are_made() {
 #[test]
 fn groups_are_made_before_joins_where_that_costs_less() {
     let database = sides();
-    let mut connection = database.connect();
+    let mut connection = connected(&database, &["SET quire.late_dimensions = off"]);
     let many = "CREATE TABLE many AS SELECT i AS id, i * 7919 % 600 AS customer, CAST(i % 1000 * 0.25 AS DECIMAL(10,2)) AS price, \
            i % 8 * 0.1::double precision AS weight FROM generate_series(1, 2200000) AS g(i)";
     rows(&mut connection, many);

@@ -10,6 +10,7 @@ mod eager_aggregation;
 mod filters;
 mod hashed_groups;
 mod join_orders;
+mod late_dimensions;
 mod memory;
 mod merging;
 mod outer_joins;

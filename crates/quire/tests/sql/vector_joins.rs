@@ -1,6 +1,6 @@
 //! Hash joins by an index of ranks or of packed keys, beside those of DataFusion's operator and beside nested loops.
 
-use quire::Database;
+use quire::{Connection, Database};
 
 use crate::support::{Random, connected, database, explained, rows, sorted_rows};
 
@@ -321,4 +321,93 @@ fn divided_build_sides_give_what_whole_ones_give() {
     let k_count = |n: i64| (1..=20000_i64).filter(|i| i % 1000 == n).count();
     let expected: usize = n.map(k_count).sum();
     assert_eq!(rows(&mut connection, &sql), [[expected.to_string()]]);
+}
+
+/// A join whose build side is large and whose probe side turns out to be small: its build side is reduced by the keys of the other.
+#[test]
+fn keys_are_transferred_where_the_probe_side_is_small() {
+    let database = database();
+    let mut connection = database.connect();
+    for sql in [
+        "CREATE TABLE large AS SELECT i AS id, CASE WHEN i % 11 = 0 THEN NULL ELSE i * 7919 % 30000 END AS k, 'text ' || i % 25000 AS t, i % 7 AS r \
+         FROM generate_series(1, 30000) AS g(i)",
+        "CREATE TABLE facts AS SELECT i AS id, CASE WHEN i % 13 = 0 THEN NULL ELSE i * 104729 % 32000 END AS k, 'text ' || i % 26000 AS t, i % 400 AS day, \
+           i % 5 AS r FROM generate_series(1, 200000) AS g(i)",
+        "CREATE TABLE days AS SELECT i AS day, i % 100 AS week FROM generate_series(0, 399) AS g(i)",
+    ] {
+        rows(&mut connection, sql);
+    }
+    // Days of no week, of a few, and so many that there are more rows than are read early. How many is not known before.
+    let weeks = ["< -200", "< -96", "< -60", "< 100"];
+    let on = [
+        "l.k = f.k",
+        "l.t = f.t",
+        "l.k = f.k AND l.t = f.t",
+        "l.k = f.k AND l.r < f.r",
+    ];
+    let mut others = connected(&database, &["SET quire.vector_joins = off"]);
+    let mut vectors = [
+        connected(&database, &["SET quire.build_sides = off"]),
+        connected(
+            &database,
+            &["SET quire.build_sides = off", "SET threads = 1"],
+        ),
+        connected(
+            &database,
+            &[
+                "SET quire.build_sides = off",
+                "SET threads = 3",
+                "SET batch_rows = 100",
+            ],
+        ),
+        connected(
+            &database,
+            &[
+                "SET quire.build_sides = off",
+                "SET quire.transferred_keys = off",
+            ],
+        ),
+    ];
+    let mut transferred = 0;
+    for week in weeks {
+        for on in on {
+            let sales = format!(
+                "(SELECT f.* FROM facts AS f JOIN days AS d ON f.day = d.day WHERE abs(d.week) - 99 {week}) AS f"
+            );
+            for sql in [
+                format!("SELECT f.*, l.id FROM {sales} LEFT JOIN large AS l ON {on}"),
+                format!("SELECT f.*, l.id FROM {sales} JOIN large AS l ON {on}"),
+                format!(
+                    "SELECT f.* FROM {sales} WHERE NOT EXISTS (SELECT 1 FROM large AS l WHERE {on})"
+                ),
+                format!(
+                    "SELECT f.* FROM {sales} WHERE f.r = 1 OR EXISTS (SELECT 1 FROM large AS l WHERE {on})"
+                ),
+                format!(
+                    "SELECT count(*), count(l.id), min(l.t) FROM {sales} FULL JOIN large AS l ON {on}"
+                ),
+            ] {
+                let expected = sorted_rows(&mut others, &sql);
+                for connection in &mut vectors {
+                    assert!(sorted_rows(connection, &sql) == expected, "{sql}");
+                }
+                transferred +=
+                    usize::from(explained(&mut vectors[0], "", &sql).contains("transferred keys"));
+            }
+        }
+    }
+    assert!(transferred >= 50, "{transferred} of 80");
+    let few = "SELECT f.*, l.id FROM facts AS f JOIN days AS d ON f.day = d.day LEFT JOIN large AS l ON l.k = f.k WHERE abs(d.week) < 3";
+    let build_rows = |connection: &mut Connection| {
+        let plan = explained(connection, "ANALYZE", few);
+        let counts = plan.split(" build input rows").map(|before| {
+            let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next();
+            digits
+                .and_then(|digits| digits.parse::<u64>().ok())
+                .unwrap_or(0)
+        });
+        counts.max().unwrap()
+    };
+    assert!(build_rows(&mut vectors[0]) < 8_000);
+    assert_eq!(build_rows(&mut vectors[3]), 30_000);
 }

@@ -169,8 +169,8 @@ pub(in crate::optimize) fn never_fails(
     })
 }
 
-/// Whether a sum of `summed` values never overflows. Sums of floats are excluded: they are computed exactly and rounded once, which a sum of
-/// rounded sums is not.
+/// Whether a sum of `summed` values never overflows. Sums of floats are excluded: they may become infinite, and each sum of sums would be rounded
+/// in another way.
 fn can_be_summed(summed: &Expr, input: &LogicalPlan, sum: &DataType) -> Result<bool> {
     let values = summed.get_type(input.schema())?;
     Ok(match sum {

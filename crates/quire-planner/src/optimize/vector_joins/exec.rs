@@ -13,9 +13,11 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt, stream};
 
 use super::build_side::{BuildMetrics, BuildPart, IndexedBuildSide};
+use super::early_probe::EarlyProbe;
 use super::join_index::JoinKeys;
 use super::join_shape::JoinShape;
 use super::probe::{JoinProbe, ProbeMetrics};
+use super::transferred_keys::TransferredKeys;
 use crate::optimize::join_stand_in::{JoinStandIn, JoinStandInExec};
 use crate::optimize::shared_task::SharedTask;
 
@@ -27,16 +29,34 @@ pub(in crate::optimize) struct VectorJoin {
     keys: JoinKeys,
     /// One build side for all partitions, or one for each.
     builds: Vec<SharedTask<Arc<IndexedBuildSide>>>,
+    /// Of a join whose probe side begins first.
+    transferred: Option<TransferredKeys>,
+    early: SharedTask<Arc<EarlyProbe>>,
 }
 
 impl VectorJoin {
     pub(super) fn new(join: HashJoinExec, keys: JoinKeys) -> Self {
         let left = join.left().properties().partitioning.partition_count();
         Self {
+            transferred: TransferredKeys::of(&join),
+            early: SharedTask::default(),
             join: Arc::new(join),
             keys,
             builds: (0..left).map(|_| SharedTask::default()).collect(),
         }
+    }
+
+    /// The first rows of the probe side, if they are read before the build side.
+    fn early_probe(
+        &self,
+        context: &Arc<TaskContext>,
+    ) -> Option<BoxFuture<'static, Result<Arc<EarlyProbe>>>> {
+        let rows_max = self.transferred.as_ref()?.early_rows_max;
+        Some(self.early.result(|| {
+            let probe = Arc::clone(self.join.right());
+            let read = EarlyProbe::read(probe, rows_max, Arc::clone(context));
+            read.map(|rows| rows.map(Arc::new))
+        }))
     }
 
     /// The build side of a partition. Where all have the same, the first call has it read.
@@ -61,8 +81,15 @@ impl VectorJoin {
         Ok(build.result(|| {
             let metrics = BuildMetrics::new(metrics, partition);
             let (join, keys) = (Arc::clone(&self.join), self.keys.clone());
-            let read = IndexedBuildSide::read(join, part, keys, metrics, Arc::clone(context));
-            read.map(|side| side.map(Arc::new))
+            let (transferred, early) = (self.transferred.clone(), self.early_probe(context));
+            let context = Arc::clone(context);
+            async move {
+                if let (Some(transferred), Some(early)) = (transferred, early) {
+                    transferred.publish(&join, keys.clone(), &*early.await?, &context)?;
+                }
+                let side = IndexedBuildSide::read(join, part, keys, metrics, context).await?;
+                Ok(Arc::new(side))
+            }
         }))
     }
 }
@@ -101,6 +128,7 @@ impl JoinStandIn for VectorJoin {
         let shape = Arc::new(JoinShape::of(&self.join));
         let schema = Arc::clone(&shape.schema);
         let right = Arc::clone(self.join.right());
+        let early = self.early_probe(&context);
         let output = BaselineMetrics::new(metrics, partition);
         let probe_metrics = ProbeMetrics {
             elapsed: output.elapsed_compute().clone(),
@@ -109,7 +137,10 @@ impl JoinStandIn for VectorJoin {
         let rows = async move {
             let build = build.await?;
             // The scans of the probe side see the filter that the build side has left.
-            let rows = right.execute(partition, Arc::clone(&context))?;
+            let rows = match early {
+                Some(early) => early.await?.take(partition)?,
+                None => right.execute(partition, Arc::clone(&context))?,
+            };
             // The stream is dropped, not left unopened: what divides rows among partitions would keep those of this one.
             if build.empties(shape.kind) {
                 let nothing = EmptyRecordBatchStream::new(Arc::clone(&shape.schema));

@@ -12,6 +12,7 @@
 //! What stays DataFusion's: joins with keys of types that are not packed ([`super::packed_keys`]).
 
 mod build_side;
+mod early_probe;
 mod exec;
 mod join_index;
 mod join_shape;
@@ -20,6 +21,7 @@ mod matched_rows;
 mod probe;
 mod probe_rows;
 mod pushed_filter;
+mod transferred_keys;
 
 use std::sync::Arc;
 
@@ -29,6 +31,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 
 pub(super) use exec::VectorHashJoinExec;
+pub(super) use transferred_keys::rule as rule_of_transfer;
 
 use exec::VectorJoin;
 use join_index::JoinKeys;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use datafusion::arrow::compute::{filter, is_not_null};
 use datafusion::arrow::datatypes::{DataType, Schema};
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::execution::TaskContext;
 use datafusion::functions_aggregate::min_max::{MaxAccumulator, MinAccumulator};
 use datafusion::logical_expr::{Accumulator, ColumnarValue, Operator};
@@ -44,26 +44,34 @@ pub(super) fn push_filter(
         return internal_err!("a join makes a filter of {pushed}");
     };
     let keys: Vec<_> = join.on().iter().map(|(_, key)| Arc::clone(key)).collect();
-    let known = if index.key_count == 0 {
-        lit(false)
-    } else {
-        let membership = membership(join, &keys, index, values, context)?;
-        let bounds = keys
-            .iter()
-            .zip(values)
-            .map(|(key, values)| between(key, values));
-        bounds.rev().try_fold(membership, |all, bounds| {
-            Ok::<_, DataFusionError>(and(bounds?, all))
-        })?
+    let known = match index.key_count {
+        0 => lit(false),
+        _ => known_keys(&keys, &join.right().schema(), index, values, context)?,
     };
     pushed.update(known)?;
     pushed.mark_complete();
     Ok(())
 }
 
-fn membership(
-    join: &HashJoinExec,
+/// Whether `keys`, of rows of this schema, are among the keys of the index, which has those of `values`.
+pub(super) fn known_keys(
     keys: &[Arc<dyn PhysicalExpr>],
+    schema: &Schema,
+    index: &Arc<JoinIndex>,
+    values: &[ArrayRef],
+    context: &TaskContext,
+) -> Result<Arc<dyn PhysicalExpr>> {
+    let membership = membership(keys, schema, index, values, context)?;
+    let bounds = keys.iter().zip(values);
+    let bounds = bounds.map(|(key, values)| between(key, values));
+    bounds
+        .rev()
+        .try_fold(membership, |all, bounds| Ok(and(bounds?, all)))
+}
+
+fn membership(
+    keys: &[Arc<dyn PhysicalExpr>],
+    schema: &Schema,
     index: &Arc<JoinIndex>,
     values: &[ArrayRef],
     context: &TaskContext,
@@ -74,8 +82,7 @@ fn membership(
         && values.get_array_memory_size() <= options.hash_join_inlist_pushdown_max_size
     {
         let known = filter(values, &is_not_null(values)?)?;
-        let schema = join.right().schema();
-        let list = InListExpr::try_new_from_array(Arc::clone(key), known, false, &schema)?;
+        let list = InListExpr::try_new_from_array(Arc::clone(key), known, false, schema)?;
         return Ok(Arc::new(list));
     }
     Ok(Arc::new(KeyLookup {
