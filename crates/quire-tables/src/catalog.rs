@@ -1,7 +1,7 @@
 //! The tables, views and sequences of one state of the database, in memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use arrow_schema::SchemaRef;
 use quire_codec::Corrupt;
@@ -21,7 +21,6 @@ use crate::delta::has_change_trees;
 use crate::error::{DefinitionError, EngineError};
 use crate::pages::PageSource;
 use crate::rows::{RowParts, is_referenced};
-use crate::unique_columns::UniqueColumns;
 
 /// All tables, views and sequences, by name. Cheap to clone: a write transaction changes its own copy.
 #[derive(Clone)]
@@ -69,7 +68,8 @@ pub(crate) struct TableState {
     pub(crate) root: TableRoot,
     pub(crate) row_count: u64,
     pub(crate) row_groups: Vec<Arc<RowGroupEntry>>,
-    pub(crate) unique_columns: UniqueColumns,
+    /// What has been proved or refuted of columns, by their place: see [`ColumnTable::is_unique`](crate::ColumnTable::is_unique).
+    pub(crate) unique_columns: Mutex<BTreeMap<usize, bool>>,
 }
 
 /// A row group of a table, shared by all states of the table that have it.
@@ -527,7 +527,7 @@ impl TableState {
             root,
             row_count,
             row_groups,
-            unique_columns: UniqueColumns::default(),
+            unique_columns: Mutex::default(),
         }
     }
 }

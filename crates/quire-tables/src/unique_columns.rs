@@ -5,9 +5,8 @@
 //! a nanosecond for each row, and is made for columns whose statistics let one expect it to succeed. It holds for the row groups of one state of the
 //! table, which never change; a row in the delta voids it.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type};
@@ -25,10 +24,6 @@ const BITS_PER_VALUE_MAX: u64 = 16;
 /// A sketch of distinct values is right within some percent.
 const DISTINCT_SHARE_MIN: f64 = 0.9;
 
-/// What has been proved or refuted of the columns of one state of a table.
-#[derive(Default)]
-pub(crate) struct UniqueColumns(Mutex<BTreeMap<usize, bool>>);
-
 impl ColumnTable {
     /// Whether a column of 16, 32 or 64-bit integers is known to hold no value twice, NULL aside. The first call reads the column.
     ///
@@ -38,7 +33,7 @@ impl ColumnTable {
         if self.is_changed()? {
             return Ok(false);
         }
-        let UniqueColumns(known) = &self.state().unique_columns;
+        let known = &self.state().unique_columns;
         let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(is_unique) = known().get(&column) {
             return Ok(*is_unique);

@@ -103,6 +103,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "row_half",
             "table",
             "scan",
+            "unique_columns",
             "append",
             "samples",
             "snapshot",

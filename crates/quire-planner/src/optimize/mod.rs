@@ -301,7 +301,14 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
     ] {
         bounded::insert_before(&mut rules, CHECKING_RULE, rule);
     }
-    for rule in [
+    let own = own_operators(holding).into_iter();
+    rules.extend(own.map(|rule| Arc::new(rule) as _));
+    rules
+}
+
+/// The rules that put operators of ours in the place of DataFusion's, which come last.
+fn own_operators(holding: Holding) -> Vec<OwnRule> {
+    vec![
         OwnRule::of_operators("whole_merges", |plan| Ok(whole_merges::whole_merge(plan))),
         OwnRule::of_plans("ordered_results", ordered_results::ordered_results),
         OwnRule::of_operators("recorded_keys", recorded_keys::with_records)
@@ -326,10 +333,7 @@ pub fn physical_rules(holding: Holding) -> Vec<Arc<dyn PhysicalOptimizerRule + S
         vector_joins::rule_of_not_in(),
         // Behind all that look for sorts.
         vector_sorts::rule(),
-    ] {
-        rules.push(Arc::new(rule));
-    }
-    rules
+    ]
 }
 
 /// Puts a rule `places` behind the place of the one called `name`.

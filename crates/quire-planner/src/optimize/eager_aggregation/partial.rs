@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType};
-use datafusion::common::{Column, Result};
+use datafusion::common::{Column, DFSchema, Result};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{AggregateUDF, Expr, ExprSchemable, LogicalPlan, lit, when};
@@ -62,39 +62,8 @@ impl PartialAggregate {
         {
             return Ok(None);
         }
-        let partial =
-            |part: &str| Column::new_unqualified(format!("__partial_{place}{part} {shown}"));
-        let of_one = |merging: Arc<AggregateUDF>| {
-            let partial = partial("");
-            let call = expression.clone().alias(partial.name.clone());
-            (vec![call], merging.call(vec![Expr::Column(partial)]))
-        };
-        let (calls, merge) = match name {
-            "min" | "max" => of_one(Arc::clone(&function.func)),
-            "count" => of_one(sum_of_sums()),
-            "avg" => {
-                let named = |(part, udaf): (&str, Arc<AggregateUDF>)| {
-                    let call = AggregateFunction {
-                        func: udaf,
-                        params: params.clone(),
-                    };
-                    Expr::AggregateFunction(call).alias(partial(part).name)
-                };
-                let sum = Arc::new(AggregateUDF::from(CheckedSum::wide()));
-                let calls = [("_count", count_udaf()), ("_sum", sum)].map(named);
-                let merging = MergedAverage::new(expression.get_type(side)?);
-                let parts = ["_count", "_sum"].map(|part| Expr::Column(partial(part)));
-                (
-                    calls.to_vec(),
-                    AggregateUDF::from(merging).call(parts.to_vec()),
-                )
-            }
-            _ if function.func.inner().is::<CheckedSum>()
-                && !expression.get_type(side)?.is_floating() =>
-            {
-                of_one(sum_of_sums())
-            }
-            _ => return Ok(None),
+        let Some((calls, merge)) = split(&function, &format!("{place} {shown}"), side)? else {
+            return Ok(None);
         };
         Ok(Some(Self::OfSide {
             calls,
@@ -138,6 +107,52 @@ impl PartialAggregate {
             _ => Ok(merged),
         }
     }
+}
+
+/// The calls below the join, whose columns have names of their own, and the one above it that merges them. `None` if partial results cannot be merged.
+fn split(
+    function: &AggregateFunction,
+    name: &str,
+    side: &DFSchema,
+) -> Result<Option<(Vec<Expr>, Expr)>> {
+    let expression = || Expr::AggregateFunction(function.clone());
+    let merging = match function.func.name() {
+        "min" | "max" => Arc::clone(&function.func),
+        "count" => sum_of_sums(),
+        "avg" => return split_average(function, name, side).map(Some),
+        _ if function.func.inner().is::<CheckedSum>()
+            && !expression().get_type(side)?.is_floating() =>
+        {
+            sum_of_sums()
+        }
+        _ => return Ok(None),
+    };
+    let partial = Column::new_unqualified(format!("__partial_{name}"));
+    let call = expression().alias(partial.name.clone());
+    Ok(Some((
+        vec![call],
+        merging.call(vec![Expr::Column(partial)]),
+    )))
+}
+
+/// A mean as a count and a sum.
+fn split_average(
+    function: &AggregateFunction,
+    name: &str,
+    side: &DFSchema,
+) -> Result<(Vec<Expr>, Expr)> {
+    let mean = Expr::AggregateFunction(function.clone()).get_type(side)?;
+    let sum = Arc::new(AggregateUDF::from(CheckedSum::wide()));
+    let partial = |func: Arc<AggregateUDF>, part: &str| {
+        let params = function.params.clone();
+        let call = Expr::AggregateFunction(AggregateFunction { func, params });
+        let column = Column::new_unqualified(format!("__partial_{part}_{name}"));
+        (call.alias(column.name.clone()), Expr::Column(column))
+    };
+    let (counting, count) = partial(count_udaf(), "count");
+    let (summing, sum) = partial(sum, "sum");
+    let merging = AggregateUDF::from(MergedAverage::new(mean));
+    Ok((vec![counting, summing], merging.call(vec![count, sum])))
 }
 
 /// Adds up partial sums and counts without changing their type.

@@ -30,7 +30,6 @@ use super::join_index::{JoinIndex, JoinKeys};
 use super::pushed_filter::known_keys;
 use crate::optimize::own_rule::OwnRule;
 use crate::optimize::passed_rows::{PassedRows, RowPassing};
-use crate::optimize::recorded_keys::RecordedKeys;
 use crate::optimize::row_sizes::RowSizes;
 use crate::scan::{BuildKeyRecorder, has_static_filters, record_keys};
 
@@ -154,12 +153,15 @@ impl TransferredKeys {
         (own.is_some() && filters.iter().any(is_own) && !is_reduced).then_some(transferred)
     }
 
+    /// Between it and the join may be operators with one input, as those that record keys are.
     fn below(build: &Arc<dyn ExecutionPlan>) -> Option<Self> {
-        if let Some(recorded) = build.downcast_ref::<PassedRows<RecordedKeys>>() {
-            return Self::below(&recorded.input);
+        match build.downcast_ref::<PassedRows<Self>>() {
+            Some(passed) => Some(passed.purpose.clone()),
+            None => match build.children().as_slice() {
+                [input] => Self::below(input),
+                _ => None,
+            },
         }
-        let passed = build.downcast_ref::<PassedRows<Self>>()?;
-        Some(passed.purpose.clone())
     }
 
     /// Makes the keys of the probe side known to the scans of the build side, if all of them are.
