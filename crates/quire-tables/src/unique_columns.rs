@@ -16,20 +16,26 @@ use arrow_schema::DataType;
 use crate::error::ScanError;
 use crate::scan::ScanOptions;
 use crate::table::ColumnTable;
+use crate::types::SqlType;
 
 /// More rows are not read for a proof: a statement's planning should not take longer than this many nanoseconds or so.
-const ROWS_MAX: u64 = 1 << 25;
-/// Bits of the bitmap for each value, at most.
-const BITS_PER_VALUE_MAX: u64 = 16;
+const ROWS_MAX: u64 = 1 << 24;
+/// Bits of the bitmap for each value, at most: it never takes more than 16 MiB.
+const BITS_PER_VALUE_MAX: u64 = 8;
 /// A sketch of distinct values is right within some percent.
 const DISTINCT_SHARE_MIN: f64 = 0.9;
 
 impl ColumnTable {
-    /// Whether a column of 16, 32 or 64-bit integers is known to hold no value twice, NULL aside. The first call reads the column.
+    /// Whether a column of 16, 32 or 64-bit integers is known to hold no value twice, NULL aside. The first call reads the column, as long as `goes_on`
+    /// says so, which is asked for each batch.
     ///
     /// # Errors
     /// Pages cannot be read or are damaged.
-    pub fn is_unique(self: &Arc<Self>, column: usize) -> Result<bool, ScanError> {
+    pub fn is_unique(
+        self: &Arc<Self>,
+        column: usize,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<bool, ScanError> {
         if self.is_changed()? {
             return Ok(false);
         }
@@ -39,9 +45,12 @@ impl ColumnTable {
             return Ok(*is_unique);
         }
         // Two statements may prove the same at once: neither waits for the other to read the column.
-        let is_unique = match self.dense_bounds(column) {
-            Some(bounds) => self.has_each_value_once(column, &bounds)?,
-            None => false,
+        let proved = match self.dense_bounds(column) {
+            Some(bounds) => self.has_each_value_once(column, &bounds, goes_on)?,
+            None => Some(false),
+        };
+        let Some(is_unique) = proved else {
+            return Ok(false);
         };
         known().insert(column, is_unique);
         Ok(is_unique)
@@ -49,6 +58,13 @@ impl ColumnTable {
 
     /// The bounds of a column that may be unique, if a bitmap of all values between them is small.
     fn dense_bounds(&self, column: usize) -> Option<RangeInclusive<i64>> {
+        let sql_type = self.definition().columns.get(column)?.sql_type;
+        if !matches!(
+            sql_type,
+            SqlType::SmallInt | SqlType::Integer | SqlType::BigInt
+        ) {
+            return None;
+        }
         let bounds = self.integer_bounds(column)?;
         let known = self.statistics(column)?;
         let value_count = self.stored_row_count().checked_sub(known.null_count)?;
@@ -60,11 +76,13 @@ impl ColumnTable {
         (is_likely && is_small).then_some(bounds)
     }
 
+    /// `None` if it was not to go on.
     fn has_each_value_once(
         self: &Arc<Self>,
         column: usize,
         bounds: &RangeInclusive<i64>,
-    ) -> Result<bool, ScanError> {
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<bool>, ScanError> {
         let scan = self.scan(ScanOptions {
             projection: vec![column],
             ..ScanOptions::default()
@@ -72,6 +90,9 @@ impl ColumnTable {
         let mut reader = scan.reader();
         let mut seen = SeenValues::new(bounds);
         while let Some(batch) = reader.next()? {
+            if !goes_on() {
+                return Ok(None);
+            }
             let values = batch.column(0).as_ref();
             let is_new = match values.data_type() {
                 DataType::Int16 => seen.add_each_once::<Int16Type>(values),
@@ -80,10 +101,10 @@ impl ColumnTable {
                 _ => false,
             };
             if !is_new {
-                return Ok(false);
+                return Ok(Some(false));
             }
         }
-        Ok(true)
+        Ok(Some(true))
     }
 }
 

@@ -24,7 +24,7 @@ pub struct MergedAverage {
 }
 
 impl MergedAverage {
-    /// Of counts that are 64-bit integers, and sums that are 64-bit integers, for a `result` that is a double, or decimals.
+    /// Of counts, and of sums of integers for a `result` that is a double, or of decimals.
     pub fn new(result: DataType) -> Self {
         Self {
             result,
@@ -34,7 +34,14 @@ impl MergedAverage {
 }
 
 fn mean_of(fields: &[FieldRef], result: &FieldRef) -> Result<Mean> {
-    match fields.get(1..).and_then(|sums| Mean::of(sums, result)) {
+    let mean = match (fields, result.data_type()) {
+        // Sums of 64-bit integers have the type of decimals.
+        ([_, sum], DataType::Float64) if *sum.data_type() == DataType::Decimal128(38, 0) => {
+            Some(Mean::OfIntegers)
+        }
+        _ => fields.get(1..).and_then(|sums| Mean::of(sums, result)),
+    };
+    match mean {
         Some(mean) => Ok(mean),
         None => internal_err!("no mean is made of sums of {fields:?}"),
     }

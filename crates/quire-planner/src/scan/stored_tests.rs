@@ -51,6 +51,8 @@ pub(super) struct StoredColumns {
 struct RecordedColumn {
     /// Of the filter.
     expression_id: u64,
+    /// Of the key.
+    number: usize,
     column: usize,
     /// Whether the join has other keys.
     is_one_of_many: bool,
@@ -74,7 +76,7 @@ impl StoredColumns {
         }
     }
 
-    /// A record for one of the keys that a filter compares with columns, which is empty yet; `None` if no integers are stored for its column.
+    /// The record for one of the keys that a filter compares with columns, which is empty at first; `None` if no integers are stored for its column.
     pub(super) fn record(
         &self,
         filter: &Arc<dyn PhysicalExpr>,
@@ -94,10 +96,19 @@ impl StoredColumns {
         if bounds.end().abs_diff(*bounds.start()) >= range_max.max(INTEGERS_MAX) {
             return None;
         }
-        let record = Arc::new(BuildKeyRecord::new(bounds));
+        let expression_id = filter.expression_id()?;
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        // A plan that runs again, as a term of a recursion, records its keys anew.
+        let mut known = records
+            .iter()
+            .filter(|one| one.expression_id == expression_id);
+        if let Some(known) = known.find(|one| one.number == number) {
+            return Some(Arc::clone(&known.record));
+        }
+        let record = Arc::new(BuildKeyRecord::new(bounds));
         records.push(RecordedColumn {
-            expression_id: filter.expression_id()?,
+            expression_id,
+            number,
             column,
             is_one_of_many: keys.len() > 1,
             record: Arc::clone(&record),

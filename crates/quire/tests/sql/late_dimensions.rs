@@ -299,3 +299,77 @@ fn sums_are_early_only_where_they_cannot_overflow() {
         );
     }
 }
+
+/// NULL is not unique: all of its rows are one group.
+#[test]
+fn a_key_that_is_null_determines_nothing() {
+    let database = database();
+    let mut connection = database.connect();
+    for sql in [
+        "CREATE TABLE d AS SELECT i AS id, 'a' AS name FROM generate_series(1, 2) AS g(i)",
+        "CREATE TABLE f AS SELECT CASE WHEN i = 51 THEN 7 END AS u, 1 + i % 2 AS d, 1 AS x FROM generate_series(1, 51) AS g(i)",
+        "CREATE TABLE rf (k BIGINT PRIMARY KEY, u BIGINT UNIQUE, d BIGINT, x INTEGER) USING row",
+        "INSERT INTO rf SELECT i, CASE WHEN i = 51 THEN 7 END, 1 + i % 2, 1 FROM generate_series(1, 51) AS g(i)",
+    ] {
+        rows(&mut connection, sql);
+    }
+    for table in ["f", "rf"] {
+        for engine in ["auto", "tuple", "batch"] {
+            rows(&mut connection, &format!("SET engine = '{engine}'"));
+            let sql = format!(
+                "SELECT f.u, d.name, count(*), sum(f.x) FROM {table} AS f JOIN d ON f.d = d.id GROUP BY f.u, d.name ORDER BY 1"
+            );
+            let expected = [["7", "a", "1", "1"], ["NULL", "a", "50", "50"]];
+            assert_eq!(rows(&mut connection, &sql), expected, "{table}, {engine}");
+        }
+    }
+}
+
+/// Means of 64-bit integers, whose sums are decimals.
+#[test]
+fn means_of_large_integers_are_merged() {
+    let database = database();
+    let mut connection = database.connect();
+    for sql in [
+        "CREATE TABLE d AS SELECT i AS id, 'n' || i % 10 AS name FROM generate_series(1, 1000) AS g(i)",
+        "CREATE TABLE f AS SELECT 1 + i % 1000 AS d, i AS v FROM generate_series(1, 400000) AS g(i)",
+    ] {
+        rows(&mut connection, sql);
+    }
+    let sql = "SELECT d.name, avg(f.v) FROM f JOIN d ON f.d = d.id GROUP BY d.name ORDER BY 1";
+    assert_eq!(shape(&mut connection, sql), "twice");
+    let merged = rows(&mut connection, sql);
+    assert_eq!(merged.len(), 10);
+    // Names of 0 have the numbers 10, 20, … 1,000, so that the values are 9, 19, … 399,999.
+    assert_eq!(merged[0], ["n0", "200004.0"]);
+    rows(&mut connection, "SET quire.late_dimensions = off");
+    assert_eq!(rows(&mut connection, sql), merged);
+}
+
+/// A key is computed only of rows that the joins leave, if it may fail.
+#[test]
+fn keys_that_may_fail_are_computed_behind_the_joins() {
+    let database = database();
+    let mut connection = database.connect();
+    for sql in [
+        "CREATE TABLE f (k BIGINT PRIMARY KEY, d BIGINT, x BIGINT) USING row",
+        "INSERT INTO f SELECT i, 1 + i % 2, 1 FROM generate_series(1, 50) AS g(i)",
+        // There is no 99.
+        "INSERT INTO f VALUES (80, 99, 0)",
+        "CREATE TABLE d AS SELECT i AS id, 'a' AS name FROM generate_series(1, 2) AS g(i)",
+        "SET engine = 'batch'",
+    ] {
+        rows(&mut connection, sql);
+    }
+    for always in ["off", "on"] {
+        rows(
+            &mut connection,
+            &format!("SET quire.eager_aggregation_always = {always}"),
+        );
+        let sql = "SELECT f.d, 10 / f.x, d.name, count(*) FROM f JOIN d ON f.d = d.id GROUP BY f.d, 10 / f.x, d.name ORDER BY 1";
+        let expected = [["1", "10", "a", "25"], ["2", "10", "a", "25"]];
+        assert_eq!(rows(&mut connection, sql), expected);
+        let sql = "SELECT 10 / f.x, d.name, count(*) FROM f JOIN d ON f.d = d.id GROUP BY 10 / f.x, d.name";
+        assert_eq!(rows(&mut connection, sql), [["10", "a", "50"]]);
+    }
+}

@@ -411,3 +411,15 @@ fn keys_are_transferred_where_the_probe_side_is_small() {
     ];
     assert_eq!(build_rows(&off), 30_000);
 }
+
+/// Each round of a recursion has keys of its own.
+#[test]
+fn keys_are_transferred_in_each_round_of_a_recursion() {
+    let database = database();
+    let mut connection = database.connect();
+    let big =
+        "CREATE TABLE big AS SELECT i AS id, i * 3 AS nxt FROM generate_series(1, 100000) AS g(i)";
+    rows(&mut connection, big);
+    let sql = "WITH RECURSIVE r(n) AS (SELECT 5::bigint UNION ALL SELECT big.nxt FROM big JOIN r ON big.id = r.n) SELECT count(*), max(n) FROM r";
+    assert_eq!(rows(&mut connection, sql), [["11", "295245"]]);
+}

@@ -32,7 +32,7 @@ use quire_functions::QuireOptions;
 use super::group_dependencies;
 use super::switches::is_on;
 
-pub(super) use partial::{PartialAggregate, never_fails};
+pub(super) use partial::{PartialAggregate, expression_never_fails, never_fails};
 
 /// The rule.
 #[derive(Debug)]

@@ -167,7 +167,7 @@ pub(in crate::optimize) fn never_fails(
 ) -> Result<bool> {
     let (params, side) = (&call.params, input.schema().as_ref());
     let mut evaluated = params.args.iter().chain(params.filter.as_deref());
-    if !evaluated.all(|part| is_total(part, side) || is_bounded(part, input)) {
+    if !evaluated.all(|part| expression_never_fails(part, input)) {
         return Ok(false);
     }
     let result = || Expr::AggregateFunction(call.clone()).get_type(side);
@@ -182,6 +182,11 @@ pub(in crate::optimize) fn never_fails(
         }
         _ => false,
     })
+}
+
+/// The same of an expression.
+pub(in crate::optimize) fn expression_never_fails(part: &Expr, input: &LogicalPlan) -> bool {
+    is_total(part, input.schema()) || is_bounded(part, input)
 }
 
 /// Whether a sum of `summed` values never overflows. Sums of floats are excluded: they may become infinite, and each sum of sums would be rounded

@@ -6,8 +6,9 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Aggregate, Expr, GroupingSet, LogicalPlan};
+use quire_error::interruption::Interruption;
 
-use super::unique::{is_unique, is_whole_table};
+use super::unique::{has_no_null, is_unique, is_whole_table};
 use crate::optimize::join_order::{EqualityClass, InputSet, JoinGraph};
 
 /// The parts of the aggregate, in terms of the columns of the inputs.
@@ -22,6 +23,8 @@ pub(super) struct GroupedTree<'p> {
     pub(super) has_sets: bool,
     /// What the calls, conditions and semi joins read.
     fixed_inputs: InputSet,
+    /// Of the statement, for proofs.
+    interruption: Interruption,
 }
 
 /// An input that is joined above the groups.
@@ -34,7 +37,7 @@ pub(super) struct Dimension {
 
 impl<'p> GroupedTree<'p> {
     /// `None` if there is no tree, no key, or something that has to be computed in its place.
-    pub(super) fn of(aggregate: &'p Aggregate) -> Result<Option<Self>> {
+    pub(super) fn of(aggregate: &'p Aggregate, interruption: Interruption) -> Result<Option<Self>> {
         let keys = keys_once(&aggregate.group_expr);
         let is_set = |key: &Expr| matches!(key, Expr::GroupingSet(_));
         let has_sets = aggregate.group_expr.iter().any(is_set);
@@ -58,6 +61,7 @@ impl<'p> GroupedTree<'p> {
             calls,
             has_sets,
             fixed_inputs: 0,
+            interruption,
         };
         tree.fixed_inputs = tree.read_in_place();
         Ok(Some(tree))
@@ -83,7 +87,7 @@ impl<'p> GroupedTree<'p> {
     }
 
     /// The columns that have one value in each group: the keys, what equals them, and the columns of each row that one of them is unique to.
-    pub(super) fn determined_columns(&self) -> Result<HashSet<Column>> {
+    pub(super) fn determined_columns(&self) -> HashSet<Column> {
         let keys = self.keys_over_inputs.iter();
         let columns = keys.filter_map(Expr::try_as_col).cloned();
         let mut determined: HashSet<Column> = columns.collect();
@@ -95,26 +99,41 @@ impl<'p> GroupedTree<'p> {
                     determined.extend(members().cloned());
                 }
             }
-            let Some(place) = position(&open, |input| has_unique_of(input, &determined))? else {
-                return Ok(determined);
+            let is_determined = |input: &&LogicalPlan| self.has_key_among(input, &determined);
+            let Some(place) = open.iter().position(is_determined) else {
+                return determined;
             };
             determined.extend(open.swap_remove(place).schema().columns());
         }
     }
 
+    /// Whether one of the columns tells the rows of an input apart. NULL is one group, whatever number of rows has it, and matches no row of a join.
+    fn has_key_among(&self, input: &LogicalPlan, columns: &HashSet<Column>) -> bool {
+        let is_joined = |column: &Column| {
+            let mut members = self.graph.classes.iter().flat_map(|class| &class.members);
+            members.any(|(_, member)| member.try_as_col() == Some(column))
+        };
+        let own = input.schema().columns().into_iter();
+        let mut own = own.filter(|column| columns.contains(column));
+        own.any(|column| {
+            is_unique(input, &column, &self.interruption)
+                && (is_joined(&column) || has_no_null(input, &column))
+        })
+    }
+
     /// The dimensions, those first that may be joined last. `may_leave` says whether the groups may do without what is determined by a column.
-    pub(super) fn dimensions(&self, may_leave: impl Fn(&Column) -> bool) -> Result<Vec<Dimension>> {
+    pub(super) fn dimensions(&self, may_leave: impl Fn(&Column) -> bool) -> Vec<Dimension> {
         let mut left: InputSet = self.graph.current.inputs();
         let mut found = Vec::new();
         loop {
             let mut next = None;
             for input in 0..self.graph.inputs.len() {
                 if left & 1 << input != 0 && next.is_none() {
-                    next = self.dimension(input, left, &may_leave)?;
+                    next = self.dimension(input, left, &may_leave);
                 }
             }
             let Some(dimension) = next else {
-                return Ok(found);
+                return found;
             };
             left &= !(1 << dimension.input);
             found.push(dimension);
@@ -127,10 +146,10 @@ impl<'p> GroupedTree<'p> {
         input: usize,
         left: InputSet,
         may_leave: impl Fn(&Column) -> bool,
-    ) -> Result<Option<Dimension>> {
+    ) -> Option<Dimension> {
         let plan = &self.graph.inputs[input];
         if self.fixed_inputs & 1 << input != 0 || !is_whole_table(plan) {
-            return Ok(None);
+            return None;
         }
         let others = left & !(1 << input);
         let connects = |class: &&EqualityClass| {
@@ -138,7 +157,7 @@ impl<'p> GroupedTree<'p> {
         };
         let mut connecting = self.graph.classes.iter().filter(connects);
         let (Some(class), None) = (connecting.next(), connecting.next()) else {
-            return Ok(None);
+            return None;
         };
         let members = |inputs: InputSet| {
             let members = class.members.iter();
@@ -147,20 +166,17 @@ impl<'p> GroupedTree<'p> {
         };
         let mut own = members(1 << input);
         let (Some(Some(own_key)), None) = (own.next(), own.next()) else {
-            return Ok(None);
+            return None;
         };
-        let Some(Some(key)) = members(others).next() else {
-            return Ok(None);
-        };
+        let key = members(others).next()??;
         let has_one_type = self.type_of(key) == self.type_of(own_key);
-        if !has_one_type || !may_leave(key) || !is_unique(plan, own_key)? {
-            return Ok(None);
-        }
-        Ok(Some(Dimension {
+        let is_dimension =
+            has_one_type && may_leave(key) && is_unique(plan, own_key, &self.interruption);
+        is_dimension.then(|| Dimension {
             input,
             key: key.clone(),
             own_key: own_key.clone(),
-        }))
+        })
     }
 
     fn type_of(&self, column: &Column) -> Option<&DataType> {
@@ -170,25 +186,6 @@ impl<'p> GroupedTree<'p> {
             Some(input.schema().field(place).data_type())
         })
     }
-}
-
-/// The place of the first for which `is_it` holds.
-fn position<T>(all: &[T], is_it: impl Fn(&T) -> Result<bool>) -> Result<Option<usize>> {
-    for (place, one) in all.iter().enumerate() {
-        if is_it(one)? {
-            return Ok(Some(place));
-        }
-    }
-    Ok(None)
-}
-
-fn has_unique_of(input: &LogicalPlan, columns: &HashSet<Column>) -> Result<bool> {
-    for column in input.schema().columns() {
-        if columns.contains(&column) && is_unique(input, &column)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// The keys of groups, those of grouping sets once each.

@@ -23,6 +23,7 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{Aggregate, LogicalPlan};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use quire_error::interruption::Interruption;
 use quire_functions::QuireOptions;
 
 use super::switches::is_on;
@@ -55,25 +56,31 @@ impl OptimizerRule for LateDimensions {
         }
         let ours = options.extensions.get::<QuireOptions>();
         let is_always = ours.is_some_and(|ours| ours.eager_aggregation_always);
-        Ok(match grouped_early(aggregate, is_always)? {
-            Some(replaced) => Transformed::yes(replaced),
-            None => Transformed::no(plan),
-        })
+        Ok(
+            match grouped_early(aggregate, is_always, Interruption::of(&options))? {
+                Some(replaced) => Transformed::yes(replaced),
+                None => Transformed::no(plan),
+            },
+        )
     }
 }
 
-fn grouped_early(aggregate: &Aggregate, is_always: bool) -> Result<Option<LogicalPlan>> {
-    let Some(tree) = GroupedTree::of(aggregate)? else {
+fn grouped_early(
+    aggregate: &Aggregate,
+    is_always: bool,
+    interruption: Interruption,
+) -> Result<Option<LogicalPlan>> {
+    let Some(tree) = GroupedTree::of(aggregate, interruption)? else {
         return Ok(None);
     };
-    let determined = tree.determined_columns()?;
-    let late = tree.dimensions(|key| determined.contains(key))?;
-    if !late.is_empty() && !tree.has_sets {
-        return tree.grouped_below(&late, &determined);
+    let all = tree.dimensions(|_| true);
+    if all.is_empty() {
+        return Ok(None);
     }
-    let late = tree.dimensions(|_| true)?;
-    match late.is_empty() {
-        true => Ok(None),
-        false => tree.grouped_twice(&late, is_always),
+    let determined = tree.determined_columns();
+    let late = tree.dimensions(|key| determined.contains(key));
+    match late.is_empty() || tree.has_sets {
+        true => tree.grouped_twice(&all, is_always),
+        false => tree.grouped_below(&late, &determined),
     }
 }

@@ -9,8 +9,8 @@ use datafusion::logical_expr::{Expr, ExprSchemable, Join, LogicalPlan, Projectio
 
 use super::grouped_tree::{Dimension, GroupedTree};
 use crate::optimize::eager_aggregation::{
-    PartialAggregate, grouped, has_same_types, is_grouped, is_same_where_equal, named,
-    named_as_before, never_fails,
+    PartialAggregate, expression_never_fails, grouped, has_same_types, is_grouped,
+    is_same_where_equal, named, named_as_before, never_fails,
 };
 use crate::optimize::join_order::{InputSet, estimate, joined};
 
@@ -56,11 +56,9 @@ impl GroupedTree<'_> {
             }
             calls.push(call.alias(format!("__below_{place}")));
         }
-        if !keys
-            .below
-            .iter()
-            .all(|key| is_key(key) || is_determined(key))
-        {
+        let is_placed =
+            |key: &Expr| (is_key(key) || is_determined(key)) && expression_never_fails(key, &rest);
+        if !keys.below.iter().all(is_placed) {
             return Ok(None);
         }
         let call_count = calls.len();
@@ -95,6 +93,10 @@ impl GroupedTree<'_> {
             || partials.is_empty()
             || !partials.iter().all(PartialAggregate::is_of_side)
             || !types.iter().all(is_same_where_equal)
+            || !keys
+                .below
+                .iter()
+                .all(|key| expression_never_fails(key, &rest))
             || !(is_always || is_reduced(&rest, &keys.below))
         {
             return Ok(None);

@@ -10,7 +10,9 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::common::{Result, internal_datafusion_err, internal_err};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::memory_pool::{
+    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
+};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
@@ -20,11 +22,17 @@ use futures::future::{Either, select};
 use futures::{FutureExt, StreamExt, stream};
 use tokio::sync::watch;
 
+/// Bytes of early rows at most, and no more than one part of so many of the memory: the build side needs it, too.
+const BYTES_MAX: usize = 64 << 20;
+const POOL_SHARES: usize = 16;
+
 /// The rows of all partitions, each to be taken once.
 pub(super) struct EarlyProbe {
     schema: SchemaRef,
     partitions: Mutex<Vec<Option<EarlyRows>>>,
     is_whole: bool,
+    /// For what is made of the keys.
+    reservation: MemoryReservation,
 }
 
 struct EarlyRows {
@@ -34,20 +42,34 @@ struct EarlyRows {
     reservation: MemoryReservation,
 }
 
-/// How many more rows all partitions may read, and whether they have come to that.
+/// How much more all partitions may read, and whether they have come to that.
 struct EarlyLimit {
     rows_left: AtomicUsize,
+    bytes_left: AtomicUsize,
     is_over: watch::Sender<bool>,
 }
 
 impl EarlyLimit {
+    fn new(rows_max: usize, pool: &Arc<dyn MemoryPool>) -> Self {
+        let bytes_max = match pool.memory_limit() {
+            MemoryLimit::Finite(bytes) => BYTES_MAX.min(bytes / POOL_SHARES),
+            _ => BYTES_MAX,
+        };
+        Self {
+            rows_left: AtomicUsize::new(rows_max),
+            bytes_left: AtomicUsize::new(bytes_max),
+            is_over: watch::Sender::new(false),
+        }
+    }
+
     /// Whether these rows were within the limit.
-    fn take(&self, rows: usize) -> bool {
-        let take = |left: usize| left.checked_sub(rows);
-        let taken = self
-            .rows_left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        taken.is_ok()
+    fn take(&self, rows: usize, bytes: usize) -> bool {
+        let taken = |left: &AtomicUsize, part: usize| {
+            let take = |left: usize| left.checked_sub(part);
+            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+                .is_ok()
+        };
+        taken(&self.rows_left, rows) && taken(&self.bytes_left, bytes)
     }
 
     fn end(&self) {
@@ -62,15 +84,11 @@ impl EarlyProbe {
         rows_max: usize,
         context: Arc<TaskContext>,
     ) -> Result<Self> {
-        let limit = Arc::new(EarlyLimit {
-            rows_left: AtomicUsize::new(rows_max),
-            is_over: watch::Sender::new(false),
-        });
+        let limit = Arc::new(EarlyLimit::new(rows_max, context.memory_pool()));
         let partitions = 0..probe.properties().partitioning.partition_count();
         let tasks = partitions.map(|partition| {
             let rows = probe.execute(partition, Arc::clone(&context))?;
-            let consumer = MemoryConsumer::new("early rows of a join");
-            let reservation = consumer.register(context.memory_pool());
+            let reservation = reservation_of(&context);
             let read = EarlyRows::read(rows, Arc::clone(&limit), reservation);
             Ok(SpawnedTask::spawn(read))
         });
@@ -88,7 +106,13 @@ impl EarlyProbe {
             schema: probe.schema(),
             is_whole: partitions.iter().flatten().all(is_whole),
             partitions: Mutex::new(partitions),
+            reservation: reservation_of(&context),
         })
+    }
+
+    /// Whether there is memory for so many bytes, which are held as long as the rows are.
+    pub(super) fn reserve(&self, bytes: usize) -> bool {
+        self.reservation.try_grow(bytes).is_ok()
     }
 
     /// Whether these are all rows of the probe side.
@@ -152,6 +176,11 @@ impl EarlyProbe {
     }
 }
 
+fn reservation_of(context: &TaskContext) -> MemoryReservation {
+    let consumer = MemoryConsumer::new("early rows of a join");
+    consumer.register(context.memory_pool())
+}
+
 impl EarlyRows {
     async fn read(
         mut rows: SendableRecordBatchStream,
@@ -175,8 +204,9 @@ impl EarlyRows {
                 // A batch that is under way is not lost: the stream has it.
                 Either::Right(_) => break,
             };
-            let is_within = limit.take(next.num_rows())
-                && reservation.try_grow(counted.count_batch(&next)).is_ok();
+            let bytes = counted.count_batch(&next);
+            let is_within =
+                limit.take(next.num_rows(), bytes) && reservation.try_grow(bytes).is_ok();
             batches.push(next);
             if !is_within {
                 limit.end();

@@ -193,6 +193,9 @@ impl TransferredKeys {
         if row_count == 0 {
             return Ok(lit(false));
         }
+        if !probe.reserve(keys.index_bytes_max(row_count)) {
+            return Ok(lit(true));
+        }
         let id = self.filter.expression_id();
         for (number, values) in values.iter().enumerate() {
             let data_type = values.data_type();
