@@ -6,4 +6,5 @@ mod function;
 mod operators;
 mod translate;
 
+pub(crate) use operators::{checked_operator, operator_of};
 pub use translate::{ExpressionTranslator, OuterScope, Slots, parameter_number};

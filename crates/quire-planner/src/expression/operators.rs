@@ -34,7 +34,7 @@ pub(super) fn arithmetic(
     }
 }
 
-pub(super) fn checked_operator(name: &str) -> Option<Operator> {
+pub(crate) fn checked_operator(name: &str) -> Option<Operator> {
     Some(match name {
         "checked_add" => Operator::Add,
         "checked_subtract" => Operator::Subtract,
@@ -44,7 +44,7 @@ pub(super) fn checked_operator(name: &str) -> Option<Operator> {
     })
 }
 
-pub(super) fn operator_of(operator: Planned) -> Option<Operator> {
+pub(crate) fn operator_of(operator: Planned) -> Option<Operator> {
     Some(match operator {
         Planned::Plus => Operator::Add,
         Planned::Minus => Operator::Subtract,

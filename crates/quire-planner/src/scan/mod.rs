@@ -22,7 +22,7 @@ pub use announce::announce;
 pub use external::ExternalTableProvider;
 pub(crate) use memory_share::reserve_share;
 pub use provider::ColumnTableProvider;
-pub(crate) use pushable::is_total;
+pub(crate) use pushable::{is_total, is_total_where};
 pub(crate) use recorded_keys::{BuildKeyRecord, BuildKeyRecorder};
 pub use rows::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};
 pub(crate) use source::{has_static_filters, record_keys};

@@ -53,12 +53,23 @@ pub(super) fn is_pushable(filter: &Expr, schema: &Schema) -> bool {
 
 /// Whether evaluating `expr` cannot fail on any row.
 pub(crate) fn is_total(expr: &Expr, schema: &DFSchema) -> bool {
+    is_total_where(expr, schema, &|_| false)
+}
+
+/// The same, where of some parts more is known than their types tell.
+pub(crate) fn is_total_where(
+    expr: &Expr,
+    schema: &DFSchema,
+    is_known: &dyn Fn(&Expr) -> bool,
+) -> bool {
+    let is_total = |expr: &Expr| is_total_where(expr, schema, is_known);
     let all = |mut expressions: Box<dyn Iterator<Item = &Expr> + '_>| -> bool {
-        expressions.all(|expr| is_total(expr, schema))
+        expressions.all(is_total)
     };
     match expr {
+        known if is_known(known) => true,
         Expr::Column(_) | Expr::Literal(..) => true,
-        Expr::Alias(alias) => is_total(&alias.expr, schema),
+        Expr::Alias(alias) => is_total(&alias.expr),
         Expr::Not(inner)
         | Expr::IsNull(inner)
         | Expr::IsNotNull(inner)
@@ -67,17 +78,13 @@ pub(crate) fn is_total(expr: &Expr, schema: &DFSchema) -> bool {
         | Expr::IsFalse(inner)
         | Expr::IsNotFalse(inner)
         | Expr::IsUnknown(inner)
-        | Expr::IsNotUnknown(inner) => is_total(inner, schema),
+        | Expr::IsNotUnknown(inner) => is_total(inner),
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             is_total_operator(*op, expr, [left, right], schema) && all(boxed([left, right]))
         }
         Expr::Between(between) => all(boxed([&between.expr, &between.low, &between.high])),
-        Expr::InList(InList { expr, list, .. }) => {
-            is_total(expr, schema) && all(Box::new(list.iter()))
-        }
-        Expr::Like(like) => {
-            matches!(*like.pattern, Expr::Literal(..)) && is_total(&like.expr, schema)
-        }
+        Expr::InList(InList { expr, list, .. }) => is_total(expr) && all(Box::new(list.iter())),
+        Expr::Like(like) => matches!(*like.pattern, Expr::Literal(..)) && is_total(&like.expr),
         Expr::Case(case) => {
             let pairs = case
                 .when_then_expr
@@ -90,7 +97,7 @@ pub(crate) fn is_total(expr: &Expr, schema: &DFSchema) -> bool {
             let is_safe = expr
                 .get_type(schema)
                 .is_ok_and(|from| is_total_cast(&from, field.data_type()));
-            is_safe && is_total(expr, schema)
+            is_safe && is_total(expr)
         }
         Expr::ScalarFunction(function) => {
             is_total_function(function) && all(Box::new(function.args.iter()))

@@ -41,13 +41,14 @@ const KEYS: [&str; 12] = [
     "k.label",
 ];
 
-const CALLS: [&str; 14] = [
+const CALLS: [&str; 15] = [
     "count(*)",
     "count(s.rebate)",
     "sum(s.price)",
     "sum(s.pieces)",
     "sum(s.price * (1 - s.pieces))",
     "avg(s.pieces)",
+    "round(CAST(stddev(s.pieces) AS NUMERIC), 6)",
     "avg(s.price)",
     "avg(s.price) FILTER (WHERE s.rebate > 50)",
     "min(s.day)",
@@ -172,6 +173,10 @@ fn keys_have_to_determine_what_dimensions_are_joined_by() {
             "SELECT p.place, p.city, avg(s.price) FROM sales AS s JOIN places AS p ON p.place = s.place GROUP BY p.place, p.city",
             "below",
         ),
+        (
+            "SELECT i.item, i.name, stddev(s.pieces), avg(s.price) FROM sales AS s JOIN items AS i ON s.item = i.item GROUP BY i.item, i.name",
+            "below",
+        ),
         // Two items have one name, and there are few rows.
         (
             "SELECT i.name, sum(s.price) FROM sales AS s JOIN items AS i ON s.item = i.item GROUP BY i.name",
@@ -288,6 +293,7 @@ fn sums_are_early_only_where_they_cannot_overflow() {
         ("v * 1", "above", "5"),
         ("w", "below", "5"),
         ("w * w", "below", "25"),
+        ("w * CAST(w AS NUMERIC(30,0))", "below", "25"),
         ("w * w * w", "above", "125"),
     ] {
         let sql = of(value);

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{AggregateUDF, Expr, ExprSchemable, LogicalPlan, l
 use quire_functions::{CheckedSum, MergedAverage};
 
 use super::sum_bounds::{is_bounded, is_sum_bounded};
-use crate::scan::is_total;
+use crate::scan::is_total_where;
 
 /// An aggregate above a join, one side of which is aggregated below it.
 pub(in crate::optimize) enum PartialAggregate {
@@ -177,6 +177,11 @@ pub(in crate::optimize) fn never_fails(
             let sum = AggregateUDF::from(CheckedSum::wide()).call(params.args.clone());
             has_all_means(&result()?) && can_be_summed(averaged, input, &sum.get_type(side)?)?
         }
+        ("stddev" | "stddev_pop" | "var" | "var_pop", [Expr::Cast(cast)]) => {
+            // The squares of such numbers are far from infinite.
+            let values = cast.expr.get_type(side)?;
+            values.is_integer() || values.is_decimal()
+        }
         (_, [summed]) if call.func.inner().is::<CheckedSum>() => {
             can_be_summed(summed, input, &result()?)?
         }
@@ -186,22 +191,21 @@ pub(in crate::optimize) fn never_fails(
 
 /// The same of an expression.
 pub(in crate::optimize) fn expression_never_fails(part: &Expr, input: &LogicalPlan) -> bool {
-    is_total(part, input.schema()) || is_bounded(part, input)
+    is_total_where(part, input.schema(), &|part| is_bounded(part, input))
 }
 
 /// Whether a sum of `summed` values never overflows. Sums of floats are excluded: they may become infinite, and each sum of sums would be rounded
 /// in another way.
 fn can_be_summed(summed: &Expr, input: &LogicalPlan, sum: &DataType) -> Result<bool> {
     let values = summed.get_type(input.schema())?;
-    Ok(match sum {
+    let holds_any = match sum {
         DataType::Int64 => matches!(values, DataType::Int16 | DataType::Int32),
-        DataType::Decimal128(precision, scale) => {
-            values.is_integer()
-                || *precision < DECIMAL128_MAX_PRECISION
-                || is_sum_bounded(summed, input, *scale)
+        DataType::Decimal128(precision, _) => {
+            values.is_integer() || *precision < DECIMAL128_MAX_PRECISION
         }
         _ => false,
-    })
+    };
+    Ok(holds_any || is_sum_bounded(summed, input, sum))
 }
 
 /// Whether the mean of values of some type is of this type whatever they are.

@@ -10,28 +10,36 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Column, JoinType, ScalarValue};
 use datafusion::datasource::source_as_provider;
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, TableScan};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, TableScan};
+use quire_exec::plan::Operator;
+use quire_functions::DecimalDigits;
 use quire_tables::{ColumnTable, SqlType};
 
+use crate::expression::{checked_operator, operator_of};
 use crate::optimize::column_origin::column_origin;
 use crate::scan::ColumnTableProvider;
 
 /// Digits that 128 bits always have, less one for what bounds in floating point lack.
 const DIGITS_MAX: i32 = 37;
 
-/// Whether a sum of this expression over the rows of the plan, or over any of them, has at most 37 digits with `scale` of them behind the point.
-pub(super) fn is_sum_bounded(summed: &Expr, plan: &LogicalPlan, scale: i8) -> bool {
-    let bound = magnitude(summed, plan).zip(row_count_max(plan));
-    bound.is_some_and(|(value, rows)| has_digits(value * rows, scale))
+/// Whether a sum of this expression over the rows of the plan, or over any of them, is one of that type. What the expression itself may fail with is
+/// another question.
+pub(super) fn is_sum_bounded(summed: &Expr, plan: &LogicalPlan, sum: &DataType) -> bool {
+    let value = match summed {
+        Expr::Case(case) => {
+            let branches = case.when_then_expr.iter().map(|(_, then)| then);
+            let mut branches = branches.chain(&case.else_expr);
+            branches.try_fold(0.0, |most: f64, it| Some(most.max(magnitude(it, plan)?)))
+        }
+        other => magnitude(other, plan),
+    };
+    let bound = value.zip(row_count_max(plan));
+    bound.is_some_and(|(value, rows)| holds(sum, value * rows))
 }
 
 /// Whether the arithmetic of an expression overflows for none of the rows of the plan.
 pub(super) fn is_bounded(expression: &Expr, plan: &LogicalPlan) -> bool {
     magnitude(expression, plan).is_some()
-}
-
-fn has_digits(value: f64, scale: i8) -> bool {
-    value * 10_f64.powi(scale.into()) < 10_f64.powi(DIGITS_MAX)
 }
 
 /// No value of the expression is larger, whatever its sign, and no step to it overflows.
@@ -43,28 +51,51 @@ fn magnitude(expression: &Expr, plan: &LogicalPlan) -> Option<f64> {
         Expr::Negative(inner) => magnitude(inner, plan),
         // A cast that rounds adds one at most.
         Expr::Cast(cast) => Some(magnitude(&cast.expr, plan)? + 1.0),
+        // It fails for a value with more digits than there are.
+        Expr::ScalarFunction(call) if call.func.inner().is::<DecimalDigits>() => {
+            magnitude(call.args.first()?, plan)
+        }
+        Expr::ScalarFunction(call) => {
+            let operator = checked_operator(call.name())?;
+            let [left, right] = call.args.as_slice() else {
+                return None;
+            };
+            result(operator, left, right, plan)
+        }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            let (left, right) = (magnitude(left, plan)?, magnitude(right, plan)?);
-            match op {
-                Operator::Plus | Operator::Minus => Some(left + right),
-                Operator::Multiply => Some(left * right),
-                _ => None,
-            }
+            result(operator_of(*op)?, left, right, plan)
         }
         _ => None,
     }?;
-    match expression.get_type(plan.schema()).ok()? {
+    let data_type = expression.get_type(plan.schema()).ok()?;
+    holds(&data_type, value).then_some(value)
+}
+
+fn result(operator: Operator, left: &Expr, right: &Expr, plan: &LogicalPlan) -> Option<f64> {
+    let (left, right) = (magnitude(left, plan)?, magnitude(right, plan)?);
+    match operator {
+        Operator::Add | Operator::Subtract => Some(left + right),
+        Operator::Multiply => Some(left * right),
+        Operator::Divide | Operator::Remainder => None,
+    }
+}
+
+/// Whether a type has all numbers up to this one.
+fn holds(data_type: &DataType, value: f64) -> bool {
+    // Far more than what the roundings on the way to it have taken away.
+    let value = value * 1.001;
+    match data_type {
         DataType::Int16 => value < i16::MAX.into(),
         DataType::Int32 => value < i32::MAX.into(),
         // As far as doubles are exact.
         DataType::Int64 => value < (1_u64 << f64::MANTISSA_DIGITS) as f64,
         DataType::Decimal128(precision, scale) => {
-            let digits = i32::from(precision) - i32::from(scale);
-            has_digits(value, scale) && value < 10_f64.powi(digits) * (1.0 - f64::EPSILON)
+            let digits = i32::from(*precision) - i32::from(*scale);
+            value * 10_f64.powi((*scale).into()) < 10_f64.powi(DIGITS_MAX)
+                && value < 10_f64.powi(digits)
         }
         _ => false,
     }
-    .then_some(value)
 }
 
 fn literal_magnitude(value: &ScalarValue) -> Option<f64> {
