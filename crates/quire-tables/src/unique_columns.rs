@@ -3,8 +3,9 @@
 //! Column tables have no keys, and yet the columns that joins look dimensions up by are unique in almost every one of them. That is a fact which planning can
 //! use, but only if it is proved: each stored value sets a bit of a bitmap, and one that finds its bit set refutes it. The proof takes about
 //! a nanosecond for each row, and is made for columns whose statistics let one expect it to succeed. It holds for the row groups of one state of the
-//! table, which never change; a row in the delta voids it.
+//! table, which never change. A row in the delta voids it; the values of a small table with changes are looked at each time.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, PoisonError};
 
@@ -22,6 +23,8 @@ use crate::types::SqlType;
 const ROWS_MAX: u64 = 1 << 24;
 /// Bits of the bitmap for each value, at most: it never takes more than 16 MiB.
 const BITS_PER_VALUE_MAX: u64 = 8;
+/// Rows of a table with changes, which are read for each statement that asks.
+const CHANGED_ROWS_MAX: u64 = 4096;
 /// A sketch of distinct values is right within some percent.
 const DISTINCT_SHARE_MIN: f64 = 0.9;
 
@@ -36,8 +39,18 @@ impl ColumnTable {
         column: usize,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<bool, ScanError> {
-        if self.is_changed()? {
+        if !self.has_integers(column) {
             return Ok(false);
+        }
+        if self.is_changed()? {
+            let proved = match self.row_count_estimate()? <= CHANGED_ROWS_MAX {
+                true => {
+                    let mut seen = HashSet::new();
+                    self.each_value_is_new(column, goes_on, |value| seen.insert(value))?
+                }
+                false => None,
+            };
+            return Ok(proved.unwrap_or(false));
         }
         let known = &self.state().unique_columns;
         let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +59,10 @@ impl ColumnTable {
         }
         // Two statements may prove the same at once: neither waits for the other to read the column.
         let proved = match self.dense_bounds(column) {
-            Some(bounds) => self.has_each_value_once(column, &bounds, goes_on)?,
+            Some(bounds) => {
+                let mut seen = SeenValues::new(&bounds);
+                self.each_value_is_new(column, goes_on, |value| seen.add(value))?
+            }
             None => Some(false),
         };
         let Some(is_unique) = proved else {
@@ -56,15 +72,18 @@ impl ColumnTable {
         Ok(is_unique)
     }
 
+    fn has_integers(&self, column: usize) -> bool {
+        let column = self.definition().columns.get(column);
+        column.is_some_and(|column| {
+            matches!(
+                column.sql_type,
+                SqlType::SmallInt | SqlType::Integer | SqlType::BigInt
+            )
+        })
+    }
+
     /// The bounds of a column that may be unique, if a bitmap of all values between them is small.
     fn dense_bounds(&self, column: usize) -> Option<RangeInclusive<i64>> {
-        let sql_type = self.definition().columns.get(column)?.sql_type;
-        if !matches!(
-            sql_type,
-            SqlType::SmallInt | SqlType::Integer | SqlType::BigInt
-        ) {
-            return None;
-        }
         let bounds = self.integer_bounds(column)?;
         let known = self.statistics(column)?;
         let value_count = self.stored_row_count().checked_sub(known.null_count)?;
@@ -76,28 +95,27 @@ impl ColumnTable {
         (is_likely && is_small).then_some(bounds)
     }
 
-    /// `None` if it was not to go on.
-    fn has_each_value_once(
+    /// Whether `add` takes each value of all rows as one that has not been there before; `None` if it was not to go on.
+    fn each_value_is_new(
         self: &Arc<Self>,
         column: usize,
-        bounds: &RangeInclusive<i64>,
         goes_on: &dyn Fn() -> bool,
+        mut add: impl FnMut(i64) -> bool,
     ) -> Result<Option<bool>, ScanError> {
         let scan = self.scan(ScanOptions {
             projection: vec![column],
             ..ScanOptions::default()
         })?;
         let mut reader = scan.reader();
-        let mut seen = SeenValues::new(bounds);
         while let Some(batch) = reader.next()? {
             if !goes_on() {
                 return Ok(None);
             }
             let values = batch.column(0).as_ref();
             let is_new = match values.data_type() {
-                DataType::Int16 => seen.add_each_once::<Int16Type>(values),
-                DataType::Int32 => seen.add_each_once::<Int32Type>(values),
-                DataType::Int64 => seen.add_each_once::<Int64Type>(values),
+                DataType::Int16 => are_all::<Int16Type>(values, &mut add),
+                DataType::Int32 => are_all::<Int32Type>(values, &mut add),
+                DataType::Int64 => are_all::<Int64Type>(values, &mut add),
                 _ => false,
             };
             if !is_new {
@@ -105,6 +123,17 @@ impl ColumnTable {
             }
         }
         Ok(Some(true))
+    }
+}
+
+fn are_all<T: ArrowPrimitiveType>(values: &dyn Array, is_so: &mut impl FnMut(i64) -> bool) -> bool
+where
+    T::Native: Into<i64>,
+{
+    let values = values.as_primitive::<T>();
+    match values.nulls().filter(|nulls| nulls.null_count() > 0) {
+        None => values.values().iter().all(|value| is_so((*value).into())),
+        Some(_) => values.iter().flatten().all(|value| is_so(value.into())),
     }
 }
 
@@ -123,20 +152,9 @@ impl SeenValues {
         }
     }
 
-    /// Whether none of the values has been there before. One outside of the bounds, which are read from disk, refutes as well.
-    fn add_each_once<T: ArrowPrimitiveType>(&mut self, values: &dyn Array) -> bool
-    where
-        T::Native: Into<i64>,
-    {
-        let values = values.as_primitive::<T>();
-        match values.nulls().filter(|nulls| nulls.null_count() > 0) {
-            None => values.values().iter().all(|value| self.add(*value)),
-            Some(_) => values.iter().flatten().all(|value| self.add(value)),
-        }
-    }
-
-    fn add(&mut self, value: impl Into<i64>) -> bool {
-        let bit = value.into().wrapping_sub(self.first) as u64;
+    /// Whether the value has not been there before. One outside of the bounds, which are read from disk, refutes as well.
+    fn add(&mut self, value: i64) -> bool {
+        let bit = value.wrapping_sub(self.first) as u64;
         let mask = 1 << (bit % u64::from(u64::BITS));
         match self.words.get_mut((bit / u64::from(u64::BITS)) as usize) {
             Some(word) if *word & mask == 0 => {
@@ -150,18 +168,16 @@ impl SeenValues {
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{Int32Array, Int64Array};
-
     use super::*;
 
     #[test]
     fn a_value_is_new_once() {
         let mut seen = SeenValues::new(&(-3..=130));
-        assert!(seen.add_each_once::<Int32Type>(&Int32Array::from(vec![-3, 130, 60, 61])));
-        let with_nulls = Int64Array::from(vec![None, Some(0), None, Some(64)]);
-        assert!(seen.add_each_once::<Int64Type>(&with_nulls));
-        for again in [-3, 130, 0, 64] {
-            assert!(!seen.add_each_once::<Int64Type>(&Int64Array::from(vec![again])));
+        for value in [-3, 130, 60, 61, 0, 64] {
+            assert!(seen.add(value), "{value}");
+        }
+        for value in [-3, 130, 60, 61, 0, 64] {
+            assert!(!seen.add(value), "{value}");
         }
     }
 
@@ -169,9 +185,9 @@ mod tests {
     fn a_value_outside_the_bounds_proves_nothing() {
         for outside in [i64::MIN, -1_000, 1_000, i64::MAX] {
             let mut seen = SeenValues::new(&(0..=63));
-            assert!(!seen.add_each_once::<Int64Type>(&Int64Array::from(vec![outside])));
+            assert!(!seen.add(outside), "{outside}");
         }
         let mut widest = SeenValues::new(&(i64::MAX - 1..=i64::MAX));
-        assert!(widest.add_each_once::<Int64Type>(&Int64Array::from(vec![i64::MAX])));
+        assert!(widest.add(i64::MAX));
     }
 }

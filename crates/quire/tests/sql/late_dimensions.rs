@@ -221,6 +221,12 @@ fn a_key_is_unique_only_as_long_as_it_is() {
     let once = count_of_7(&mut connection, sql);
     assert!(once > 10);
     assert_eq!(shape(&mut connection, sql), "below");
+    rows(
+        &mut connection,
+        "INSERT INTO items VALUES (501, 'item 250', 1, 1.00)",
+    );
+    assert_eq!(shape(&mut connection, sql), "below");
+    assert_eq!(count_of_7(&mut connection, sql), once);
     for again in [
         "INSERT INTO items VALUES (7, 'item 3', 1, 1.00)",
         "UPDATE items SET item = 7 WHERE item = 8",

@@ -32,7 +32,12 @@ pub(super) fn has_no_null(input: &LogicalPlan, column: &Column) -> bool {
             let column = definition.columns.get(place);
             column.is_some_and(|column| !column.nullable)
         }
-        Some(UniqueCandidate::OfColumns(table, place)) => table.stored_null_count(place) == Some(0),
+        Some(UniqueCandidate::OfColumns(table, place)) => {
+            let column = table.definition().columns.get(place);
+            let is_stored = || !table.is_changed().unwrap_or(true);
+            column.is_some_and(|column| !column.nullable)
+                || is_stored() && table.stored_null_count(place) == Some(0)
+        }
         None => false,
     }
 }
