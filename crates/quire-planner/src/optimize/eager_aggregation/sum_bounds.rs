@@ -72,11 +72,25 @@ fn magnitude(expression: &Expr, plan: &LogicalPlan) -> Option<f64> {
 }
 
 fn result(operator: Operator, left: &Expr, right: &Expr, plan: &LogicalPlan) -> Option<f64> {
-    let (left, right) = (magnitude(left, plan)?, magnitude(right, plan)?);
+    let (most, other) = (magnitude(left, plan)?, magnitude(right, plan)?);
     match operator {
-        Operator::Add | Operator::Subtract => Some(left + right),
-        Operator::Multiply => Some(left * right),
-        Operator::Divide | Operator::Remainder => None,
+        Operator::Add | Operator::Subtract => Some(most + other),
+        Operator::Multiply => Some(most * other),
+        // A quotient that is rounded is one more at most.
+        Operator::Divide => (constant(right)? >= 1.0).then_some(most + 1.0),
+        Operator::Remainder => None,
+    }
+}
+
+/// How large a number is that is written.
+fn constant(expression: &Expr) -> Option<f64> {
+    match expression {
+        Expr::Literal(value, _) => literal_magnitude(value),
+        Expr::Cast(cast) => match cast.expr.as_ref() {
+            Expr::Literal(value, _) if value.data_type().is_integer() => literal_magnitude(value),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
