@@ -177,6 +177,12 @@ fn keys_have_to_determine_what_dimensions_are_joined_by() {
             "SELECT i.item, i.name, stddev(s.pieces), avg(s.price) FROM sales AS s JOIN items AS i ON s.item = i.item GROUP BY i.item, i.name",
             "below",
         ),
+        // A filter without a column, and a computed column.
+        (
+            "SELECT * FROM (SELECT i.item, i.short, sum(s.price), 'a' AS kind FROM sales AS s JOIN (SELECT *, substr(name, 1, 3) AS short FROM items) AS i \
+             ON s.item = i.item GROUP BY i.item, i.short) AS x WHERE kind = 'a'",
+            "below",
+        ),
         // Two items have one name, and there are few rows.
         (
             "SELECT i.name, sum(s.price) FROM sales AS s JOIN items AS i ON s.item = i.item GROUP BY i.name",

@@ -61,14 +61,19 @@ fn stored(input: &LogicalPlan, column: &Column) -> Option<UniqueCandidate> {
     Some(UniqueCandidate::OfColumns(Arc::clone(table), place))
 }
 
-/// Whether the input is a table with all of its rows.
+/// Whether the input is a table with all of its rows, or with none. What reads no column, as `'a' = 'a'`, has not been simplified yet.
 pub(super) fn is_whole_table(input: &LogicalPlan) -> bool {
+    let is_constant = |filter: &Expr| filter.column_refs().is_empty() && !filter.is_volatile();
     match input {
-        LogicalPlan::TableScan(scan) => scan.filters.is_empty() && scan.fetch.is_none(),
+        LogicalPlan::TableScan(scan) => {
+            scan.filters.iter().all(is_constant) && scan.fetch.is_none()
+        }
+        LogicalPlan::Filter(filter) => {
+            is_constant(&filter.predicate) && is_whole_table(&filter.input)
+        }
         LogicalPlan::SubqueryAlias(alias) => is_whole_table(&alias.input),
         LogicalPlan::Projection(projection) => {
-            let is_column = |output: &Expr| matches!(output, Expr::Column(_));
-            projection.expr.iter().all(is_column) && is_whole_table(&projection.input)
+            !projection.expr.iter().any(Expr::is_volatile) && is_whole_table(&projection.input)
         }
         _ => false,
     }
