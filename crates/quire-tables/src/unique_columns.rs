@@ -43,7 +43,8 @@ impl ColumnTable {
             return Ok(false);
         }
         if self.is_changed()? {
-            let proved = match self.row_count_estimate()? <= CHANGED_ROWS_MAX {
+            let row_count = self.stored_row_count().max(self.row_count_estimate()?);
+            let proved = match row_count <= CHANGED_ROWS_MAX {
                 true => {
                     let mut seen = HashSet::new();
                     self.each_value_is_new(column, goes_on, |value| seen.insert(value))?

@@ -306,6 +306,8 @@ fn sums_are_early_only_where_they_cannot_overflow() {
         ("w", "below", "5"),
         ("w * w", "below", "25"),
         ("w * CAST(w AS NUMERIC(30,0))", "below", "25"),
+        ("w / 2", "below", "2.5000"),
+        ("w * w / 1.25", "above", "20.0000"),
         ("w * w * w", "above", "125"),
     ] {
         let sql = of(value);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::catalog::TableProvider;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, JoinType, ScalarValue};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, TableScan};
@@ -19,12 +20,17 @@ use crate::expression::{checked_operator, operator_of};
 use crate::optimize::column_origin::column_origin;
 use crate::scan::ColumnTableProvider;
 
+/// Parts of an expression whose bounds are looked for.
+const PARTS_MAX: usize = 64;
 /// Digits that 128 bits always have, less one for what bounds in floating point lack.
 const DIGITS_MAX: i32 = 37;
 
 /// Whether a sum of this expression over the rows of the plan, or over any of them, is one of that type. What the expression itself may fail with is
 /// another question.
 pub(super) fn is_sum_bounded(summed: &Expr, plan: &LogicalPlan, sum: &DataType) -> bool {
+    if !is_short(summed) {
+        return false;
+    }
     let value = match summed {
         Expr::Case(case) => {
             let branches = case.when_then_expr.iter().map(|(_, then)| then);
@@ -39,7 +45,20 @@ pub(super) fn is_sum_bounded(summed: &Expr, plan: &LogicalPlan, sum: &DataType) 
 
 /// Whether the arithmetic of an expression overflows for none of the rows of the plan.
 pub(super) fn is_bounded(expression: &Expr, plan: &LogicalPlan) -> bool {
-    magnitude(expression, plan).is_some()
+    is_short(expression) && magnitude(expression, plan).is_some()
+}
+
+/// Whether an expression has so few parts that it may be looked through from each of them, whose types follow from those of all below.
+fn is_short(expression: &Expr) -> bool {
+    let mut part_count = 0;
+    let counted = expression.apply(|_| {
+        part_count += 1;
+        Ok(match part_count <= PARTS_MAX {
+            true => TreeNodeRecursion::Continue,
+            false => TreeNodeRecursion::Stop,
+        })
+    });
+    counted.is_ok() && part_count <= PARTS_MAX
 }
 
 /// No value of the expression is larger, whatever its sign, and no step to it overflows.
@@ -82,9 +101,10 @@ fn result(operator: Operator, left: &Expr, right: &Expr, plan: &LogicalPlan) -> 
     }
 }
 
-/// How large a number is that is written.
+/// How large a whole number is that is written. A dividend is made longer by the digits behind the point of its divisor.
 fn constant(expression: &Expr) -> Option<f64> {
     match expression {
+        Expr::Literal(ScalarValue::Decimal128(_, _, scale), _) if *scale != 0 => None,
         Expr::Literal(value, _) => literal_magnitude(value),
         Expr::Cast(cast) => match cast.expr.as_ref() {
             Expr::Literal(value, _) if value.data_type().is_integer() => literal_magnitude(value),
