@@ -79,6 +79,9 @@ class Operations(quire_shell.WorkFolderTest):
         quire_shell.execute(self.database, "CREATE TABLE t (id INTEGER)")
         header = quire_shell.execute(self.database, ".mode csv", "SELECT * FROM quire_tables()").splitlines()[0]
         self.assertIn(", ".join(f"`{name}`" for name in header.split(",")), " ".join(text.split()))
+        header = quire_shell.execute(self.database, ".mode csv", "SELECT * FROM quire_scans()").splitlines()[0]
+        scans = text.partition("### What scans did")[2].partition("```sql")[0]
+        self.assertEqual(re.findall(r"^\| `([a-z_]+)` \|", scans, re.MULTILINE), header.split(","))
 
     def test_a_copy_of_an_idle_database_is_a_backup(self):
         """With and without CHECKPOINT, of a database that is open, and of one whose process was killed."""

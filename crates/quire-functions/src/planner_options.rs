@@ -2,6 +2,7 @@
 
 use datafusion::common::config::ConfigExtension;
 use datafusion::common::extensions_options;
+use quire_tables::READ_AHEAD_BYTES;
 
 extensions_options! {
     /// Switches of our own planning steps: `SET quire.join_order = off`. They exist so that a plan
@@ -45,6 +46,8 @@ extensions_options! {
         pub sorted_windows: bool, default = true
         /// Keep optimized plans for queries that are asked again.
         pub plan_cache: bool, default = true
+        /// Bytes that a scan has on their way from the disk, or in memory before they are needed; 0: it reads nothing ahead.
+        pub read_ahead_bytes: u64, default = READ_AHEAD_BYTES
         /// Test stored integers within scans, where a filter allows it.
         pub stored_tests: bool, default = true
         /// Run statements on a few rows without a planner.

@@ -295,11 +295,11 @@ fn storage_of(snapshot: &Snapshot, table: &ColumnTable) -> Result<Arc<dyn TableP
     ])
 }
 
-fn integer(value: u64) -> Option<i64> {
+pub(crate) fn integer(value: u64) -> Option<i64> {
     i64::try_from(value).ok()
 }
 
-fn integers(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
+pub(crate) fn integers(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<Int64Array>())
 }
 

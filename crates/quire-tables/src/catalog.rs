@@ -21,6 +21,7 @@ use crate::delta::has_change_trees;
 use crate::error::{DefinitionError, EngineError};
 use crate::pages::PageSource;
 use crate::rows::{RowParts, is_referenced};
+use crate::scan_statistics::TableScanTotals;
 
 /// All tables, views and sequences, by name. Cheap to clone: a write transaction changes its own copy.
 #[derive(Clone)]
@@ -61,6 +62,8 @@ pub(crate) struct TableEntry {
     /// Of rows and deletions that are not in the segments yet: all or none of [`crate::delta::change_trees`].
     pub(crate) trees: Vec<TreeRecord>,
     state: OnceLock<Arc<TableState>>,
+    /// What scans of the table did, whatever its state and name was.
+    pub(crate) scans: Arc<TableScanTotals>,
 }
 
 /// The root of a table and its row groups, of which those already asked for are in memory.
@@ -373,6 +376,7 @@ impl TableEntry {
             root_pages: Vec::new(),
             trees: Vec::new(),
             state: OnceLock::from(Arc::new(state)),
+            scans: Arc::default(),
         }
     }
 
@@ -385,6 +389,7 @@ impl TableEntry {
             root_pages,
             trees: self.trees.clone(),
             state: OnceLock::from(state),
+            scans: Arc::clone(&self.scans),
         }
     }
 
@@ -397,6 +402,7 @@ impl TableEntry {
             root_pages: self.root_pages.clone(),
             trees,
             state: self.state.clone(),
+            scans: Arc::clone(&self.scans),
         }
     }
 
@@ -418,6 +424,7 @@ impl TableEntry {
             root_pages: self.root_pages.clone(),
             trees: self.trees.clone(),
             state: self.state.clone(),
+            scans: Arc::clone(&self.scans),
         }
     }
 
@@ -455,6 +462,7 @@ impl TableEntry {
             root_pages: record.root_pages.clone(),
             trees: record.trees.clone(),
             state: OnceLock::new(),
+            scans: Arc::default(),
         })
     }
 
@@ -547,17 +555,22 @@ impl RowGroupEntry {
         }
     }
 
-    /// The row group's metadata, read when first asked for. `index` is its place in the table.
+    /// Whether the metadata is in memory.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.row_group.get().is_some()
+    }
+
+    /// The row group's metadata, which `read` reads when first asked for. `index` is its place in the table.
     pub(crate) fn row_group(
         &self,
-        source: &PageSource,
         definition: &TableDefinition,
         index: usize,
+        read: impl FnOnce(&[PageId]) -> Result<Arc<[u8]>, EngineError>,
     ) -> Result<Arc<RowGroup>, EngineError> {
         if let Some(row_group) = self.row_group.get() {
             return Ok(Arc::clone(row_group));
         }
-        let bytes = source.read(&self.pointer.pages)?;
+        let bytes = read(&self.pointer.pages)?;
         let row_group =
             RowGroup::decode(&bytes).and_then(|row_group| self.check(definition, row_group));
         let row_group = row_group.map_err(|source| EngineError::Corrupt {

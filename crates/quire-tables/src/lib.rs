@@ -10,6 +10,7 @@ mod delta;
 mod engine;
 mod engine_options;
 mod error;
+mod page_cluster;
 mod pages;
 mod predicate;
 mod published;
@@ -20,6 +21,7 @@ mod rows;
 mod samples;
 mod scalar_array;
 mod scan;
+mod scan_statistics;
 mod sequences;
 mod snapshot;
 mod staging;
@@ -61,8 +63,9 @@ pub use rows::{
     choose_dictionaries, distinct_drawn,
 };
 pub use scan::{
-    RowChunk, ScanOptions, ScanReader, ScanStatistics, ScanStep, SelectedGroup, SharedTableScan,
+    READ_AHEAD_BYTES, RowChunk, ScanOptions, ScanReader, ScanStep, SelectedGroup, SharedTableScan,
 };
+pub use scan_statistics::{ScanStatistics, TableScanTotals};
 pub use snapshot::Snapshot;
 pub use table::{ColumnStatistics, ColumnTable, ColumnTableVersion};
 pub use transaction::{

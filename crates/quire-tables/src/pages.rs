@@ -3,9 +3,10 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use quire_format::volume::MAX_PAYLOAD_BYTES;
-use quire_store::{BatchWriteError, PageId, PageKind, Pin, Volume};
+use quire_store::{BatchWriteError, PageId, PageKind, Pin, ReadAhead, Volume};
 
 use crate::error::EngineError;
+use crate::page_cluster::PageCluster;
 use crate::staging::{Staging, StagingPoint};
 
 /// The pages that one state of the tables can see.
@@ -45,15 +46,47 @@ impl PageSource {
 
     /// The payloads of some pages, joined.
     pub(crate) fn read(&self, ids: &[PageId]) -> Result<Arc<[u8]>, EngineError> {
-        if let [id] = ids {
-            return self.read_page(*id);
-        }
-        let mut joined = Vec::new();
-        for &id in ids {
-            joined.extend_from_slice(&self.read_page(id)?);
-        }
-        Ok(joined.into())
+        joined(ids, |id| self.read_page(id))
     }
+
+    /// The same, where `read` reads what is in a version of the volume that stays: see [`PageSource::read_ahead`].
+    pub(crate) fn read_by(
+        &self,
+        ids: &[PageId],
+        mut read: impl FnMut(PageId) -> Result<Arc<[u8]>, EngineError>,
+    ) -> Result<Arc<[u8]>, EngineError> {
+        joined(ids, |id| match self {
+            PageSource::Committed(_) => read(id),
+            // Pages of the transaction itself are in its buffer, or newer than the version.
+            PageSource::Transaction {
+                base: Some(base), ..
+            } if base.contains(id) => read(id),
+            PageSource::Transaction { .. } => self.read_page(id),
+        })
+    }
+
+    /// For a scan that is to read ahead, if there is a version of the volume that stays while it lasts.
+    pub(crate) fn read_ahead(&self) -> Option<ReadAhead> {
+        match self {
+            PageSource::Committed(pin) => Some(pin.read_ahead()),
+            PageSource::Transaction { base, .. } => base.as_ref().map(Pin::read_ahead),
+        }
+    }
+}
+
+/// The payloads of some pages, joined.
+fn joined(
+    ids: &[PageId],
+    mut read: impl FnMut(PageId) -> Result<Arc<[u8]>, EngineError>,
+) -> Result<Arc<[u8]>, EngineError> {
+    if let [id] = ids {
+        return read(*id);
+    }
+    let mut joined = Vec::new();
+    for &id in ids {
+        joined.extend_from_slice(&read(id)?);
+    }
+    Ok(joined.into())
 }
 
 impl TransactionPages {
@@ -90,10 +123,15 @@ impl TransactionPages {
     }
 
     /// Writes bytes of any length to as many pages as they need.
-    pub(crate) fn write(&self, kind: PageKind, bytes: &[u8]) -> Result<Vec<PageId>, EngineError> {
+    pub(crate) fn write(
+        &self,
+        kind: PageKind,
+        cluster: PageCluster,
+        bytes: &[u8],
+    ) -> Result<Vec<PageId>, EngineError> {
         self.with(|staging| {
             let payloads = bytes.chunks(MAX_PAYLOAD_BYTES);
-            let pages = payloads.map(|payload| staging.write(kind, payload));
+            let pages = payloads.map(|payload| staging.write(kind, cluster, payload));
             pages.collect::<Result<_, BatchWriteError>>()
         })
     }
@@ -110,7 +148,7 @@ impl TransactionPages {
         kind: PageKind,
         payload: Arc<[u8]>,
     ) -> Result<(), EngineError> {
-        self.with(|staging| staging.write_at(page, kind, payload))
+        self.with(|staging| staging.write_at(page, kind, PageCluster::Other, payload))
     }
 
     /// Has all pages that were written in the volume.

@@ -8,17 +8,20 @@
 mod byte_arrays;
 mod column;
 mod cursor;
+mod decode_timer;
 mod delta;
 mod dictionary;
 mod integers;
 mod open_row_group;
 mod piece;
+mod read_ahead;
 mod reader;
 mod runs;
 mod selection;
 mod stored_tests;
 mod vector_groups;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,9 +31,12 @@ use arrow_schema::{Schema, SchemaRef};
 use crate::error::ScanError;
 use crate::predicate::Predicate;
 use crate::rows::row_key_field;
+use crate::scan_statistics::{ScanCounters, ScanStatistics};
 use crate::table::ColumnTable;
 use cursor::ScanCursor;
+use quire_format::row_group::RowGroup;
 use quire_kv::progress::StatementWork;
+use read_ahead::ScanPages;
 pub use reader::ScanReader;
 pub use vector_groups::{RowChunk, ScanStep, SelectedGroup};
 
@@ -51,7 +57,12 @@ pub struct ScanOptions {
     pub readers: usize,
     /// Where the rows that it goes over and the bytes that it reads are counted.
     pub work: Option<Arc<StatementWork>>,
+    /// Bytes that may be on their way from the disk, or wait to be read, at the same time; 0: pages are read when they are needed.
+    pub read_ahead_bytes: u64,
 }
+
+/// What a scan has on its way at most, unless the session says otherwise.
+pub const READ_AHEAD_BYTES: u64 = 32 << 20;
 
 impl Default for ScanOptions {
     fn default() -> Self {
@@ -62,6 +73,7 @@ impl Default for ScanOptions {
             limit: None,
             readers: 1,
             work: None,
+            read_ahead_bytes: READ_AHEAD_BYTES,
         }
     }
 }
@@ -79,33 +91,7 @@ pub struct SharedTableScan {
     /// Rows that may still come out.
     rows_left: AtomicU64,
     counters: ScanCounters,
-}
-
-/// What a scan did so far, all readers together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ScanStatistics {
-    /// Length of the segments read.
-    pub bytes_read: u64,
-    /// Vectors of up to 1,024 values decoded.
-    pub vectors_decoded: u64,
-    /// Vectors whose stored form answered a test: on packed bits, codes, runs or the values of another column.
-    pub vectors_tested: u64,
-    /// Vector groups (8,192 rows) looked into.
-    pub groups_scanned: u64,
-    /// Vector groups skipped because of their zones.
-    pub groups_pruned: u64,
-    /// Rows handed out.
-    pub rows: u64,
-}
-
-#[derive(Default)]
-struct ScanCounters {
-    bytes_read: AtomicU64,
-    vectors_decoded: AtomicU64,
-    vectors_tested: AtomicU64,
-    groups_scanned: AtomicU64,
-    groups_pruned: AtomicU64,
-    rows: AtomicU64,
+    pages: ScanPages,
 }
 
 impl ColumnTable {
@@ -139,7 +125,14 @@ impl SharedTableScan {
                 delta = delta::parts(changes.delta(), readers)?;
             }
         }
-        let cursor = ScanCursor::new(row_groups.into_iter().collect(), delta, readers);
+        let row_groups: VecDeque<usize> = row_groups.into_iter().collect();
+        let pages = ScanPages::new(
+            table.source(),
+            row_groups.iter().copied(),
+            table.definition().columns.len(),
+            options.read_ahead_bytes,
+        );
+        let cursor = ScanCursor::new(row_groups, delta, readers);
         Ok(Arc::new(SharedTableScan {
             schema,
             predicate_schemas,
@@ -147,6 +140,7 @@ impl SharedTableScan {
             has_deletions,
             rows_left: AtomicU64::new(options.limit.unwrap_or(u64::MAX)),
             counters: ScanCounters::default(),
+            pages,
             table,
             options,
         }))
@@ -169,15 +163,7 @@ impl SharedTableScan {
 
     /// What the readers did so far. A reader reports when it has finished a piece of work.
     pub fn statistics(&self) -> ScanStatistics {
-        let counters = &self.counters;
-        ScanStatistics {
-            bytes_read: counters.bytes_read.load(Ordering::Relaxed),
-            vectors_decoded: counters.vectors_decoded.load(Ordering::Relaxed),
-            vectors_tested: counters.vectors_tested.load(Ordering::Relaxed),
-            groups_scanned: counters.groups_scanned.load(Ordering::Relaxed),
-            groups_pruned: counters.groups_pruned.load(Ordering::Relaxed),
-            rows: counters.rows.load(Ordering::Relaxed),
-        }
+        self.counters.statistics(self.pages.disk_work())
     }
 
     /// How many of `rows` may come out; the rest is beyond the limit.
@@ -203,6 +189,17 @@ impl SharedTableScan {
 
     fn limit_reached(&self) -> bool {
         self.rows_left.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether the predicates rule out all vector groups of a row group by their zones.
+    fn may_skip(&self, row_group: &Arc<RowGroup>) -> bool {
+        cursor::possible_groups(self, row_group).all(|is_possible| !is_possible)
+    }
+}
+
+impl Drop for SharedTableScan {
+    fn drop(&mut self) {
+        self.table.scan_totals().add(&self.statistics());
     }
 }
 

@@ -19,6 +19,7 @@ use quire_store::{
 };
 
 use crate::error::{EngineError, TransactionError};
+use crate::page_cluster::PageCluster;
 use crate::stagings::{Registered, Stagings};
 
 /// What a write transaction has written and freed. Several threads may write at the same time.
@@ -62,26 +63,39 @@ pub(crate) struct StagingPoint {
 /// Pages that are not in the volume yet.
 #[derive(Default)]
 struct StagingBuffer {
-    pages: BTreeMap<PageId, (PageKind, Arc<[u8]>)>,
+    pages: BTreeMap<PageId, StagedPage>,
     bytes: usize,
+}
+
+struct StagedPage {
+    kind: PageKind,
+    cluster: PageCluster,
+    payload: Arc<[u8]>,
 }
 
 impl StagingBuffer {
     fn get(&self, page: PageId) -> Option<Arc<[u8]>> {
-        let (_, payload) = self.pages.get(&page)?;
-        Some(Arc::clone(payload))
+        Some(Arc::clone(&self.pages.get(&page)?.payload))
     }
 
     fn remove(&mut self, page: PageId) -> bool {
         let removed = self.pages.remove(&page);
-        self.bytes -= removed.as_ref().map_or(0, |(_, payload)| payload.len());
+        self.bytes -= removed.as_ref().map_or(0, |page| page.payload.len());
         removed.is_some()
     }
 
-    fn put_into(&self, batch: &WriteBatch) -> Result<(), BatchWriteError> {
-        self.pages
-            .iter()
-            .try_for_each(|(page, (kind, payload))| batch.put(*page, *kind, payload))
+    /// Puts the pages that are wanted into a batch, cluster by cluster.
+    fn put_into(
+        &self,
+        batch: &WriteBatch,
+        is_wanted: impl Fn(&PageId) -> bool,
+    ) -> Result<(), BatchWriteError> {
+        let pages = self.pages.iter().filter(|(id, _)| is_wanted(id));
+        let mut pages: Vec<_> = pages.collect();
+        // The sort is stable: within a cluster pages keep the order of their names.
+        pages.sort_by_key(|(_, page)| page.cluster);
+        let mut pages = pages.into_iter();
+        pages.try_for_each(|(id, page)| batch.put(*id, page.kind, &page.payload))
     }
 }
 
@@ -127,9 +141,14 @@ impl Staging {
     }
 
     /// Writes a new page.
-    pub(crate) fn write(&self, kind: PageKind, payload: &[u8]) -> Result<PageId, BatchWriteError> {
+    pub(crate) fn write(
+        &self,
+        kind: PageKind,
+        cluster: PageCluster,
+        payload: &[u8],
+    ) -> Result<PageId, BatchWriteError> {
         let page = self.name_page()?;
-        self.write_at(page, kind, payload.into())?;
+        self.write_at(page, kind, cluster, payload.into())?;
         Ok(page)
     }
 
@@ -145,11 +164,17 @@ impl Staging {
         &self,
         page: PageId,
         kind: PageKind,
+        cluster: PageCluster,
         payload: Arc<[u8]>,
     ) -> Result<(), BatchWriteError> {
         let mut state = self.lock();
         state.filling.bytes += payload.len();
-        state.filling.pages.insert(page, (kind, payload));
+        let staged = StagedPage {
+            kind,
+            cluster,
+            payload,
+        };
+        state.filling.pages.insert(page, staged);
         match state.filling.bytes >= self.buffer_bytes {
             true => self.stage(state)?,
             false if state.failed => return Err(BatchWriteError::BatchFailed),
@@ -288,7 +313,7 @@ impl Staging {
             let mark = StagingMark { first_page };
             batch.replace(STAGING_PAGE, PageKind::Staging, &mark.encode())?;
         }
-        buffer.put_into(&batch)?;
+        buffer.put_into(&batch, |_| true)?;
         match batch.commit_with(Durability::Unsynced) {
             Ok(_) => {
                 self.registered.note_mark();
@@ -354,11 +379,8 @@ impl Staging {
         batch: &WriteBatch,
         frees_mark: bool,
     ) -> Result<(), BatchWriteError> {
-        for (page, (kind, payload)) in &state.filling.pages {
-            if !state.freed.contains(page) {
-                batch.put(*page, *kind, payload)?;
-            }
-        }
+        let is_wanted = |page: &PageId| !state.freed.contains(page);
+        state.filling.put_into(batch, is_wanted)?;
         let filling = &state.filling.pages;
         let in_volume = state.freed.iter();
         let mut in_volume = in_volume.filter(|page| !filling.contains_key(page));

@@ -94,7 +94,9 @@ fn column_tables(
         let state = entry.state(snapshot.source())?;
         for (index, row_group) in state.row_groups.iter().enumerate() {
             pages.extend(&row_group.pointer.pages);
-            let loaded = row_group.row_group(snapshot.source(), &entry.definition, index)?;
+            let loaded = row_group.row_group(&entry.definition, index, |pages| {
+                snapshot.source().read(pages)
+            })?;
             pages.extend(loaded.columns.iter().flat_map(|column| &column.pages));
         }
     }

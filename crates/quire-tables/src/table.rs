@@ -7,6 +7,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;
 use quire_codec::{CodecScalar, PhysicalType};
 use quire_format::row_group::RowGroup;
+use quire_store::PageId;
 
 use crate::catalog::{TableEntry, TableState};
 use crate::definition::{TableDefinition, TreeRecord};
@@ -15,6 +16,7 @@ use crate::error::{EngineError, ScanError};
 use crate::pages::PageSource;
 use crate::rows::RowTable;
 use crate::scalar_array::scalar_array;
+use crate::scan_statistics::TableScanTotals;
 
 /// One state of a table. It stays readable for as long as it lives.
 pub struct ColumnTable {
@@ -195,6 +197,15 @@ impl ColumnTable {
     /// # Errors
     /// There is no such row group, or it cannot be read or understood.
     pub fn row_group(&self, index: usize) -> Result<Arc<RowGroup>, EngineError> {
+        self.row_group_by(index, |pages| self.source.read(pages))
+    }
+
+    /// The same, read as the caller does.
+    pub(crate) fn row_group_by(
+        &self,
+        index: usize,
+        read: impl FnOnce(&[PageId]) -> Result<Arc<[u8]>, EngineError>,
+    ) -> Result<Arc<RowGroup>, EngineError> {
         let entry = self
             .state
             .row_groups
@@ -204,7 +215,19 @@ impl ColumnTable {
                 index,
                 count: self.row_group_count(),
             })?;
-        entry.row_group(&self.source, &self.entry.definition, index)
+        entry.row_group(&self.entry.definition, index, read)
+    }
+
+    /// The pages of a row group's metadata, unless that is in memory.
+    pub(crate) fn unread_metadata(&self, index: usize) -> &[PageId] {
+        let entry = self.state.row_groups.get(index);
+        let entry = entry.filter(|entry| !entry.is_loaded());
+        entry.map_or(&[], |entry| &entry.pointer.pages)
+    }
+
+    /// What its scans did since the database was opened.
+    pub fn scan_totals(&self) -> &TableScanTotals {
+        &self.entry.scans
     }
 
     /// The smallest and the largest stored value of a column of 16, 32 or 64-bit integers: dates in days, timestamps in microseconds, decimals

@@ -34,6 +34,7 @@ use quire_store::{CommitError, PageKind, WriteBatch};
 use crate::catalog::Catalog;
 use crate::definition::TreeRecord;
 use crate::error::{EngineError, TransactionError};
+use crate::page_cluster::PageCluster;
 use crate::pages::{PageSource, TransactionPages};
 use crate::snapshot::Snapshot;
 use crate::staging::{Staging, StagingPoint};
@@ -242,7 +243,7 @@ impl WriteTransaction {
             return Ok(());
         };
         let state = entry.state(&self.source)?;
-        let root_pages = self.pages.write(PageKind::Table, &state.root.encode())?;
+        let root_pages = self.pages.write(PageKind::Table, PageCluster::Other, &state.root.encode())?;
         self.pages.free(&entry.root_pages)?;
         let entry = Arc::new(entry.with_state(root_pages, state));
         self.catalog.tables.insert(name.to_owned(), entry);

@@ -28,8 +28,17 @@ const STACK_BYTES: usize = 8 << 20;
 /// How long closing waits for tasks that were told to stop.
 const LAST_TASKS_WAIT: Duration = Duration::from_secs(10);
 
+/// What a load keeps of its pages before it writes them, column by column: much, so that a column's segments lie in long pieces, but not
+/// much of the memory.
+fn staging_bytes(cache_bytes: usize) -> usize {
+    const BYTES_MIN: usize = 4 << 20;
+    const BYTES_MAX: usize = 32 << 20;
+    (cache_bytes / 8).clamp(BYTES_MIN, BYTES_MAX)
+}
+
 fn engine_options(options: &DatabaseOptions) -> EngineOptions {
     EngineOptions {
+        staging_bytes: staging_bytes(options.cache_bytes),
         pool: PoolOptions {
             budget_bytes: options.cache_bytes,
             ..PoolOptions::default()

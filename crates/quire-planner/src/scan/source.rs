@@ -28,7 +28,9 @@ use datafusion::physical_plan::stream::EmptyRecordBatchStream;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use quire_functions::QuireOptions;
 use quire_kv::progress::StatementWork;
-use quire_tables::{ColumnTable, Predicate, ScanError, ScanOptions, SharedTableScan};
+use quire_tables::{
+    ColumnTable, Predicate, READ_AHEAD_BYTES, ScanError, ScanOptions, SharedTableScan,
+};
 
 use super::map_columns::map_columns;
 use super::predicate::ScanFilter;
@@ -62,6 +64,7 @@ pub(super) struct ColumnScan {
     /// Those of all its filters.
     stored_columns: Option<Arc<StoredColumns>>,
     work: Option<Arc<StatementWork>>,
+    read_ahead_bytes: u64,
     pub(super) metrics: ExecutionPlanMetricsSet,
 }
 
@@ -94,6 +97,7 @@ impl ColumnScan {
             aggregates_vectors: true,
             stored_columns: None,
             work: None,
+            read_ahead_bytes: READ_AHEAD_BYTES,
             metrics: ExecutionPlanMetricsSet::new(),
         })
     }
@@ -102,6 +106,7 @@ impl ColumnScan {
         self.prunes_zones = options.zone_pruning;
         self.accepts_dynamic = options.filter_pushdown;
         self.aggregates_vectors = options.vector_aggregates;
+        self.read_ahead_bytes = options.read_ahead_bytes;
         self
     }
 
@@ -177,6 +182,7 @@ impl ColumnScan {
             limit: self.limit.map(|rows| rows as u64),
             readers: self.partition_count,
             work: self.work.clone(),
+            read_ahead_bytes: self.read_ahead_bytes,
         };
         self.table.scan(options)
     }

@@ -81,6 +81,11 @@ struct Gauges {
     vectors_tested: Gauge,
     groups_scanned: Gauge,
     groups_pruned: Gauge,
+    disk_bytes: Gauge,
+    disk_requests: Gauge,
+    io_wait_us: Gauge,
+    decode_us: Gauge,
+    decoded_bytes: Gauge,
     /// Filters of operators above: of joins, and of the first rows in an order.
     filters_received: Gauge,
 }
@@ -94,6 +99,11 @@ impl Gauges {
             vectors_tested: gauge("vectors_tested"),
             groups_scanned: gauge("groups_scanned"),
             groups_pruned: gauge("groups_pruned"),
+            disk_bytes: gauge("disk_bytes"),
+            disk_requests: gauge("disk_requests"),
+            io_wait_us: gauge("io_wait_us"),
+            decode_us: gauge("decode_us"),
+            decoded_bytes: gauge("decoded_bytes"),
             filters_received: gauge("filters_received"),
         }
     }
@@ -108,6 +118,11 @@ impl Gauges {
         set(&self.vectors_tested, statistics.vectors_tested);
         set(&self.groups_scanned, statistics.groups_scanned);
         set(&self.groups_pruned, statistics.groups_pruned);
+        set(&self.disk_bytes, statistics.disk_bytes);
+        set(&self.disk_requests, statistics.disk_requests);
+        set(&self.io_wait_us, statistics.io_wait_ns / 1_000);
+        set(&self.decode_us, statistics.decode_ns / 1_000);
+        set(&self.decoded_bytes, statistics.decoded_bytes);
     }
 }
 

@@ -15,6 +15,7 @@ use super::relations::ColumnRelations;
 use super::statistics::statistics;
 use crate::definition::{ColumnDefinition, TableDefinition};
 use crate::error::TableAppendError;
+use crate::page_cluster::PageCluster;
 use crate::pages::TransactionPages;
 
 /// Encodes the row groups of one append.
@@ -107,7 +108,7 @@ impl Encoder {
         let chunk = ColumnChunk {
             physical_type: column.sql_type.physical_type(),
             codec: choice.codec,
-            pages: self.pages.write(PageKind::Segment, &segment)?,
+            pages: self.pages.write(PageKind::Segment, PageCluster::Column(index), &segment)?,
             encoded_bytes: segment.len() as u64,
             raw_bytes: choice.raw_bytes as u64,
             estimated_bytes: choice.estimated_bytes as u64,
@@ -165,7 +166,8 @@ impl Encoder {
             row_count: row_count as u64,
             columns,
         };
-        let pages = self.pages.write(PageKind::RowGroup, &row_group.encode())?;
+        let (kind, cluster) = (PageKind::RowGroup, PageCluster::RowGroups);
+        let pages = self.pages.write(kind, cluster, &row_group.encode())?;
         Ok(EncodedRowGroup {
             pages,
             row_group: Arc::new(row_group),

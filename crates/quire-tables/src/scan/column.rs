@@ -16,12 +16,16 @@ use quire_format::segment::{IntegerRuns, SegmentReader};
 use quire_vector::KeySet;
 
 use super::byte_arrays::{bytes_array, dictionary_array, unbuildable};
+use super::decode_timer::DecodeTimer;
 use super::integers::{GROUP_VECTORS, GroupIntegers, StoredInteger};
 use super::selection::{Selection, VectorRows};
 use crate::types::SqlType;
 
 /// A row of a dictionary's segment that is looked up by itself costs so many times what a value of the array of all of them does.
 const FEW_ROWS: usize = 4;
+
+/// A text in an array, beside its bytes.
+const VIEW_BYTES: usize = 16;
 
 /// Decodes one column of one row group.
 pub(super) struct ColumnReader {
@@ -38,6 +42,7 @@ pub(super) struct ColumnReader {
     bytes: BytesVector,
     /// A test, and which values of a column that another one determines pass it.
     wanted: Option<(ValueTest, Vec<u64>)>,
+    pub(super) timer: DecodeTimer,
     pub(super) vectors_decoded: u64,
     pub(super) vectors_tested: u64,
 }
@@ -90,6 +95,7 @@ impl ColumnReader {
             integers: GroupIntegers::default(),
             bytes: BytesVector::new(),
             wanted: None,
+            timer: DecodeTimer::default(),
             vectors_decoded: 0,
             vectors_tested: 0,
         })
@@ -109,9 +115,13 @@ impl ColumnReader {
         group: usize,
         vector: usize,
     ) -> Result<&[T; VECTOR_VALUES], Corrupt> {
-        let integers = self.integers.vector(&mut self.segment, group, vector)?;
-        let (values, is_new) = integers;
-        self.vectors_decoded += u64::from(is_new);
+        let is_new = self.integers.decoded::<T>(group, vector).is_none();
+        let timed = is_new.then(|| self.timer.begin_vector()).flatten();
+        let values = self.integers.vector(&mut self.segment, group, vector)?;
+        if is_new {
+            self.timer.end(timed, size_of_val(values));
+            self.vectors_decoded += 1;
+        }
         Ok(values)
     }
 
@@ -144,7 +154,9 @@ impl ColumnReader {
         };
         let mut mask = RowMask::default();
         let vector = group * GROUP_VECTORS + vector;
+        let timed = self.timer.begin_vector();
         self.segment.select_values(vector, wanted, &mut mask)?;
+        self.timer.end(timed, 0);
         self.vectors_tested += 1;
         Ok(Some(mask))
     }
@@ -158,7 +170,10 @@ impl ColumnReader {
     ) -> Result<bool, Corrupt> {
         let vector = group * GROUP_VECTORS + vector;
         self.vectors_decoded += 1;
-        self.segment.append_runs(vector, runs)
+        let timed = self.timer.begin_vector();
+        let appended = self.segment.append_runs(vector, runs)?;
+        self.timer.end(timed, 0);
+        Ok(appended)
     }
 
     /// Integers of the column as an array of its type.
@@ -226,7 +241,11 @@ impl ColumnReader {
             let positions = selection.positions_in(decoded);
             return take(array, &positions, None).map_err(unbuildable);
         }
+        let timed = DecodeTimer::begin_group();
         let array = self.decode(group, selection)?;
+        let value_bytes = self.sql_type.physical_type().value_bytes();
+        let value_bytes = value_bytes.unwrap_or(VIEW_BYTES);
+        self.timer.end(Some(timed), array.len() * value_bytes);
         self.decoded = Some((group, selection.clone(), Arc::clone(&array)));
         Ok(array)
     }
@@ -377,7 +396,9 @@ impl ColumnReader {
         select: impl FnOnce(&mut SegmentReader, usize, &mut RowMask) -> Result<(), Corrupt>,
     ) -> Result<RowMask, Corrupt> {
         let mut mask = RowMask::default();
+        let timed = self.timer.begin_vector();
         select(&mut self.segment, group * GROUP_VECTORS + vector, &mut mask)?;
+        self.timer.end(timed, 0);
         self.vectors_tested += 1;
         if let Some(valid) = self.valid(group, vector)? {
             for (word, valid) in mask.iter_mut().zip(valid) {
@@ -465,6 +486,7 @@ impl ColumnReader {
                 }
             }
         }
+        self.timer.decoded_bytes += gathered.data.len() as u64;
         bytes_array(self.sql_type, gathered, nulls)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use quire_format::row_group::{GROUP_ROWS, ROW_GROUP_ROWS, RowGroup};
+use quire_store::PageId;
 
 use super::SharedTableScan;
 use crate::delta::DeletedRows;
@@ -84,7 +85,9 @@ impl ScanCursor {
             let Some(index) = self.row_groups.pop_front() else {
                 return Ok(self.delta.pop_front().map(Morsel::Delta));
             };
-            let row_group = scan.table.row_group(index)?;
+            scan.pages.begin(scan, index);
+            let read = |pages: &[PageId]| scan.pages.read(pages);
+            let row_group = scan.table.row_group_by(index, read)?;
             let mut groups = groups_to_scan(scan, &row_group);
             let deleted = if groups.is_empty() {
                 None
@@ -98,6 +101,9 @@ impl ScanCursor {
                 .iter()
                 .map(|&group| row_group.group_rows(group) as u64);
             scan.note_read(row_group.row_count - left.sum::<u64>(), 0);
+            if groups.is_empty() {
+                scan.pages.skip(index);
+            }
             self.open = Some(OpenPiece {
                 index,
                 row_group,
@@ -127,8 +133,27 @@ fn deleted_rows(
 /// The vector groups that no predicate can rule out by their zones. Asked when the row group is about to be read,
 /// so filters that tightened in the meantime count.
 fn groups_to_scan(scan: &SharedTableScan, row_group: &Arc<RowGroup>) -> Vec<usize> {
+    let possible = possible_groups(scan, row_group).enumerate();
+    let groups: Vec<usize> = possible
+        .filter_map(|(group, is_possible)| is_possible.then_some(group))
+        .collect();
+    let pruned = (row_group.group_count() - groups.len()) as u64;
+    scan.counters
+        .groups_pruned
+        .fetch_add(pruned, Ordering::Relaxed);
+    scan.counters
+        .groups_scanned
+        .fetch_add(groups.len() as u64, Ordering::Relaxed);
+    groups
+}
+
+/// For each vector group of a row group, whether its zones let a row pass all predicates.
+pub(super) fn possible_groups(
+    scan: &SharedTableScan,
+    row_group: &Arc<RowGroup>,
+) -> impl Iterator<Item = bool> + use<> {
     let group_count = row_group.group_count();
-    let mut kept = vec![true; group_count];
+    let mut possible = vec![true; group_count];
     if !scan.options.predicates.is_empty() {
         let definition = Arc::clone(scan.table.definition());
         let zones = ZoneTable::new(definition, Arc::clone(row_group));
@@ -137,18 +162,10 @@ fn groups_to_scan(scan: &SharedTableScan, row_group: &Arc<RowGroup>) -> Vec<usiz
             let answer = predicate
                 .prune(&zones)
                 .filter(|answer| answer.len() == group_count);
-            for (kept, possible) in kept.iter_mut().zip(answer.into_iter().flatten()) {
-                *kept &= possible;
+            for (possible, may_pass) in possible.iter_mut().zip(answer.into_iter().flatten()) {
+                *possible &= may_pass;
             }
         }
     }
-    let groups: Vec<usize> = (0..group_count).filter(|&group| kept[group]).collect();
-    let pruned = (group_count - groups.len()) as u64;
-    scan.counters
-        .groups_pruned
-        .fetch_add(pruned, Ordering::Relaxed);
-    scan.counters
-        .groups_scanned
-        .fetch_add(groups.len() as u64, Ordering::Relaxed);
-    groups
+    possible.into_iter()
 }

@@ -53,13 +53,13 @@ stored_integer!(i32, decode_i32, of_32_bits);
 stored_integer!(i64, decode_i64, of_64_bits);
 
 impl GroupIntegers {
-    /// The values of a vector of a group, and whether they had to be decoded.
+    /// The values of a vector of a group, decoded unless they are.
     pub(super) fn vector<T: StoredInteger>(
         &mut self,
         segment: &mut SegmentReader,
         group: usize,
         vector: usize,
-    ) -> Result<(&Vector<T>, bool), Corrupt> {
+    ) -> Result<&Vector<T>, Corrupt> {
         if self.group != Some(group) {
             self.group = Some(group);
             self.is_decoded = [false; GROUP_VECTORS];
@@ -72,7 +72,7 @@ impl GroupIntegers {
             T::decode(segment, group * GROUP_VECTORS + vector, values)?;
             self.is_decoded[vector % GROUP_VECTORS] = true;
         }
-        Ok((&T::vectors(self)[vector % GROUP_VECTORS], is_new))
+        Ok(&T::vectors(self)[vector % GROUP_VECTORS])
     }
 
     /// The values of a vector of a group, if they have been decoded.

@@ -301,7 +301,8 @@ impl OpenRowGroup {
         open: impl FnOnce(Arc<[u8]>) -> Result<SegmentReader, Corrupt>,
     ) -> Result<SegmentReader, ScanError> {
         let chunk = &self.row_group.columns[column];
-        let image = scan.table.source().read(&chunk.pages)?;
+        scan.pages.note_open(self.index, column);
+        let image = scan.pages.read(&chunk.pages)?;
         scan.counters
             .bytes_read
             .fetch_add(image.len() as u64, Ordering::Relaxed);
@@ -331,6 +332,8 @@ impl OpenRowGroup {
             };
             add(&scan.counters.vectors_decoded, &mut reader.vectors_decoded);
             add(&scan.counters.vectors_tested, &mut reader.vectors_tested);
+            add(&scan.counters.decode_ns, &mut reader.timer.decode_ns);
+            add(&scan.counters.decoded_bytes, &mut reader.timer.decoded_bytes);
         }
     }
 }

@@ -66,8 +66,7 @@ impl ScanReader {
     pub fn next(&mut self) -> Result<Option<RecordBatch>, ScanError> {
         let batch = self.produce();
         if !matches!(batch, Ok(Some(_))) {
-            self.done = true;
-            self.report();
+            self.end();
         }
         batch
     }
@@ -79,8 +78,7 @@ impl ScanReader {
     pub fn step(&mut self) -> Result<ScanStep<'_>, ScanError> {
         let work = self.step_work();
         if matches!(work, Ok(StepWork::End) | Err(_)) {
-            self.done = true;
-            self.report();
+            self.end();
         }
         Ok(match work? {
             StepWork::Selected(group, selection) => {
@@ -181,7 +179,7 @@ impl ScanReader {
             match morsel {
                 None => return Ok(NextWork::End),
                 Some(Morsel::Delta(source)) => {
-                    self.open = None;
+                    self.leave_row_group();
                     self.delta = Some(DeltaReader::new(&self.scan, source)?);
                     return Ok(NextWork::Nothing);
                 }
@@ -189,6 +187,8 @@ impl ScanReader {
                     let index = work.index;
                     if self.open.as_ref().is_none_or(|open| open.index != index) {
                         let (row_group, deleted) = (work.row_group, work.deleted);
+                        self.leave_row_group();
+                        self.scan.pages.enter(index);
                         self.open = Some(OpenRowGroup::new(&self.scan, index, row_group, deleted));
                     }
                     self.groups = work.groups.into();
@@ -249,5 +249,25 @@ impl ScanReader {
         if let Some(open) = &mut self.open {
             open.report(&self.scan);
         }
+    }
+
+    /// Nothing more is read.
+    fn end(&mut self) {
+        self.done = true;
+        self.report();
+        self.leave_row_group();
+    }
+
+    fn leave_row_group(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.scan.pages.leave(open.index);
+        }
+    }
+}
+
+impl Drop for ScanReader {
+    fn drop(&mut self) {
+        self.report();
+        self.leave_row_group();
     }
 }

@@ -18,7 +18,8 @@ use quire_error::cancel::CancelToken;
 use quire_error::interruption::Interruption;
 use quire_error::{Error, closest};
 use quire_functions::{
-    CostsFunction, EngineFunction, FileFunction, PoolFunction, StorageFunction, TablesFunction,
+    CostsFunction, EngineFunction, FileFunction, PoolFunction, ScansFunction, StorageFunction,
+    TablesFunction,
 };
 use quire_kv::progress::StatementWork;
 use quire_planner::optimize;
@@ -99,6 +100,7 @@ impl Session {
         state.register_udtf("quire_costs", Arc::new(CostsFunction(*costs)));
         let (asked, left) = self.database.tuple_counts.asked_and_left();
         state.register_udtf("quire_engine", Arc::new(EngineFunction { asked, left }));
+        state.register_udtf("quire_scans", Arc::new(ScansFunction(snapshot.clone())));
         state.register_udtf("quire_tables", Arc::new(TablesFunction(snapshot.clone())));
         if let Some(catalog) = catalog {
             pg_catalog::register(&mut state, catalog)?;

@@ -80,9 +80,50 @@ fn explain_analyze_tells_what_a_scan_did() {
     let mut connection = shop();
     let sql = "SELECT sum(sale) FROM sale WHERE sale > 19000";
     let text = explained(&mut connection, "ANALYZE", sql);
-    for name in ["bytes read", "vectors decoded", "groups pruned"] {
+    for name in [
+        "bytes read",
+        "vectors decoded",
+        "groups pruned",
+        "disk requests",
+        "io wait us",
+        "decode us",
+    ] {
         assert!(text.contains(name), "{name} in {text}");
     }
+}
+
+/// Groups of 8,192 rows, 20,000 rows of which the zones of the last group alone have some above 19,000.
+#[test]
+fn scans_are_counted_by_table() {
+    let mut connection = database().connect();
+    rows(
+        &mut connection,
+        "CREATE TABLE t AS SELECT i FROM generate_series(1, 20000) AS g(i)",
+    );
+    rows(&mut connection, "CREATE TABLE unread (i INTEGER)");
+    let found = rows(&mut connection, "SELECT count(*) FROM t WHERE i > 19000");
+    assert_eq!(found, [["1000"]]);
+    let counted = rows(
+        &mut connection,
+        "SELECT table_name, scans, groups_scanned, groups_pruned FROM quire_scans() ORDER BY 1",
+    );
+    assert_eq!(counted, [["t", "1", "1", "2"], ["unread", "0", "0", "0"]]);
+    rows(&mut connection, "ALTER TABLE t RENAME TO renamed");
+    let kept = rows(
+        &mut connection,
+        "SELECT table_name, scans FROM quire_scans() WHERE scans > 0",
+    );
+    assert_eq!(kept, [["renamed", "1"]]);
+}
+
+#[test]
+fn how_far_a_scan_reads_ahead_is_a_setting() {
+    let mut connection = database().connect();
+    let shown = rows(&mut connection, "SHOW quire.read_ahead_bytes");
+    assert_eq!(shown, [["33554432"]]);
+    rows(&mut connection, "SET quire.read_ahead_bytes = 0");
+    let shown = rows(&mut connection, "SHOW quire.read_ahead_bytes");
+    assert_eq!(shown, [["0"]]);
 }
 
 /// What the operators counted is what the data has: town 3 has 50 of the 1,000 buyers.

@@ -1,0 +1,322 @@
+//! The pages of a scan: what it reads from the disk, and what it will need next.
+//!
+//! Paper 2 (§6.2.1): the storage manager reads ahead in large requests, so that a scan decodes while the disk works and takes the longer of both, not their
+//! sum. A scan whose pages are in memory must not pay for that, so reading ahead begins when a reader had to wait for the disk.
+//!
+//! From then on, whenever a reader begins a row group, the pages of the row groups behind it are requested until a window of bytes is on its way or waits to
+//! be read. The window doubles as often as a reader waits for a page of it. Which columns a scan reads is known from the row groups before: those
+//! that at least half of them opened; columns of the output are not opened where no row passes the filters. Row groups that zones exclude are left out.
+//! Metadata is requested for many row groups at once, well before it is needed to name segments.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quire_format::row_group::RowGroup;
+use quire_store::{PageId, ReadAhead, ReadAheadSource};
+
+use super::SharedTableScan;
+use crate::error::EngineError;
+use crate::pages::PageSource;
+use crate::scan_statistics::DiskWork;
+
+/// The window of a scan that had to wait for the disk once.
+const WINDOW_BYTES_MIN: u64 = 2 << 20;
+
+/// Row groups whose metadata is requested at once.
+const METADATA_ROW_GROUPS: usize = 16;
+
+/// Row groups that are read ahead at most. Those that zones exclude count: their metadata is read by the one reader that looks for others.
+const REQUESTED_ROW_GROUPS_MAX: usize = 64;
+
+/// Metadata is requested when that of fewer row groups is known or on its way.
+const METADATA_ROW_GROUPS_MIN: usize = 8;
+
+/// What the readers of a scan have in common when they read pages.
+pub(super) struct ScanPages {
+    source: Arc<PageSource>,
+    /// Nothing if the source has no version of the volume that stays.
+    ahead: Option<ReadAhead>,
+    window_bytes_max: u64,
+    /// A reader had to wait for the disk.
+    is_engaged: AtomicBool,
+    /// What readers read themselves.
+    own_requests: AtomicU64,
+    own_bytes: AtomicU64,
+    state: Mutex<ScanPagesState>,
+}
+
+struct ScanPagesState {
+    window_bytes: u64,
+    /// Row groups that the readers have not begun, nor been read ahead, in their order.
+    upcoming: VecDeque<usize>,
+    /// Of those in front, for so many metadata is in memory or requested.
+    metadata_requested: usize,
+    /// Row groups whose pages are requested, which no reader has begun.
+    requested: VecDeque<RequestedRowGroup>,
+    /// Pages requested for the row groups that readers are in.
+    begun: BTreeMap<usize, BegunRowGroup>,
+    /// Row groups that readers have opened a column of.
+    opened_row_groups: u32,
+    /// Of these, how many opened each column.
+    opened_columns: Vec<u32>,
+}
+
+/// A row group, and the pages of it that are requested.
+struct RequestedRowGroup {
+    index: usize,
+    pages: Vec<PageId>,
+    bytes: u64,
+}
+
+#[derive(Default)]
+struct BegunRowGroup {
+    /// Readers that are in it.
+    readers: usize,
+    pages: Vec<PageId>,
+    /// Whether it counts among those that have opened a column.
+    is_opened: bool,
+    opened_columns: Vec<bool>,
+}
+
+impl ScanPages {
+    /// The pages of a scan of these row groups, in that order, which has at most `window_bytes_max` bytes on their way; 0: it does not read ahead.
+    pub(super) fn new(
+        source: &Arc<PageSource>,
+        row_groups: impl Iterator<Item = usize>,
+        column_count: usize,
+        window_bytes_max: u64,
+    ) -> Self {
+        let state = ScanPagesState {
+            window_bytes: WINDOW_BYTES_MIN.min(window_bytes_max),
+            upcoming: row_groups.collect(),
+            metadata_requested: 0,
+            requested: VecDeque::new(),
+            begun: BTreeMap::new(),
+            opened_row_groups: 0,
+            opened_columns: vec![0; column_count],
+        };
+        Self {
+            ahead: source.read_ahead(),
+            source: Arc::clone(source),
+            window_bytes_max,
+            is_engaged: AtomicBool::new(false),
+            own_requests: AtomicU64::new(0),
+            own_bytes: AtomicU64::new(0),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The payloads of some pages, joined.
+    pub(super) fn read(&self, ids: &[PageId]) -> Result<Arc<[u8]>, EngineError> {
+        let mut has_waited = false;
+        let payload = self.read_noting(ids, &mut has_waited)?;
+        if has_waited {
+            self.note_wait();
+        }
+        Ok(payload)
+    }
+
+    fn read_noting(
+        &self,
+        ids: &[PageId],
+        has_waited: &mut bool,
+    ) -> Result<Arc<[u8]>, EngineError> {
+        let Some(ahead) = &self.ahead else {
+            return self.source.read(ids);
+        };
+        self.source.read_by(ids, |page| {
+            let read = ahead.read(page)?;
+            *has_waited |= !read.wait.is_zero();
+            if read.source == ReadAheadSource::Disk {
+                let bytes = read.payload.len() as u64;
+                self.own_requests.fetch_add(1, Ordering::Relaxed);
+                self.own_bytes.fetch_add(bytes, Ordering::Relaxed);
+            }
+            Ok(read.payload)
+        })
+    }
+
+    /// A reader waited for the disk: reading ahead begins, or goes further ahead.
+    fn note_wait(&self) {
+        if self.window_bytes_max == 0 {
+            return;
+        }
+        if self.is_engaged.swap(true, Ordering::Relaxed) {
+            let mut state = self.lock();
+            let doubled = state.window_bytes.saturating_mul(2);
+            state.window_bytes = doubled.min(self.window_bytes_max);
+        }
+    }
+
+    /// A reader begins a row group, or finds that nothing in it is to be read. The cursor calls this in the order of the row groups.
+    pub(super) fn begin(&self, scan: &SharedTableScan, index: usize) {
+        let Some(ahead) = &self.ahead else {
+            return;
+        };
+        let mut state = self.lock();
+        let begun = state.take(index);
+        state.begun.insert(index, begun);
+        if self.is_engaged.load(Ordering::Relaxed) {
+            state.fill_window(scan, self, ahead);
+        }
+    }
+
+    /// Nothing of the row group is to be read after all.
+    pub(super) fn skip(&self, index: usize) {
+        let mut state = self.lock();
+        let begun = state.begun.remove(&index);
+        drop(state);
+        self.release(begun);
+    }
+
+    /// A further reader is in the row group.
+    pub(super) fn enter(&self, index: usize) {
+        if self.ahead.is_some() {
+            self.lock().begun.entry(index).or_default().readers += 1;
+        }
+    }
+
+    /// A reader leaves the row group. With the last of them go the pages that nobody has read. Another that comes later reads for itself.
+    pub(super) fn leave(&self, index: usize) {
+        let mut state = self.lock();
+        let Some(begun) = state.begun.get_mut(&index) else {
+            return;
+        };
+        begun.readers = begun.readers.saturating_sub(1);
+        if begun.readers > 0 {
+            return;
+        }
+        let begun = state.begun.remove(&index);
+        drop(state);
+        self.release(begun);
+    }
+
+    /// A reader opens a column of a row group.
+    pub(super) fn note_open(&self, index: usize, column: usize) {
+        if self.ahead.is_none() {
+            return;
+        }
+        let mut state = self.lock();
+        let column_count = state.opened_columns.len();
+        let begun = state.begun.entry(index).or_default();
+        begun.opened_columns.resize(column_count, false);
+        let is_first = !std::mem::replace(&mut begun.is_opened, true);
+        let is_new = begun.opened_columns.get_mut(column);
+        let is_new = is_new.is_some_and(|is_opened| !std::mem::replace(is_opened, true));
+        state.opened_row_groups += u32::from(is_first);
+        if let Some(count) = state.opened_columns.get_mut(column) {
+            *count += u32::from(is_new);
+        }
+    }
+
+    /// What the disk did for the scan.
+    pub(super) fn disk_work(&self) -> DiskWork {
+        let ahead = self.ahead.as_ref().map(ReadAhead::statistics);
+        let ahead = ahead.unwrap_or_default();
+        DiskWork {
+            requests: ahead.requests + self.own_requests.load(Ordering::Relaxed),
+            bytes: ahead.bytes + self.own_bytes.load(Ordering::Relaxed),
+            wait: ahead.wait,
+        }
+    }
+
+    fn release(&self, begun: Option<BegunRowGroup>) {
+        if let (Some(ahead), Some(begun)) = (&self.ahead, begun)
+            && !begun.pages.is_empty()
+        {
+            ahead.release(&begun.pages);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ScanPagesState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ScanPagesState {
+    /// Takes a row group out of those that are to come.
+    fn take(&mut self, index: usize) -> BegunRowGroup {
+        if let Some(place) = self.requested.iter().position(|it| it.index == index) {
+            let requested = self.requested.remove(place);
+            let pages = requested.map_or_else(Vec::new, |requested| requested.pages);
+            return BegunRowGroup {
+                pages,
+                ..BegunRowGroup::default()
+            };
+        }
+        if self.upcoming.front() == Some(&index) {
+            self.pass_upcoming();
+        }
+        BegunRowGroup::default()
+    }
+
+    fn pass_upcoming(&mut self) {
+        self.upcoming.pop_front();
+        self.metadata_requested = self.metadata_requested.saturating_sub(1);
+    }
+
+    /// Requests pages until the window is full. A row group that cannot be read ends it: its reader reports why.
+    fn fill_window(&mut self, scan: &SharedTableScan, pages: &ScanPages, ahead: &ReadAhead) {
+        let mut on_their_way: u64 = self.requested.iter().map(|it| it.bytes).sum();
+        self.request_metadata(scan, ahead);
+        while on_their_way < self.window_bytes
+            && self.requested.len() < REQUESTED_ROW_GROUPS_MAX
+            && let Some(&index) = self.upcoming.front()
+        {
+            // The state is locked: a wait for metadata does not widen the window.
+            let read = |ids: &[PageId]| pages.read_noting(ids, &mut false);
+            let Ok(row_group) = scan.table.row_group_by(index, read) else {
+                self.upcoming.clear();
+                return;
+            };
+            let mut wanted = match scan.may_skip(&row_group) {
+                true => Vec::new(),
+                false => self.wanted_pages(&row_group),
+            };
+            let accepted = ahead.request(&wanted);
+            let is_full = accepted.pages < wanted.len();
+            if is_full && accepted.pages == 0 {
+                // All scans together have what they may: the next row group tries again.
+                return;
+            }
+            wanted.truncate(accepted.pages);
+            on_their_way += accepted.bytes;
+            self.requested.push_back(RequestedRowGroup {
+                index,
+                pages: wanted,
+                bytes: accepted.bytes,
+            });
+            self.pass_upcoming();
+            if is_full {
+                return;
+            }
+            self.request_metadata(scan, ahead);
+        }
+    }
+
+    /// Requests metadata of row groups to come when that of few is known.
+    fn request_metadata(&mut self, scan: &SharedTableScan, ahead: &ReadAhead) {
+        if self.metadata_requested >= METADATA_ROW_GROUPS_MIN {
+            return;
+        }
+        let from = self.metadata_requested;
+        let indexes = self.upcoming.iter().skip(from).take(METADATA_ROW_GROUPS);
+        let unread = indexes.clone().flat_map(|&index| scan.table.unread_metadata(index));
+        let unread: Vec<PageId> = unread.copied().collect();
+        self.metadata_requested += indexes.count();
+        if !unread.is_empty() {
+            ahead.request(&unread);
+        }
+    }
+
+    /// The pages of the columns that at least half of the row groups so far have opened.
+    fn wanted_pages(&self, row_group: &RowGroup) -> Vec<PageId> {
+        let is_wanted = |count: &u32| *count > 0 && 2 * count >= self.opened_row_groups;
+        let columns = self.opened_columns.iter().zip(&row_group.columns);
+        let columns = columns.filter(|(count, _)| is_wanted(count));
+        columns
+            .flat_map(|(_, column)| column.pages.iter().copied())
+            .collect()
+    }
+}
