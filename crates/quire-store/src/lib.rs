@@ -33,6 +33,7 @@ pub use quire_format::volume::{
     STAGING_PAGE,
 };
 pub use volume::{
-    CheckReport, CleanReport, Durability, Finding, Pin, RebuildReport, Volume, VolumeOptions,
-    VolumeStats, WriteBatch,
+    CheckReport, CleanReport, Durability, Finding, Pin, ReadAhead, ReadAheadPage, ReadAheadSource,
+    ReadAheadStatistics, RebuildReport, RequestedBytes, Volume, VolumeOptions, VolumeStats,
+    WriteBatch,
 };

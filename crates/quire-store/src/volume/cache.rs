@@ -165,6 +165,17 @@ impl Cache {
         }
     }
 
+    /// Bytes that it may hold.
+    pub(super) fn budget_bytes(&self) -> u64 {
+        let shard_bytes = self.shard_bytes_max.load(Ordering::Relaxed) as u64;
+        shard_bytes.saturating_mul(self.shards.len() as u64)
+    }
+
+    /// Notes that so many payloads were not here when they were needed, for those that were not looked for.
+    pub(super) fn count_misses(&self, count: usize) {
+        self.misses.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
     /// Bytes held now.
     pub(super) fn bytes(&self) -> u64 {
         let shard_bytes = |shard: &Mutex<PageCacheShard>| {

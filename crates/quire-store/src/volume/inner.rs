@@ -9,6 +9,8 @@ use quire_format::volume::{BLOCK_BYTES, LAST_PAGE, PageId};
 use super::cache::Cache;
 use super::gate::Gate;
 use super::options::VolumeOptions;
+use super::read_ahead::ReadAheadBound;
+use super::read_threads::ReadThreads;
 use super::version::PinnedVersion;
 use super::writer::VolumeWriterState;
 use crate::disk::{Disk, OpenMode, is_full};
@@ -31,7 +33,10 @@ pub(super) struct VolumeInner {
     pub(super) writer: Mutex<VolumeWriterState>,
     /// The first failure, after which nothing is written.
     pub(super) poison: OnceLock<String>,
-    pub(super) cache: Cache,
+    /// Shared with the threads that read ahead, which do not hold the volume.
+    pub(super) cache: Arc<Cache>,
+    pub(super) read_ahead: Arc<ReadAheadBound>,
+    pub(super) read_threads: ReadThreads,
     /// The next page to be named. Pages named since the newest commit are named again after a crash.
     pub(super) next_page: AtomicU64,
     /// The disk could not make the file longer when that was last tried.

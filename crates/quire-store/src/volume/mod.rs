@@ -26,6 +26,8 @@ mod options;
 mod page_map;
 mod pin;
 mod placement;
+mod read_ahead;
+mod read_threads;
 mod rebuild;
 mod recovery;
 mod release;
@@ -48,6 +50,9 @@ pub use inner::Volume;
 pub use options::{Durability, VolumeOptions};
 pub use pin::Pin;
 pub(crate) use pin::ReadFrom;
+pub use read_ahead::{
+    ReadAhead, ReadAheadPage, ReadAheadSource, ReadAheadStatistics, RequestedBytes,
+};
 pub use report::{CheckReport, CleanReport, Finding, RebuildReport, VolumeStats};
 
 use crate::disk::{Disk, OpenMode};
@@ -56,6 +61,7 @@ use cache::Cache;
 use checkpoint::Ending;
 use gate::Gate;
 use inner::{VolumeInner, WriterTurn};
+use read_threads::ReadThreads;
 use version::PinnedVersion;
 use writer::VolumeWriterState;
 
@@ -144,7 +150,9 @@ impl Volume {
             gate: Gate::default(),
             writer: Mutex::new(writer),
             poison: OnceLock::new(),
-            cache: Cache::new(options.cache_bytes),
+            cache: Arc::new(Cache::new(options.cache_bytes)),
+            read_ahead: Arc::default(),
+            read_threads: ReadThreads::default(),
             next_page: AtomicU64::new(next_page),
             is_full: AtomicBool::new(false),
             flush_room_bytes: AtomicU64::new(0),
@@ -292,6 +300,8 @@ impl VolumeInner {
 
 impl Drop for VolumeInner {
     fn drop(&mut self) {
+        // Reads of scans that have ended: they hold a version, and the disk.
+        self.read_threads.end();
         if self.may_write().is_ok() {
             let mut writer = self.lock_writer();
             // Nobody is left to tell; the log holds everything that was committed.

@@ -167,7 +167,7 @@ impl VolumeInner {
     }
 
     /// The same, and where the payload came from.
-    fn read_from(
+    pub(super) fn read_from(
         &self,
         version: &PinnedVersion,
         page: PageId,
