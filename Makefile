@@ -118,6 +118,7 @@ bench-queries: setup build
 	$(PYTHON) bench/tpcds.py
 	$(PYTHON) bench/large_statements.py --scale $(SCALE)
 	$(PYTHON) bench/limited_memory.py --scale $(SCALE)
+	$(PYTHON) bench/cold.py --scale $(SCALE)
 	$(PYTHON) bench/planning.py --scale $(SCALE)
 	$(PYTHON) bench/executors.py
 

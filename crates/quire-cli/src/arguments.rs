@@ -7,7 +7,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::lab::{Benchmark, Topic};
 use crate::render::RenderMode;
-use crate::shell::{Location, Resources, ShellSettings, parse_bytes};
+use crate::shell::{Location, Resources, ShellSettings};
 
 /// An SQL database in one compressed file.
 ///
@@ -64,26 +64,8 @@ pub struct CommandLine {
     #[arg(long)]
     echo: bool,
 
-    /// Bytes of pages kept in memory
-    /// [default: 20 % of the machine's or container's memory, 512 MiB at most]
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
-    cache: Option<usize>,
-
-    /// Memory that running statements may hold before they spill to temporary files
-    /// [default: 60 % of the machine's or container's, less the cache]
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
-    memory: Option<usize>,
-
-    /// Threads that run statements [default: the processor's]
-    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
-    threads: Option<usize>,
-}
-
-fn parse_count(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(count @ 1..=1024) => Ok(count),
-        _ => Err(format!("{text} is no number from 1 to 1024")),
-    }
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 fn parse_connections(text: &str) -> Result<usize, String> {
@@ -203,19 +185,8 @@ pub enum Action {
         #[arg(long, value_name = "MS")]
         statement_timeout: Option<u64>,
 
-        /// Bytes of compressed pages kept in memory
-        /// [default: 20 % of the machine's or container's memory, 512 MiB at most]
-        #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
-        cache: Option<usize>,
-
-        /// Memory that running statements may hold before they spill to temporary files
-        /// [default: 60 % of the machine's or container's, less the cache]
-        #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
-        memory: Option<usize>,
-
-        /// Threads that run queries [default: the processor's]
-        #[arg(long, value_name = "COUNT", value_parser = parse_count)]
-        threads: Option<usize>,
+        #[command(flatten)]
+        resources: Resources,
     },
 
     /// Measure the figures of the papers again on this machine
@@ -294,15 +265,6 @@ impl CommandLine {
         }
     }
 
-    /// The resources asked for.
-    pub fn resources(&self) -> Resources {
-        Resources {
-            cache_bytes: self.cache,
-            memory_bytes: self.memory,
-            threads: self.threads,
-        }
-    }
-
     /// The switches asked for.
     pub fn settings(&self) -> ShellSettings {
         ShellSettings {
@@ -344,7 +306,7 @@ mod tests {
         assert_eq!(arguments.location().path, Some(PathBuf::from("a.quire")));
         assert!(arguments.location().read_only);
         assert_eq!(arguments.settings().mode, Some(RenderMode::Csv));
-        assert_eq!(arguments.resources(), Resources::default());
+        assert_eq!(arguments.resources, Resources::default());
         assert_eq!(sources, [StartupScript::Text("select 1".to_owned())]);
     }
 
@@ -371,13 +333,22 @@ mod tests {
 
     #[test]
     fn resources_have_units_and_bounds() {
-        let (arguments, _) = read(&["--memory", "2GiB", "--threads", "3", "--cache", "24MiB"]);
+        let (arguments, _) = read(&[
+            "--memory",
+            "2GiB",
+            "--threads",
+            "3",
+            "--cache",
+            "24MiB",
+            "--direct-io",
+        ]);
         let expected = Resources {
             cache_bytes: Some(24 << 20),
             memory_bytes: Some(2 << 30),
             threads: Some(3),
+            direct_io: true,
         };
-        assert_eq!(arguments.resources(), expected);
+        assert_eq!(arguments.resources, expected);
         for wrong in [
             ["--memory", "much"],
             ["--cache", "-1"],

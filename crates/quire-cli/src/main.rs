@@ -57,9 +57,7 @@ fn main() -> ExitCode {
             security,
             connections,
             statement_timeout,
-            cache,
-            memory,
-            threads,
+            resources,
         }) => {
             let server = ServerOptions {
                 listen: *listen,
@@ -67,7 +65,7 @@ fn main() -> ExitCode {
                 statement_timeout: statement_timeout.map(Duration::from_millis),
                 ..serve::secured(security)
             };
-            return serve::run(file, server, *cache, *memory, *threads);
+            return serve::run(file, server, *resources);
         }
         None => {}
     }
@@ -75,7 +73,7 @@ fn main() -> ExitCode {
     let is_interactive = sources.is_empty() && is_terminal;
     let opened = Shell::open(
         arguments.location(),
-        arguments.resources(),
+        arguments.resources,
         arguments.settings(),
         is_interactive,
     );

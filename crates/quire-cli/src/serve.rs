@@ -10,6 +10,7 @@ use quire::{Database, DatabaseOptions};
 use quire_server::{Authentication, Server, ServerOptions, TlsFiles};
 
 use crate::arguments::{AuthenticationMode, LogTarget, Security, TlsMode};
+use crate::shell::Resources;
 use crate::{allocator, exit_code};
 
 /// Options that let in whom they should.
@@ -33,17 +34,8 @@ pub fn secured(security: &Security) -> ServerOptions {
 }
 
 /// Serves until the process is interrupted or told to end.
-pub fn run(
-    file: &Path,
-    server: ServerOptions,
-    cache_bytes: Option<usize>,
-    memory_bytes: Option<usize>,
-    threads: Option<usize>,
-) -> ExitCode {
-    let mut options = DatabaseOptions::default();
-    options.cache_bytes = cache_bytes.unwrap_or(options.cache_bytes);
-    options.memory_bytes = memory_bytes.unwrap_or(options.memory_bytes);
-    options.threads = threads.unwrap_or(options.threads);
+pub fn run(file: &Path, server: ServerOptions, resources: Resources) -> ExitCode {
+    let options = resources.options();
     allocator::suit(&options);
     match serve(file, server, options) {
         Ok(()) => ExitCode::SUCCESS,

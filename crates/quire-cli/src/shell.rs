@@ -5,6 +5,7 @@ mod diagnostics;
 mod output;
 mod progress;
 mod quantities;
+mod resources;
 mod settings;
 
 use std::io::{self, IsTerminal, Write};
@@ -22,7 +23,8 @@ use crate::render::{RenderFormat, escape_controls, in_zone, renderer};
 pub use copying::{CopyRowSource, RowTarget};
 pub use diagnostics::{Diagnostic, ScriptPosition, describe, describe_plain};
 pub use output::ShellOutput;
-pub use quantities::{bytes_text, count_text, duration_text, parse_bytes};
+pub use quantities::{bytes_text, count_text, duration_text};
+pub use resources::Resources;
 pub use settings::{DisplayLimit, ShellSettings};
 
 /// Scripts read scripts at most this deep: one that reads itself ends with an error.
@@ -37,17 +39,6 @@ pub struct Location {
     /// `None` is a database in memory.
     pub path: Option<PathBuf>,
     pub read_only: bool,
-}
-
-/// What the session's databases may use; `None` leaves it to the library.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Resources {
-    /// Bytes of pages kept in memory.
-    pub cache_bytes: Option<usize>,
-    /// Bytes that running statements may hold before they spill.
-    pub memory_bytes: Option<usize>,
-    /// Threads that run statements.
-    pub threads: Option<usize>,
 }
 
 /// What comes after a statement or command.
@@ -375,13 +366,9 @@ fn connect(
     location: &Location,
     resources: Resources,
 ) -> Result<(Database, Connection), quire::Error> {
-    let defaults = DatabaseOptions::default();
     let options = DatabaseOptions {
         read_only: location.read_only,
-        cache_bytes: resources.cache_bytes.unwrap_or(defaults.cache_bytes),
-        memory_bytes: resources.memory_bytes.unwrap_or(defaults.memory_bytes),
-        threads: resources.threads.unwrap_or(defaults.threads),
-        ..defaults
+        ..resources.options()
     };
     allocator::suit(&options);
     let database = match &location.path {

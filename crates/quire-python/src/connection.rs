@@ -21,7 +21,7 @@ use crate::waiting::without_lock;
 /// the default as PEP 249 wants it, changes are kept by `commit()`, and lost when the connection is closed without.
 ///
 /// `threads`, `memory_bytes` (of running statements together) and `cache_bytes` (of compressed pages) count for whoever opens
-/// the file first.
+/// the file first, and so does `direct_io`: the file is read and written past the system's page cache.
 ///
 /// >>> import quire
 /// >>> connection = quire.connect(":memory:")
@@ -29,10 +29,12 @@ use crate::waiting::without_lock;
 /// (2,)
 /// >>> connection.close()
 #[pyfunction]
-#[pyo3(signature = (path = None, *, read_only = false, autocommit = false, threads = None, memory_bytes = None, cache_bytes = None))]
+#[pyo3(signature = (path = None, *, read_only = false, autocommit = false, threads = None, memory_bytes = None, cache_bytes = None, direct_io = false))]
 #[pyo3(
-    text_signature = "(path=':memory:', *, read_only=False, autocommit=False, threads=None, memory_bytes=None, cache_bytes=None)"
+    text_signature = "(path=':memory:', *, read_only=False, autocommit=False, threads=None, memory_bytes=None, cache_bytes=None, direct_io=False)"
 )]
+// Each is a keyword in Python.
+#[allow(clippy::too_many_arguments)]
 pub fn connect(
     py: Python<'_>,
     path: Option<PathBuf>,
@@ -41,6 +43,7 @@ pub fn connect(
     threads: Option<usize>,
     memory_bytes: Option<usize>,
     cache_bytes: Option<usize>,
+    direct_io: bool,
 ) -> PyResult<Connection> {
     let default = DatabaseOptions::default();
     let options = DatabaseOptions {
@@ -48,6 +51,7 @@ pub fn connect(
         threads: threads.unwrap_or(default.threads),
         memory_bytes: memory_bytes.unwrap_or(default.memory_bytes),
         cache_bytes: cache_bytes.unwrap_or(default.cache_bytes),
+        direct_io,
         ..default
     };
     let path = path.filter(|path| path.as_os_str() != ":memory:");

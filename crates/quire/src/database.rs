@@ -56,7 +56,7 @@ impl Database {
         } else {
             OpenMode::ReadWrite
         };
-        let disk = open_file(path.as_ref(), options.read_only)?;
+        let disk = open_file(path.as_ref(), options.read_only, options.direct_io)?;
         Self::on_disk(disk, mode, options)
     }
 
@@ -117,7 +117,7 @@ impl Database {
     /// # Errors
     /// When the file cannot be opened at all; what is wrong inside is in the report.
     pub fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
-        let disk = open_file(path.as_ref(), true)?;
+        let disk = open_file(path.as_ref(), true, false)?;
         let volume = Volume::open(disk, OpenMode::ReadOnly)?;
         let mut report = volume.check();
         let tables = Engine::check(&volume);
@@ -142,7 +142,7 @@ impl Database {
     /// # Errors
     /// When the disk fails, or no page of the file is whole.
     pub fn rebuild(path: impl AsRef<Path>) -> Result<RebuildReport, Error> {
-        let disk = open_file(path.as_ref(), false)?;
+        let disk = open_file(path.as_ref(), false, false)?;
         let (volume, report) = Volume::rebuild(disk, VolumeOptions::default())?;
         volume.close()?;
         Ok(report)

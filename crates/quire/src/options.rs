@@ -17,6 +17,9 @@ pub struct DatabaseOptions {
     pub memory_bytes: usize,
     /// Threads that run statements.
     pub threads: usize,
+    /// Reads and writes the file past the system's page cache, so that `cache_bytes` is all the memory that its pages have. File systems without
+    /// direct I/O, such as tmpfs, refuse it.
+    pub direct_io: bool,
     /// Whether changed rows of column tables become row groups in the background when there are many; otherwise only by
     /// `VACUUM`.
     pub merges_in_background: bool,
@@ -30,6 +33,7 @@ impl Default for DatabaseOptions {
             cache_bytes: budget.cache_bytes,
             memory_bytes: budget.memory_bytes,
             threads: thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            direct_io: false,
             merges_in_background: true,
         }
     }

@@ -25,6 +25,7 @@ def connect(
     threads: Optional[int] = None,
     memory_bytes: Optional[int] = None,
     cache_bytes: Optional[int] = None,
+    direct_io: bool = False,
 ) -> Connection: ...
 @final
 class Connection:

@@ -127,7 +127,7 @@ impl ScanPages {
         };
         self.source.read_by(ids, |page| {
             let read = ahead.read(page)?;
-            *has_waited |= !read.wait.is_zero();
+            *has_waited |= read.source == ReadAheadSource::Disk || !read.wait.is_zero();
             if read.source == ReadAheadSource::Disk {
                 let bytes = read.payload.len() as u64;
                 self.own_requests.fetch_add(1, Ordering::Relaxed);

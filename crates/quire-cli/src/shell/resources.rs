@@ -1,0 +1,48 @@
+//! What databases may use, as the command line says.
+
+use quire::DatabaseOptions;
+
+use super::quantities::parse_bytes;
+
+/// What databases may use; `None` leaves it to the library.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::Args)]
+pub struct Resources {
+    /// Bytes of pages kept in memory
+    /// [default: 20 % of the machine's or container's memory, 512 MiB at most]
+    #[arg(long = "cache", value_name = "BYTES", value_parser = parse_bytes)]
+    pub cache_bytes: Option<usize>,
+
+    /// Memory that running statements may hold before they spill to temporary files
+    /// [default: 60 % of the machine's or container's, less the cache]
+    #[arg(long = "memory", value_name = "BYTES", value_parser = parse_bytes)]
+    pub memory_bytes: Option<usize>,
+
+    /// Threads that run statements [default: the processor's]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
+    pub threads: Option<usize>,
+
+    /// Read and write the file past the system's page cache; --cache is then all the memory that its pages have
+    #[arg(long)]
+    pub direct_io: bool,
+}
+
+impl Resources {
+    /// The library's options with what was asked for.
+    pub fn options(self) -> DatabaseOptions {
+        let defaults = DatabaseOptions::default();
+        DatabaseOptions {
+            cache_bytes: self.cache_bytes.unwrap_or(defaults.cache_bytes),
+            memory_bytes: self.memory_bytes.unwrap_or(defaults.memory_bytes),
+            threads: self.threads.unwrap_or(defaults.threads),
+            direct_io: self.direct_io,
+            ..defaults
+        }
+    }
+}
+
+fn parse_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=1024) => Ok(count),
+        _ => Err(format!("{text} is no number from 1 to 1024")),
+    }
+}
