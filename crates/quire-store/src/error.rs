@@ -112,6 +112,17 @@ pub enum VolumeOpenError {
         /// What is wrong.
         detail: String,
     },
+    /// The file system, or the operating system, has no direct I/O.
+    #[error(
+        "{file} cannot be opened for direct I/O: {detail}; open it without direct I/O, or move it to a file system that \
+         has O_DIRECT, such as ext4 or XFS"
+    )]
+    DirectRefused {
+        /// Path of the file.
+        file: String,
+        /// Why.
+        detail: String,
+    },
     /// The operating system said no.
     #[error("cannot {operation} {file}: {source}")]
     Io {

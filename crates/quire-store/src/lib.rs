@@ -23,7 +23,7 @@ pub mod patience;
 pub mod pool;
 mod volume;
 
-pub use disk::{Disk, FileDisk, MemDisk, OpenMode, SimDisk};
+pub use disk::{DirectFileDisk, Disk, FileDisk, MemDisk, OpenMode, SimDisk};
 pub use error::{
     BatchWriteError, CheckpointError, CleanError, CommitError, DuplicateError, PageReadError,
     VolumeOpenError,

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use std::io::ErrorKind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use quire_store::disk::{
@@ -77,6 +77,61 @@ fn every_access_takes_what_it_takes_on_the_device() {
     throttled.set_len(10).unwrap();
     assert_eq!((throttled.len().unwrap(), disk.len().unwrap()), (10, 10));
     assert_eq!(throttled.name(), disk.name());
+}
+
+/// A clock that stands still until everybody who is expected waits: then it goes to the first moment that somebody waits for.
+#[derive(Debug)]
+struct MeetingClock {
+    expected: usize,
+    state: Mutex<(Duration, Vec<Duration>)>,
+    changed: Condvar,
+}
+
+impl DeviceClock for MeetingClock {
+    fn now(&self) -> Duration {
+        self.state.lock().unwrap().0
+    }
+
+    fn wait_until(&self, moment: Duration) {
+        let mut state = self.state.lock().unwrap();
+        state.1.push(moment);
+        self.changed.notify_all();
+        while state.1.len() < self.expected {
+            state = self.changed.wait(state).unwrap();
+        }
+        state.0 = state.0.max(moment);
+    }
+}
+
+#[test]
+fn requests_of_several_threads_are_in_the_queue_of_the_device_together() {
+    // Queue depth 3: of four reads that are submitted at the same time, the fourth begins when the first is done.
+    let clock = Arc::new(MeetingClock {
+        expected: 4,
+        state: Mutex::default(),
+        changed: Condvar::new(),
+    });
+    let profile = DeviceProfile {
+        read_latency: 100 * US,
+        read_bytes_per_second: 1_000_000,
+        parallel_accesses: 3,
+        ..DeviceProfile::SATA_SSD
+    };
+    let disk = Arc::new(MemDisk::from_bytes(vec![1; 100_000]));
+    let throttled = ThrottledDisk::with_clock(disk, profile, clock.clone());
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let throttled = &throttled;
+            scope.spawn(move || {
+                let offset = 1_000 + 10_000 * number;
+                throttled.read_at(&mut [0; 5], offset).unwrap();
+            });
+        }
+    });
+    let mut moments = std::mem::take(&mut clock.state.lock().unwrap().1);
+    moments.sort_unstable();
+    assert_eq!(moments, [105 * US, 110 * US, 115 * US, 210 * US]);
+    assert_eq!(throttled.statistics().service, 540 * US);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -66,6 +66,27 @@ impl FileDisk {
         Ok(disk)
     }
 
+    /// Runs a write that ends at byte `end`, and notes for the next sync whether it makes the file longer.
+    pub(super) fn write_up_to(
+        &self,
+        end: u64,
+        write: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if end > self.length_bytes.load(Ordering::Acquire) {
+            // Marked before the write: part of it may reach the file even when it fails.
+            self.length_changed.store(true, Ordering::Release);
+        }
+        write(&self.file)?;
+        self.length_bytes.fetch_max(end, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// Whether `other` is the same file, and not one that has taken its name.
+    pub(super) fn is_same_file(&self, other: &File) -> io::Result<bool> {
+        let (this, other) = (self.file.metadata()?, other.metadata()?);
+        Ok((this.dev(), this.ino()) == (other.dev(), other.ino()))
+    }
+
     fn open_locked(
         path: &Path,
         mode: OpenMode,
@@ -112,13 +133,7 @@ impl Disk for FileDisk {
         let end = offset
             .checked_add(bytes.len() as u64)
             .ok_or(io::ErrorKind::FileTooLarge)?;
-        if end > self.length_bytes.load(Ordering::Acquire) {
-            // Marked before the write: part of it may reach the file even when it fails.
-            self.length_changed.store(true, Ordering::Release);
-        }
-        self.file.write_all_at(bytes, offset)?;
-        self.length_bytes.fetch_max(end, Ordering::AcqRel);
-        Ok(())
+        self.write_up_to(end, |file| file.write_all_at(bytes, offset))
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -145,7 +160,7 @@ impl Disk for FileDisk {
     }
 }
 
-fn failed(path: &Path, operation: &'static str, source: io::Error) -> VolumeOpenError {
+pub(super) fn failed(path: &Path, operation: &'static str, source: io::Error) -> VolumeOpenError {
     VolumeOpenError::Io {
         file: path.display().to_string(),
         operation,

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::error::VolumeOpenError;
 
+mod direct;
 mod file;
 mod hooked;
 mod memory;
@@ -11,6 +12,7 @@ mod simulated;
 mod throttled;
 
 pub use self::{
+    direct::DirectFileDisk,
     file::FileDisk,
     hooked::{DiskCall, HookedDisk},
     memory::MemDisk,

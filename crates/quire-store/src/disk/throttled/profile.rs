@@ -78,10 +78,43 @@ impl DeviceProfile {
         parallel_accesses: 64,
     };
 
+    /// Twelve disks as one, with 350 MB/s: the larger machine of table 6.1 in paper 2. 8 ms for a seek and half a turn.
+    pub const RAID_12: Self = Self {
+        name: "RAID of 12 disks",
+        read_bytes_per_second: 350 * MEGABYTE,
+        write_bytes_per_second: 350 * MEGABYTE,
+        parallel_accesses: 12,
+        ..Self::RAID_4
+    };
+
+    /// Four disks as one, with 80 MB/s: the smaller machine of table 6.1 in paper 2. 8 ms for a seek and half a turn.
+    pub const RAID_4: Self = Self {
+        name: "RAID of 4 disks",
+        read_latency: us(8_000),
+        write_latency: us(8_000),
+        sequential_latency: us(50),
+        sync_latency: us(4_200),
+        read_bytes_per_second: 80 * MEGABYTE,
+        write_bytes_per_second: 80 * MEGABYTE,
+        parallel_accesses: 4,
+    };
+
+    /// The same device with another bandwidth of reads and writes, to see where a query stops waiting for the disk.
+    #[must_use]
+    pub const fn with_bandwidth(self, bytes_per_second: u64) -> Self {
+        Self {
+            read_bytes_per_second: bytes_per_second,
+            write_bytes_per_second: bytes_per_second,
+            ..self
+        }
+    }
+
     /// All of the above.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::DISK_OF_1998,
         Self::DISK_7200_RPM,
+        Self::RAID_12,
+        Self::RAID_4,
         Self::SATA_SSD,
         Self::NVME_SSD,
     ];

@@ -149,10 +149,32 @@ mod tests {
     }
 
     #[test]
+    fn long_reads_in_order_reach_the_bandwidth_that_is_asked_for() {
+        for megabytes in [50, 100, 200, 350, 700, 1_500, 3_000] {
+            let bytes_per_second = megabytes * 1_000_000;
+            let profile = DeviceProfile::NVME_SSD.with_bandwidth(bytes_per_second);
+            let mut device = Timeline::new(profile);
+            // Four requests are always submitted: each when the fourth before it is done.
+            let mut done_at = vec![Duration::ZERO; 4];
+            for number in 0..1_000_u64 {
+                let (offset, bytes) = (number << 21, 1 << 21);
+                let now = done_at[done_at.len() - 4];
+                done_at.push(device.done_at(now, DeviceRequest::Read { offset, bytes }));
+            }
+            let seconds = done_at.last().map_or(0.0, Duration::as_secs_f64);
+            let rate = (1_000_u64 << 21) as f64 / seconds;
+            let share = rate / bytes_per_second as f64;
+            assert!((0.99..=1.0).contains(&share), "{megabytes} MB/s: {share}");
+        }
+    }
+
+    #[test]
     fn the_profiles_reach_the_rates_they_name() {
         for (profile, reads_per_second) in [
             (DeviceProfile::DISK_OF_1998, 70.0..80.0),
             (DeviceProfile::DISK_7200_RPM, 78.0..85.0),
+            (DeviceProfile::RAID_12, 1_450.0..1_510.0),
+            (DeviceProfile::RAID_4, 480.0..510.0),
             (DeviceProfile::SATA_SSD, 80_000.0..90_000.0),
             (DeviceProfile::NVME_SSD, 600_000.0..800_000.0),
         ] {

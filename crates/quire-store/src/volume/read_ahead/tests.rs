@@ -1,8 +1,9 @@
 //! Read-ahead gives what `Pin::read` gives, within its bound, and asks the disk as seldom as it says.
 
-use std::collections::HashMap;
+mod random;
+
 use std::io;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -188,7 +189,7 @@ fn neighbours_are_read_with_one_request() {
             asked.len() as u64
         );
         assert_eq!(scan.held_bytes(), 0);
-        assert!(requests.len() * 5 < asked.len() || step == 7);
+        assert!(step > 1 || requests.len() * 20 < asked.len());
     }
 }
 
@@ -487,7 +488,8 @@ fn a_scan_reads_its_snapshot_while_pages_are_rewritten() {
         for (number, page) in pages.iter().enumerate() {
             let read = scan.read(*page).unwrap();
             assert!(read.payload[..] == payload(number, round, bytes)[..]);
-            next += scan.request(&pages[next.max(number + 1)..]).pages;
+            next = next.max(number + 1);
+            next += scan.request(&pages[next..]).pages;
         }
         // This one ends in the middle of its reads, and the space that they read is given back and used again.
         drop((scan, pin));
@@ -517,103 +519,4 @@ fn space_is_given_back_as_soon_as_a_scan_has_ended() {
     let mut writer = volume.inner.lock_writer();
     let newest = writer.contents.commit_sequence;
     assert_eq!(writer.oldest_pinned(), newest, "no read holds a version");
-}
-
-/// Every seventh read by the threads of the volume fails.
-struct FlakyDisk {
-    below: MemDisk,
-    reads: AtomicU64,
-}
-
-impl Disk for FlakyDisk {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        if is_read_thread() && self.reads.fetch_add(1, Ordering::SeqCst) % 7 == 6 {
-            return Err(io::Error::other("the disk of this test fails"));
-        }
-        self.below.read_at(buffer, offset)
-    }
-
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.below.write_at(bytes, offset)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.below.sync()
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.below.len()
-    }
-
-    fn set_len(&self, bytes: u64) -> io::Result<()> {
-        self.below.set_len(bytes)
-    }
-
-    fn name(&self) -> String {
-        "(flaky)".to_owned()
-    }
-}
-
-/// Random calls of one reader of a scan.
-fn random_reader(
-    volume: &Volume,
-    scan: &ReadAhead,
-    expected: &HashMap<PageId, Vec<u8>>,
-    pages: &[PageId],
-    seed: u64,
-) {
-    let mut random = Random::new(seed);
-    for _ in 0..400 {
-        let first = random.below(pages.len());
-        let some = &pages[first..(first + 1 + random.below(40)).min(pages.len())];
-        match random.below(6) {
-            0 => {
-                let requested = scan.request(some);
-                assert!(requested.pages <= some.len());
-            }
-            1 => scan.release(some),
-            _ => {
-                let page = some[random.below(some.len())];
-                let read = scan.read(page).unwrap();
-                assert!(read.payload[..] == expected[&page][..], "seed {seed}");
-            }
-        }
-        let held_bytes = volume.inner.read_ahead.held_bytes();
-        assert!(held_bytes <= scan.held_bytes_max(), "seed {seed}");
-        assert!(scan.held_bytes() <= scan.held_bytes_max(), "seed {seed}");
-    }
-}
-
-#[test]
-fn random_readers_of_several_scans_get_what_was_written() {
-    let mut random = Random::new(1);
-    let lengths: Vec<usize> = (0..200).map(|_| random.below(60_000)).collect();
-    let (bytes, pages) = written(&lengths);
-    let expected: HashMap<PageId, Vec<u8>> = pages
-        .iter()
-        .enumerate()
-        .map(|(number, page)| (*page, payload(number, 0, lengths[number])))
-        .collect();
-    for seed in 0..4 {
-        let disk = FlakyDisk {
-            below: MemDisk::from_bytes(bytes.clone()),
-            reads: AtomicU64::new(0),
-        };
-        let volume = open(Arc::new(disk), 2 * MIB);
-        let scans = [volume.pin().read_ahead(), volume.pin().read_ahead()];
-        std::thread::scope(|scope| {
-            for reader in 0..6 {
-                let (volume, expected, pages) = (&volume, &expected, &pages);
-                let scan = &scans[reader % 2];
-                let seed = seed * 100 + reader as u64;
-                scope.spawn(move || random_reader(volume, scan, expected, pages, seed));
-            }
-        });
-        for scan in &scans {
-            scan.release(&pages);
-        }
-        drop(scans);
-        wait_for_threads(&volume);
-        assert_eq!(volume.inner.read_ahead.held_bytes(), 0, "seed {seed}");
-    }
 }
