@@ -243,7 +243,9 @@ impl WriteTransaction {
             return Ok(());
         };
         let state = entry.state(&self.source)?;
-        let root_pages = self.pages.write(PageKind::Table, PageCluster::Other, &state.root.encode())?;
+        let root_pages =
+            self.pages
+                .write(PageKind::Table, PageCluster::Other, &state.root.encode())?;
         self.pages.free(&entry.root_pages)?;
         let entry = Arc::new(entry.with_state(root_pages, state));
         self.catalog.tables.insert(name.to_owned(), entry);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
 use quire_kv::mvcc::TransactionOptions;
 use quire_store::disk::{DiskCall, HookedDisk};
@@ -19,11 +19,16 @@ const COLUMNS: usize = 8;
 const ROW_GROUPS: i64 = 64;
 const ROW_GROUP_ROWS: i64 = 4_000;
 
-/// No codec makes these much smaller: a segment has some 32 KB.
+/// No codec makes these much smaller (SplitMix64): a segment has some 32 KB. The first column is ascending, for zones.
 fn value(row: i64, column: usize) -> i64 {
-    let mixed = (row * 31 + column as i64).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed());
-    // The first column is ascending, for zones.
-    if column == 0 { row } else { mixed }
+    if column == 0 {
+        return row;
+    }
+    let seed = (row * COLUMNS as i64 + column as i64).cast_unsigned();
+    let mut mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31)).cast_signed()
 }
 
 /// A file with a table of `ROW_GROUPS` row groups, written in one load.
@@ -64,7 +69,7 @@ fn loaded() -> Arc<MemDisk> {
     }
     appender.finish().unwrap();
     transaction.commit().unwrap();
-    engine.close().unwrap();
+    drop(engine);
     disk
 }
 
@@ -179,13 +184,20 @@ impl Predicate for NotBelow {
 
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray, String> {
         let values = batch.column(0).as_primitive::<Int64Type>();
-        Ok(values.iter().map(|value| value.map(|value| value >= self.0)).collect())
+        Ok(values
+            .iter()
+            .map(|value| value.map(|value| value >= self.0))
+            .collect())
     }
 
     fn prune(&self, zones: &ZoneTable) -> Option<Vec<bool>> {
         let bounds = zones.max(0)?;
         let bounds = bounds.as_primitive::<Int64Type>();
-        Some((0..bounds.len()).map(|group| bounds.value(group) >= self.0).collect())
+        Some(
+            (0..bounds.len())
+                .map(|group| bounds.value(group) >= self.0)
+                .collect(),
+        )
     }
 
     fn is_deterministic(&self) -> bool {
@@ -208,9 +220,18 @@ fn a_column_comes_with_few_requests() {
             "{requests} requests, {statistics:?}"
         );
         let pages = 3 * ROW_GROUPS as u64;
-        assert!(requests < pages / 3, "{requests} requests for {pages} pages");
-        assert!(statistics.disk_bytes >= statistics.bytes_read, "{statistics:?}");
-        assert!(statistics.disk_bytes < 2 * statistics.bytes_read + (1 << 20), "{statistics:?}");
+        assert!(
+            requests < pages / 6,
+            "{requests} requests for {pages} pages"
+        );
+        assert!(
+            statistics.disk_bytes >= statistics.bytes_read,
+            "{statistics:?}"
+        );
+        assert!(
+            statistics.disk_bytes < 2 * statistics.bytes_read + (1 << 20),
+            "{statistics:?}"
+        );
         // What is in the cache by now needs no disk.
         let (_, again) = scan(&engine, reading(&[0, 3], readers, 32 << 20));
         assert_eq!((again.disk_requests, again.io_wait_ns), (0, 0), "{again:?}");
@@ -222,8 +243,14 @@ fn without_reading_ahead_each_page_is_a_request() {
     let (engine, _) = reopened(&loaded(), 64 << 20);
     let (rows, statistics) = scan(&engine, reading(&[2], 2, 0));
     assert_eq!(rows, expected(&[2], |_| true));
-    assert!(statistics.disk_requests >= 2 * ROW_GROUPS as u64, "{statistics:?}");
-    assert!(statistics.io_wait_ns > 0 && statistics.decode_ns > 0, "{statistics:?}");
+    assert!(
+        statistics.disk_requests >= 2 * ROW_GROUPS as u64,
+        "{statistics:?}"
+    );
+    assert!(
+        statistics.io_wait_ns > 0 && statistics.decode_ns > 0,
+        "{statistics:?}"
+    );
     let decoded_bytes = 8 * ROW_GROUPS * ROW_GROUP_ROWS;
     assert_eq!(statistics.decoded_bytes, decoded_bytes as u64);
 }
@@ -256,7 +283,10 @@ fn a_small_cache_bounds_what_is_read_ahead() {
     let columns: Vec<usize> = (0..COLUMNS).collect();
     let (rows, statistics) = scan(&engine, reading(&columns, 3, 32 << 20));
     assert_eq!(rows, expected(&columns, |_| true));
-    assert!(statistics.disk_bytes < 2 * statistics.bytes_read, "{statistics:?}");
+    assert!(
+        statistics.disk_bytes < 2 * statistics.bytes_read,
+        "{statistics:?}"
+    );
 }
 
 /// A scan that is left after its first rows leaves nothing on its way.
@@ -270,8 +300,12 @@ fn a_scan_that_is_left_holds_nothing() {
         assert!(reader.next().unwrap().is_some());
     }
     drop(table);
-    engine.close().unwrap();
+    drop(engine);
     let closed = reads.load(Ordering::Relaxed);
     std::thread::sleep(std::time::Duration::from_millis(50));
-    assert_eq!(reads.load(Ordering::Relaxed), closed, "the disk is not used any more");
+    assert_eq!(
+        reads.load(Ordering::Relaxed),
+        closed,
+        "the disk is not used any more"
+    );
 }

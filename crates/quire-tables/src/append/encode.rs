@@ -108,7 +108,9 @@ impl Encoder {
         let chunk = ColumnChunk {
             physical_type: column.sql_type.physical_type(),
             codec: choice.codec,
-            pages: self.pages.write(PageKind::Segment, PageCluster::Column(index), &segment)?,
+            pages: self
+                .pages
+                .write(PageKind::Segment, PageCluster::Column(index), &segment)?,
             encoded_bytes: segment.len() as u64,
             raw_bytes: choice.raw_bytes as u64,
             estimated_bytes: choice.estimated_bytes as u64,

@@ -333,7 +333,10 @@ impl OpenRowGroup {
             add(&scan.counters.vectors_decoded, &mut reader.vectors_decoded);
             add(&scan.counters.vectors_tested, &mut reader.vectors_tested);
             add(&scan.counters.decode_ns, &mut reader.timer.decode_ns);
-            add(&scan.counters.decoded_bytes, &mut reader.timer.decoded_bytes);
+            add(
+                &scan.counters.decoded_bytes,
+                &mut reader.timer.decoded_bytes,
+            );
         }
     }
 }

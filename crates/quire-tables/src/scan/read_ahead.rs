@@ -9,10 +9,10 @@
 //! Metadata is requested for many row groups at once, well before it is needed to name segments.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quire_format::row_group::RowGroup;
+use quire_format::row_group::{ColumnChunk, RowGroup};
 use quire_store::{PageId, ReadAhead, ReadAheadSource};
 
 use super::SharedTableScan;
@@ -40,9 +40,6 @@ pub(super) struct ScanPages {
     window_bytes_max: u64,
     /// A reader had to wait for the disk.
     is_engaged: AtomicBool,
-    /// What readers read themselves.
-    own_requests: AtomicU64,
-    own_bytes: AtomicU64,
     state: Mutex<ScanPagesState>,
 }
 
@@ -101,8 +98,6 @@ impl ScanPages {
             source: Arc::clone(source),
             window_bytes_max,
             is_engaged: AtomicBool::new(false),
-            own_requests: AtomicU64::new(0),
-            own_bytes: AtomicU64::new(0),
             state: Mutex::new(state),
         }
     }
@@ -117,22 +112,13 @@ impl ScanPages {
         Ok(payload)
     }
 
-    fn read_noting(
-        &self,
-        ids: &[PageId],
-        has_waited: &mut bool,
-    ) -> Result<Arc<[u8]>, EngineError> {
+    fn read_noting(&self, ids: &[PageId], has_waited: &mut bool) -> Result<Arc<[u8]>, EngineError> {
         let Some(ahead) = &self.ahead else {
             return self.source.read(ids);
         };
         self.source.read_by(ids, |page| {
             let read = ahead.read(page)?;
             *has_waited |= read.source == ReadAheadSource::Disk || !read.wait.is_zero();
-            if read.source == ReadAheadSource::Disk {
-                let bytes = read.payload.len() as u64;
-                self.own_requests.fetch_add(1, Ordering::Relaxed);
-                self.own_bytes.fetch_add(bytes, Ordering::Relaxed);
-            }
             Ok(read.payload)
         })
     }
@@ -215,8 +201,8 @@ impl ScanPages {
         let ahead = self.ahead.as_ref().map(ReadAhead::statistics);
         let ahead = ahead.unwrap_or_default();
         DiskWork {
-            requests: ahead.requests + self.own_requests.load(Ordering::Relaxed),
-            bytes: ahead.bytes + self.own_bytes.load(Ordering::Relaxed),
+            requests: ahead.requests,
+            bytes: ahead.bytes,
             wait: ahead.wait,
         }
     }
@@ -256,43 +242,63 @@ impl ScanPagesState {
         self.metadata_requested = self.metadata_requested.saturating_sub(1);
     }
 
-    /// Requests pages until the window is full. A row group that cannot be read ends it: its reader reports why.
+    /// Requests pages until the window is full, once half of it is empty: the same column of many row groups comes with one request.
     fn fill_window(&mut self, scan: &SharedTableScan, pages: &ScanPages, ahead: &ReadAhead) {
         let mut on_their_way: u64 = self.requested.iter().map(|it| it.bytes).sum();
+        if on_their_way > self.window_bytes / 2 {
+            return;
+        }
         self.request_metadata(scan, ahead);
+        let mut wanted = Vec::new();
         while on_their_way < self.window_bytes
-            && self.requested.len() < REQUESTED_ROW_GROUPS_MAX
+            && self.requested.len() + wanted.len() < REQUESTED_ROW_GROUPS_MAX
             && let Some(&index) = self.upcoming.front()
         {
             // The state is locked: a wait for metadata does not widen the window.
             let read = |ids: &[PageId]| pages.read_noting(ids, &mut false);
             let Ok(row_group) = scan.table.row_group_by(index, read) else {
+                // Its reader reports why.
                 self.upcoming.clear();
-                return;
+                break;
             };
-            let mut wanted = match scan.may_skip(&row_group) {
-                true => Vec::new(),
-                false => self.wanted_pages(&row_group),
+            let request = match scan.may_skip(&row_group) {
+                true => RequestedRowGroup::of(index, []),
+                false => RequestedRowGroup::of(index, self.wanted_columns(&row_group)),
             };
-            let accepted = ahead.request(&wanted);
-            let is_full = accepted.pages < wanted.len();
-            if is_full && accepted.pages == 0 {
-                // All scans together have what they may: the next row group tries again.
-                return;
-            }
-            wanted.truncate(accepted.pages);
-            on_their_way += accepted.bytes;
-            self.requested.push_back(RequestedRowGroup {
-                index,
-                pages: wanted,
-                bytes: accepted.bytes,
-            });
+            on_their_way += request.bytes;
+            wanted.push(request);
             self.pass_upcoming();
-            if is_full {
-                return;
-            }
             self.request_metadata(scan, ahead);
         }
+        self.request(wanted, ahead);
+    }
+
+    /// Requests the pages of row groups. What exceeds the bound for all scans is to come again.
+    fn request(&mut self, wanted: Vec<RequestedRowGroup>, ahead: &ReadAhead) {
+        let pages: Vec<PageId> = wanted
+            .iter()
+            .flat_map(|it| it.pages.iter().copied())
+            .collect();
+        let mut accepted = match pages.is_empty() {
+            true => 0,
+            false => ahead.request(&pages).pages,
+        };
+        let mut refused = Vec::new();
+        for mut row_group in wanted {
+            let page_count = row_group.pages.len();
+            if accepted == 0 && page_count > 0 {
+                refused.push(row_group.index);
+                continue;
+            }
+            row_group.pages.truncate(accepted);
+            accepted -= row_group.pages.len();
+            self.requested.push_back(row_group);
+        }
+        self.metadata_requested += refused.len();
+        refused
+            .into_iter()
+            .rev()
+            .for_each(|index| self.upcoming.push_front(index));
     }
 
     /// Requests metadata of row groups to come when that of few is known.
@@ -302,7 +308,9 @@ impl ScanPagesState {
         }
         let from = self.metadata_requested;
         let indexes = self.upcoming.iter().skip(from).take(METADATA_ROW_GROUPS);
-        let unread = indexes.clone().flat_map(|&index| scan.table.unread_metadata(index));
+        let unread = indexes
+            .clone()
+            .flat_map(|&index| scan.table.unread_metadata(index));
         let unread: Vec<PageId> = unread.copied().collect();
         self.metadata_requested += indexes.count();
         if !unread.is_empty() {
@@ -310,13 +318,26 @@ impl ScanPagesState {
         }
     }
 
-    /// The pages of the columns that at least half of the row groups so far have opened.
-    fn wanted_pages(&self, row_group: &RowGroup) -> Vec<PageId> {
+    /// The columns that at least half of the row groups so far have opened.
+    fn wanted_columns<'r>(&self, row_group: &'r RowGroup) -> impl Iterator<Item = &'r ColumnChunk> {
         let is_wanted = |count: &u32| *count > 0 && 2 * count >= self.opened_row_groups;
         let columns = self.opened_columns.iter().zip(&row_group.columns);
-        let columns = columns.filter(|(count, _)| is_wanted(count));
-        columns
-            .flat_map(|(_, column)| column.pages.iter().copied())
-            .collect()
+        columns.filter_map(move |(count, column)| is_wanted(count).then_some(column))
+    }
+}
+
+impl RequestedRowGroup {
+    /// All pages of some columns.
+    fn of<'r>(index: usize, columns: impl IntoIterator<Item = &'r ColumnChunk>) -> Self {
+        let mut request = RequestedRowGroup {
+            index,
+            pages: Vec::new(),
+            bytes: 0,
+        };
+        for column in columns {
+            request.pages.extend(&column.pages);
+            request.bytes = request.bytes.saturating_add(column.encoded_bytes);
+        }
+        request
     }
 }

@@ -220,7 +220,8 @@ impl WriteTransaction {
         };
         if let Some(state) = unless_damaged(entry.state(&self.source))? {
             for (index, row_group) in state.row_groups.iter().enumerate() {
-                let loaded = row_group.row_group(&entry.definition, index, |pages| self.source.read(pages));
+                let loaded =
+                    row_group.row_group(&entry.definition, index, |pages| self.source.read(pages));
                 if let Some(loaded) = unless_damaged(loaded)? {
                     loaded
                         .columns

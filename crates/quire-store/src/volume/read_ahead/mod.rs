@@ -81,7 +81,10 @@ impl ReadAhead {
         let (payload, from) = self.pin.inner.read_from(&self.pin.version, page)?;
         let (source, duration) = match from {
             ReadFrom::Cache => (ReadAheadSource::Cache, Duration::ZERO),
-            ReadFrom::Disk { duration, .. } => (ReadAheadSource::Disk, duration),
+            ReadFrom::Disk { duration, .. } => {
+                self.reads.note_own_read(payload.len() as u64);
+                (ReadAheadSource::Disk, duration)
+            }
         };
         let wait = taken.wait + duration;
         self.reads.note_page(source, wait);

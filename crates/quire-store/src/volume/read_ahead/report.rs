@@ -38,9 +38,10 @@ pub struct ReadAheadPage {
 /// What read-ahead has done for one scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadAheadStatistics {
-    /// Requests to the disk for pages that were asked for ahead. Those that were cancelled before they began do not count.
+    /// Requests to the disk, for pages that were asked for ahead and for those that readers read by themselves. Those that were
+    /// cancelled before they began do not count.
     pub requests: u64,
-    /// Bytes that these read, those between the pages included.
+    /// Bytes that these read, those between pages that were read together included.
     pub bytes: u64,
     /// Time for which readers waited for the disk, summed over all of them.
     pub wait: Duration,

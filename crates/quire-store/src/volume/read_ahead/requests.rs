@@ -231,6 +231,13 @@ impl ScanReads {
         *counter += 1;
     }
 
+    /// Notes that a reader read one page by itself.
+    pub(super) fn note_own_read(&self, bytes: u64) {
+        let statistics = &mut self.lock().statistics;
+        statistics.requests += 1;
+        statistics.bytes += bytes;
+    }
+
     fn lock(&self) -> MutexGuard<'_, ScanReadsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
