@@ -39,9 +39,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         DeviceProfile::SATA_SSD,
         DeviceProfile::NVME_SSD,
     ] {
-        let device = || Arc::new(ThrottledDisk::new(memory.clone(), profile));
+        let open = || {
+            let disk = ThrottledDisk::new(memory.clone(), profile);
+            Ok::<Arc<dyn Disk>, Box<dyn Error>>(Arc::new(disk))
+        };
         let rate = profile.read_bytes_per_second;
-        compare(profile.name, &|| Ok(device()), &pages, Some(rate))?;
+        compare(profile.name, &open, &pages, Some(rate))?;
     }
     let Some(path) = path else { return Ok(()) };
     if path.exists() {
@@ -58,7 +61,7 @@ fn measure_file(path: &Path, bytes: usize) -> Result<(), Box<dyn Error>> {
         let disk = DirectFileDisk::open(path, OpenMode::ReadOnly)?;
         Ok::<Arc<dyn Disk>, Box<dyn Error>>(Arc::new(disk))
     };
-    compare("file, direct I/O", &|| open(), &pages, None)
+    compare("file, direct I/O", &open, &pages, None)
 }
 
 fn write(disk: Arc<dyn Disk>, bytes: usize) -> Result<Vec<PageId>, Box<dyn Error>> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::super::cache::Cache;
+use crate::volume::cache::Cache;
 
 /// This share of the cache may be read ahead.
 const SHARE_OF_CACHE: u64 = 8;
@@ -13,7 +13,7 @@ const HELD_BYTES_MIN: u64 = 1 << 20;
 /// The bytes of images that are queued, being read, or held for their readers; and the reads in progress of scans that
 /// have ended.
 #[derive(Default)]
-pub(in super::super) struct ReadAheadBound {
+pub(in crate::volume) struct ReadAheadBound {
     state: Mutex<ReadAheadBoundState>,
     abandoned_read_ended: Condvar,
 }
@@ -48,7 +48,7 @@ impl ReadAheadBound {
     }
 
     /// Bytes that are taken now.
-    pub(in super::super) fn held_bytes(&self) -> u64 {
+    pub(in crate::volume) fn held_bytes(&self) -> u64 {
         self.lock().held_bytes
     }
 
@@ -67,7 +67,7 @@ impl ReadAheadBound {
 
     /// Waits until no read of a scan that has ended is in progress. From then on a version that no handle holds is held by no
     /// read either, so its space can be given back.
-    pub(in super::super) fn wait_for_abandoned(&self) {
+    pub(in crate::volume) fn wait_for_abandoned(&self) {
         let mut state = self.lock();
         while state.abandoned_reads > 0 {
             state = self

@@ -27,18 +27,25 @@ impl Random {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() >> 33) as usize % limit
     }
 }
 
 /// What a page holds in a round of rewriting.
 fn payload(number: usize, round: usize, bytes: usize) -> Vec<u8> {
     let mut random = Random::new((number * 1_000 + round) as u64 + 1);
-    (0..bytes).map(|_| random.below(256) as u8).collect()
+    let words = (0..bytes.div_ceil(8)).map(|_| random.next().to_le_bytes());
+    let mut payload = words.collect::<Vec<_>>().concat();
+    payload.truncate(bytes);
+    payload
 }
 
 fn options(cache_bytes: usize) -> VolumeOptions {
