@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use quire_error::Error;
 use quire_store::{
-    CheckReport, Disk, FileDisk, Finding, MemDisk, OpenMode, RebuildReport, Volume, VolumeOptions,
+    CheckReport, DirectFileDisk, Disk, FileDisk, Finding, MemDisk, OpenMode, RebuildReport, Volume,
+    VolumeOptions,
 };
 use quire_tables::Engine;
 
@@ -149,11 +150,11 @@ impl Database {
     }
 }
 
-fn open_file(path: &Path, read_only: bool) -> Result<Arc<dyn Disk>, Error> {
-    let disk = if read_only {
-        FileDisk::open(path, OpenMode::ReadOnly)
-    } else {
-        FileDisk::open_or_create(path)
-    };
-    Ok(Arc::new(disk?))
+fn open_file(path: &Path, read_only: bool, direct_io: bool) -> Result<Arc<dyn Disk>, Error> {
+    Ok(match (read_only, direct_io) {
+        (true, false) => Arc::new(FileDisk::open(path, OpenMode::ReadOnly)?),
+        (false, false) => Arc::new(FileDisk::open_or_create(path)?),
+        (true, true) => Arc::new(DirectFileDisk::open(path, OpenMode::ReadOnly)?),
+        (false, true) => Arc::new(DirectFileDisk::open_or_create(path)?),
+    })
 }

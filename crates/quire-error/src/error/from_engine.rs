@@ -20,6 +20,7 @@ impl From<VolumeOpenError> for Error {
         let sqlstate = match &error {
             VolumeOpenError::Locked { .. } => "55006",
             VolumeOpenError::Io { .. } => IO,
+            VolumeOpenError::DirectRefused { .. } => "0A000",
             VolumeOpenError::NotQuire { .. } | VolumeOpenError::NewerVersion { .. } => "08001",
             VolumeOpenError::NotEmpty { .. } | VolumeOpenError::Unfinished { .. } => "58P02",
             _ => CORRUPT,
