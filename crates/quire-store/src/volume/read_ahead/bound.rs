@@ -48,6 +48,7 @@ impl ReadAheadBound {
     }
 
     /// Bytes that are taken now.
+    #[cfg(test)]
     pub(in crate::volume) fn held_bytes(&self) -> u64 {
         self.lock().held_bytes
     }

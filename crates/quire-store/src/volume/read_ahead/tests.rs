@@ -219,7 +219,7 @@ fn what_is_known_or_does_not_exist_is_left_out() {
     let volume = open(Arc::new(MemDisk::from_bytes(bytes)), 8 * MIB);
     let pin = volume.pin();
     pin.read(pages[3]).unwrap();
-    let missing = PageId::new(1 << 40).unwrap();
+    let missing = PageId::new(1 << 20).unwrap();
     let scan = pin.read_ahead();
     let requested = scan.request(&[pages[0], missing, pages[3], pages[0], pages[1]]);
     let both = RequestedBytes {
