@@ -93,7 +93,10 @@ impl TableScanTotals {
     /// Adds a scan that has ended.
     pub(crate) fn add(&self, one: &ScanStatistics) {
         let add = |total: &AtomicU64, value: u64| {
-            total.fetch_add(value, Ordering::Relaxed);
+            // A scan of a few rows in memory leaves most of the counters alone, which other threads have in their caches.
+            if value > 0 {
+                total.fetch_add(value, Ordering::Relaxed);
+            }
         };
         add(&self.scans, 1);
         add(&self.rows, one.rows);

@@ -225,6 +225,12 @@ impl ColumnTable {
         entry.map_or(&[], |entry| &entry.pointer.pages)
     }
 
+    /// The pages of a row group's metadata.
+    pub(crate) fn metadata_pages(&self, index: usize) -> &[PageId] {
+        let entry = self.state.row_groups.get(index);
+        entry.map_or(&[], |entry| &entry.pointer.pages)
+    }
+
     /// What its scans did since the database was opened.
     pub fn scan_totals(&self) -> &TableScanTotals {
         &self.entry.scans

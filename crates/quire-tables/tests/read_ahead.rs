@@ -309,3 +309,35 @@ fn a_scan_that_is_left_holds_nothing() {
         "the disk is not used any more"
     );
 }
+
+/// A plan keeps its scans while its statement runs: one whose readers have ended leaves what all scans may hold to others.
+#[test]
+fn a_scan_without_readers_holds_nothing() {
+    // An eighth of this is less than what one scan would hold.
+    let (engine, _) = reopened(&loaded(), 4 << 20);
+    let table = engine.snapshot().table("t").unwrap().unwrap();
+    let kept: Vec<_> = (0..4)
+        .map(|_| {
+            let scan = table.scan(reading(&[6, 7], 1, 32 << 20)).unwrap();
+            let mut reader = scan.reader();
+            for _ in 0..4 {
+                assert!(reader.next().unwrap().is_some());
+            }
+            drop(reader);
+            scan
+        })
+        .collect();
+    let (rows, statistics) = scan(&engine, reading(&[1], 1, 32 << 20));
+    assert_eq!(rows, expected(&[1], |_| true));
+    assert!(
+        statistics.disk_requests < ROW_GROUPS as u64,
+        "{statistics:?}"
+    );
+    // A scan whose readers have ended goes on with a further one.
+    let mut rest = kept[0].reader();
+    let mut row_count = 0;
+    while let Some(batch) = rest.next().unwrap() {
+        row_count += batch.num_rows() as i64;
+    }
+    assert!(row_count > 0 && row_count < ROW_GROUPS * ROW_GROUP_ROWS);
+}

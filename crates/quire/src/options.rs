@@ -17,8 +17,8 @@ pub struct DatabaseOptions {
     pub memory_bytes: usize,
     /// Threads that run statements.
     pub threads: usize,
-    /// Reads and writes the file past the system's page cache, so that `cache_bytes` is all the memory that its pages have. File systems without
-    /// direct I/O, such as tmpfs, refuse it.
+    /// Reads and writes the file past the system's page cache, so that `cache_bytes` is all the memory that its pages have. File systems and
+    /// machines without direct I/O refuse it.
     pub direct_io: bool,
     /// Whether changed rows of column tables become row groups in the background when there are many; otherwise only by
     /// `VACUUM`.

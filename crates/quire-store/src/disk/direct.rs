@@ -25,18 +25,18 @@ const PIECE_BYTES_MAX: usize = 2 << 20;
 /// Bounce buffers that are kept for the next call.
 const KEPT_BUFFERS_MAX: usize = 8;
 
-/// `O_DIRECT` where it is known. The value depends on the processor.
-const O_DIRECT: Option<i32> = if !cfg!(target_os = "linux") {
-    None
-} else if cfg!(any(
-    target_arch = "x86_64",
-    target_arch = "x86",
-    target_arch = "riscv64",
-    target_arch = "s390x"
+/// `O_DIRECT` on processors whose pages are of 4 KiB. Where the system has larger pages, what it writes of its cache may cover
+/// neighbours of a block that were written directly meanwhile; there direct I/O is refused.
+const O_DIRECT: Option<i32> = if cfg!(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "x86",
+        target_arch = "riscv64",
+        target_arch = "s390x"
+    )
 )) {
     Some(0o40_000)
-} else if cfg!(any(target_arch = "aarch64", target_arch = "arm")) {
-    Some(0o200_000)
 } else {
     None
 };

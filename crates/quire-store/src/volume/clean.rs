@@ -243,6 +243,8 @@ fn file_bytes(inner: &VolumeInner) -> u64 {
 /// Checkpoints, so that dead space can be used. False when a pin keeps some of it.
 fn store_map(inner: &VolumeInner) -> Result<bool, BatchWriteError> {
     inner.may_write()?;
+    // Before the lock: writers go on meanwhile. Reads of scans that ended later only keep space for the next time.
+    inner.read_ahead.wait_for_abandoned();
     let mut writer = inner.lock_writer();
     if writer.is_checkpointed() && writer.space.tail.is_some() {
         inner.release_dead(&mut writer)?;

@@ -246,6 +246,7 @@ impl Volume {
     /// # Errors
     /// See [`CheckpointError`].
     pub fn checkpoint(&self) -> Result<(), CheckpointError> {
+        self.inner.read_ahead.wait_for_abandoned();
         let _turn = WriterTurn::wait(&self.inner);
         self.inner.may_write()?;
         let mut writer = self.inner.lock_writer();
@@ -281,6 +282,7 @@ impl Volume {
         if self.is_read_only() {
             return Ok(());
         }
+        self.inner.read_ahead.wait_for_abandoned();
         clean::clean_before_end(&self.inner);
         let _turn = WriterTurn::wait(&self.inner);
         self.inner.may_write()?;

@@ -111,7 +111,6 @@ impl VolumeInner {
         &self,
         writer: &mut VolumeWriterState,
     ) -> Result<(), BatchWriteError> {
-        self.read_ahead.wait_for_abandoned();
         let limit = writer
             .superblock
             .commit_sequence

@@ -88,6 +88,7 @@ impl ScanCursor {
             scan.pages.begin(scan, index);
             let read = |pages: &[PageId]| scan.pages.read(pages);
             let row_group = scan.table.row_group_by(index, read)?;
+            scan.pages.forget_metadata(scan, index);
             let mut groups = groups_to_scan(scan, &row_group);
             let deleted = if groups.is_empty() {
                 None

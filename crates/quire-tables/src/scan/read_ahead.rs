@@ -24,13 +24,13 @@ use crate::scan_statistics::DiskWork;
 const WINDOW_BYTES_MIN: u64 = 2 << 20;
 
 /// Row groups whose metadata is requested at once.
-const METADATA_ROW_GROUPS: usize = 16;
+const METADATA_ROW_GROUPS: usize = 32;
 
 /// Row groups that are read ahead at most. Those that zones exclude count: their metadata is read by the one reader that looks for others.
 const REQUESTED_ROW_GROUPS_MAX: usize = 64;
 
 /// Metadata is requested when that of fewer row groups is known or on its way.
-const METADATA_ROW_GROUPS_MIN: usize = 8;
+const METADATA_ROW_GROUPS_MIN: usize = 16;
 
 /// What the readers of a scan have in common when they read pages.
 pub(super) struct ScanPages {
@@ -44,11 +44,15 @@ pub(super) struct ScanPages {
 }
 
 struct ScanPagesState {
+    /// Readers that have not ended.
+    readers: usize,
     window_bytes: u64,
     /// Row groups that the readers have not begun, nor been read ahead, in their order.
     upcoming: VecDeque<usize>,
     /// Of those in front, for so many metadata is in memory or requested.
     metadata_requested: usize,
+    /// Row groups in front of `upcoming` whose pages are to be requested when other scans let go of what all of them may have.
+    waiting: VecDeque<RequestedRowGroup>,
     /// Row groups whose pages are requested, which no reader has begun.
     requested: VecDeque<RequestedRowGroup>,
     /// Pages requested for the row groups that readers are in.
@@ -85,9 +89,11 @@ impl ScanPages {
         window_bytes_max: u64,
     ) -> Self {
         let state = ScanPagesState {
+            readers: 0,
             window_bytes: WINDOW_BYTES_MIN.min(window_bytes_max),
             upcoming: row_groups.collect(),
             metadata_requested: 0,
+            waiting: VecDeque::new(),
             requested: VecDeque::new(),
             begun: BTreeMap::new(),
             opened_row_groups: 0,
@@ -112,6 +118,7 @@ impl ScanPages {
         Ok(payload)
     }
 
+    /// The same, for a caller who has the lock of the state.
     fn read_noting(&self, ids: &[PageId], has_waited: &mut bool) -> Result<Arc<[u8]>, EngineError> {
         let Some(ahead) = &self.ahead else {
             return self.source.read(ids);
@@ -145,6 +152,32 @@ impl ScanPages {
         state.begun.insert(index, begun);
         if self.is_engaged.load(Ordering::Relaxed) {
             state.fill_window(scan, self, ahead);
+        }
+    }
+
+    /// The metadata of a row group is in memory. If another scan has read it, the pages that this one has asked for are not needed.
+    pub(super) fn forget_metadata(&self, scan: &SharedTableScan, index: usize) {
+        if let Some(ahead) = &self.ahead
+            && self.is_engaged.load(Ordering::Relaxed)
+        {
+            ahead.release(scan.table.metadata_pages(index));
+        }
+    }
+
+    pub(super) fn begin_reader(&self) {
+        self.lock().readers += 1;
+    }
+
+    /// A reader ends. The last one lets go of all that was read ahead: a plan may keep the scan for as long as its statement runs.
+    pub(super) fn end_reader(&self) {
+        let mut state = self.lock();
+        state.readers = state.readers.saturating_sub(1);
+        if state.readers > 0 {
+            return;
+        }
+        state.forget_requests();
+        if let Some(ahead) = &self.ahead {
+            ahead.release_all();
         }
     }
 
@@ -231,7 +264,9 @@ impl ScanPagesState {
                 ..BegunRowGroup::default()
             };
         }
-        if self.upcoming.front() == Some(&index) {
+        if self.waiting.front().is_some_and(|it| it.index == index) {
+            self.waiting.pop_front();
+        } else if self.upcoming.front() == Some(&index) {
             self.pass_upcoming();
         }
         BegunRowGroup::default()
@@ -242,63 +277,82 @@ impl ScanPagesState {
         self.metadata_requested = self.metadata_requested.saturating_sub(1);
     }
 
+    /// Nothing is on its way any more. What a reader that is yet to be made may read is to come.
+    fn forget_requests(&mut self) {
+        let requested = self.requested.drain(..).chain(self.waiting.drain(..));
+        let indexes: Vec<usize> = requested.map(|it| it.index).collect();
+        indexes
+            .into_iter()
+            .rev()
+            .for_each(|index| self.upcoming.push_front(index));
+        self.begun
+            .values_mut()
+            .for_each(|begun| begun.pages.clear());
+        self.metadata_requested = 0;
+    }
+
     /// Requests pages until the window is full, once half of it is empty: the same column of many row groups comes with one request.
     fn fill_window(&mut self, scan: &SharedTableScan, pages: &ScanPages, ahead: &ReadAhead) {
-        let mut on_their_way: u64 = self.requested.iter().map(|it| it.bytes).sum();
+        let on_their_way = self.requested.iter().map(|it| it.bytes);
+        let mut on_their_way = on_their_way.fold(0, u64::saturating_add);
         if on_their_way > self.window_bytes / 2 {
             return;
         }
         self.request_metadata(scan, ahead);
-        let mut wanted = Vec::new();
-        while on_their_way < self.window_bytes
-            && self.requested.len() + wanted.len() < REQUESTED_ROW_GROUPS_MAX
-            && let Some(&index) = self.upcoming.front()
-        {
-            // The state is locked: a wait for metadata does not widen the window.
-            let read = |ids: &[PageId]| pages.read_noting(ids, &mut false);
-            let Ok(row_group) = scan.table.row_group_by(index, read) else {
-                // Its reader reports why.
-                self.upcoming.clear();
-                break;
-            };
-            let request = match scan.may_skip(&row_group) {
-                true => RequestedRowGroup::of(index, []),
-                false => RequestedRowGroup::of(index, self.wanted_columns(&row_group)),
-            };
-            on_their_way += request.bytes;
-            wanted.push(request);
-            self.pass_upcoming();
-            self.request_metadata(scan, ahead);
+        // What waits was refused: nothing is added to it.
+        if self.waiting.is_empty() {
+            while on_their_way < self.window_bytes
+                && self.requested.len() + self.waiting.len() < REQUESTED_ROW_GROUPS_MAX
+                && let Some(next) = self.next_request(scan, pages, ahead)
+            {
+                on_their_way = on_their_way.saturating_add(next.bytes);
+                self.waiting.push_back(next);
+                self.request_metadata(scan, ahead);
+            }
         }
-        self.request(wanted, ahead);
+        self.request_waiting(ahead);
     }
 
-    /// Requests the pages of row groups. What exceeds the bound for all scans is to come again.
-    fn request(&mut self, wanted: Vec<RequestedRowGroup>, ahead: &ReadAhead) {
-        let pages: Vec<PageId> = wanted
-            .iter()
-            .flat_map(|it| it.pages.iter().copied())
-            .collect();
+    /// What the next row group to come is expected to need. Nothing at the end, while its metadata is not here, as no reader is to wait for that
+    /// of another row group, or if it cannot be read: its reader reports why.
+    fn next_request(
+        &mut self,
+        scan: &SharedTableScan,
+        pages: &ScanPages,
+        ahead: &ReadAhead,
+    ) -> Option<RequestedRowGroup> {
+        let index = *self.upcoming.front()?;
+        let mut unread = scan.table.unread_metadata(index).iter();
+        if self.metadata_requested == 0 || !unread.all(|page| ahead.is_ready(*page)) {
+            return None;
+        }
+        let read = |ids: &[PageId]| pages.read_noting(ids, &mut false);
+        let row_group = scan.table.row_group_by(index, read).ok()?;
+        ahead.release(scan.table.metadata_pages(index));
+        self.pass_upcoming();
+        Some(match scan.may_skip(&row_group) {
+            true => RequestedRowGroup::of(index, []),
+            false => RequestedRowGroup::of(index, self.wanted_columns(&row_group)),
+        })
+    }
+
+    /// Requests the pages of the row groups that wait, as far as the bound for all scans permits.
+    fn request_waiting(&mut self, ahead: &ReadAhead) {
+        let pages = self.waiting.iter().flat_map(|it| it.pages.iter().copied());
+        let pages: Vec<PageId> = pages.collect();
         let mut accepted = match pages.is_empty() {
             true => 0,
             false => ahead.request(&pages).pages,
         };
-        let mut refused = Vec::new();
-        for mut row_group in wanted {
-            let page_count = row_group.pages.len();
-            if accepted == 0 && page_count > 0 {
-                refused.push(row_group.index);
-                continue;
+        while let Some(mut row_group) = self.waiting.pop_front() {
+            if accepted == 0 && !row_group.pages.is_empty() {
+                self.waiting.push_front(row_group);
+                return;
             }
             row_group.pages.truncate(accepted);
             accepted -= row_group.pages.len();
             self.requested.push_back(row_group);
         }
-        self.metadata_requested += refused.len();
-        refused
-            .into_iter()
-            .rev()
-            .for_each(|index| self.upcoming.push_front(index));
     }
 
     /// Requests metadata of row groups to come when that of few is known.
@@ -308,13 +362,19 @@ impl ScanPagesState {
         }
         let from = self.metadata_requested;
         let indexes = self.upcoming.iter().skip(from).take(METADATA_ROW_GROUPS);
-        let unread = indexes
-            .clone()
-            .flat_map(|&index| scan.table.unread_metadata(index));
-        let unread: Vec<PageId> = unread.copied().collect();
-        self.metadata_requested += indexes.count();
-        if !unread.is_empty() {
-            ahead.request(&unread);
+        let unread = indexes.map(|&index| scan.table.unread_metadata(index));
+        let unread: Vec<&[PageId]> = unread.collect();
+        let pages = unread.concat();
+        let mut accepted = match pages.is_empty() {
+            true => 0,
+            false => ahead.request(&pages).pages,
+        };
+        for pages in unread {
+            if pages.len() > accepted {
+                return;
+            }
+            accepted -= pages.len();
+            self.metadata_requested += 1;
         }
     }
 

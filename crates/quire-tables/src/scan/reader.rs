@@ -47,6 +47,7 @@ enum StepWork {
 
 impl ScanReader {
     pub(super) fn new(scan: Arc<SharedTableScan>) -> Self {
+        scan.pages.begin_reader();
         ScanReader {
             scan,
             open: None,
@@ -137,7 +138,7 @@ impl ScanReader {
                 ScanPiece::Rows(batch) => batch,
                 ScanPiece::Nothing => continue,
                 ScanPiece::End => {
-                    self.done = true;
+                    self.end();
                     break;
                 }
             };
@@ -253,9 +254,11 @@ impl ScanReader {
 
     /// Nothing more is read.
     fn end(&mut self) {
-        self.done = true;
         self.report();
         self.leave_row_group();
+        if !std::mem::replace(&mut self.done, true) {
+            self.scan.pages.end_reader();
+        }
     }
 
     fn leave_row_group(&mut self) {
@@ -267,7 +270,6 @@ impl ScanReader {
 
 impl Drop for ScanReader {
     fn drop(&mut self) {
-        self.report();
-        self.leave_row_group();
+        self.end();
     }
 }

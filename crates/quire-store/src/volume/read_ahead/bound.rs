@@ -21,7 +21,9 @@ pub(in crate::volume) struct ReadAheadBound {
 #[derive(Default)]
 struct ReadAheadBoundState {
     held_bytes: u64,
-    abandoned_reads: usize,
+    /// Reads of scans that have ended, of all times, and those of them that have ended, too.
+    abandoned_reads: u64,
+    ended_abandoned_reads: u64,
 }
 
 /// The bytes that a volume with such a cache may read ahead.
@@ -55,22 +57,24 @@ impl ReadAheadBound {
 
     /// The scan of so many reads in progress has ended.
     pub(super) fn abandon(&self, reads: usize) {
-        self.lock().abandoned_reads += reads;
+        if reads > 0 {
+            self.lock().abandoned_reads += reads as u64;
+        }
     }
 
     /// One of them has ended, too, and holds its version no more.
     pub(super) fn end_abandoned(&self) {
-        let mut state = self.lock();
-        state.abandoned_reads = state.abandoned_reads.saturating_sub(1);
-        drop(state);
+        self.lock().ended_abandoned_reads += 1;
         self.abandoned_read_ended.notify_all();
     }
 
-    /// Waits until no read of a scan that has ended is in progress. From then on a version that no handle holds is held by no
-    /// read either, so its space can be given back.
+    /// Waits until as many reads of ended scans have ended as there were when this began: the space that those read can be given back. Safety does not
+    /// depend on it, as each read holds its version; but who gives back space on purpose gets all of it. Scans that end meanwhile are not waited
+    /// for, so the wait is that for a few requests to the disk.
     pub(in crate::volume) fn wait_for_abandoned(&self) {
         let mut state = self.lock();
-        while state.abandoned_reads > 0 {
+        let awaited = state.abandoned_reads;
+        while state.ended_abandoned_reads < awaited {
             state = self
                 .abandoned_read_ended
                 .wait(state)

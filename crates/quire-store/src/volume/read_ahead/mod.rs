@@ -101,6 +101,17 @@ impl ReadAhead {
         self.reads.release(pages);
     }
 
+    /// The same for all pages that were asked for.
+    pub fn release_all(&self) {
+        self.reads.release_all();
+    }
+
+    /// Whether [`read`](Self::read) would return at once: the page is held, in the cache, does not exist, or could not be read ahead.
+    #[must_use]
+    pub fn is_ready(&self, page: PageId) -> bool {
+        self.reads.is_ready(page)
+    }
+
     /// Bytes of the images that are queued, being read, or held for this scan.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {

@@ -95,6 +95,11 @@ impl ScanReads {
         for page in pages {
             if let Some(entry) = state.to_read(*page, &self.cache) {
                 let bytes = image_bytes(&entry);
+                if bytes > limit_bytes {
+                    // It would never fit: its reader reads it.
+                    requested.pages += 1;
+                    continue;
+                }
                 if !self.bound.try_take(bytes, limit_bytes) {
                     break;
                 }
@@ -199,13 +204,32 @@ impl ScanReads {
         self.bound.give_back(bytes);
     }
 
+    /// Drops all pages, as [`ScanReads::release`] does.
+    pub(super) fn release_all(&self) {
+        self.release_all_of(&mut self.lock());
+    }
+
+    fn release_all_of(&self, state: &mut ScanReadsState) {
+        let pages: Vec<_> = state.pages.keys().copied().collect();
+        for page in pages {
+            let _ = self.remove(state, page);
+        }
+    }
+
+    /// Whether a page can be read without waiting for the disk, or has failed.
+    pub(super) fn is_ready(&self, page: PageId) -> bool {
+        let state = self.lock();
+        match state.pages.get(&page) {
+            Some(RequestedPage::Held { .. } | RequestedPage::Failed) => true,
+            Some(RequestedPage::Queued { .. } | RequestedPage::Reading { .. }) => false,
+            None => state.to_read(page, &self.cache).is_none(),
+        }
+    }
+
     /// Ends the scan: nothing is held, and nothing is begun any more. Does not wait for reads in progress.
     pub(super) fn abandon(&self) {
         let mut state = self.lock();
-        let pages: Vec<_> = state.pages.keys().copied().collect();
-        for page in pages {
-            let _ = self.remove(&mut state, page);
-        }
+        self.release_all_of(&mut state);
         // Before the version is let go: whoever finds that nobody holds it must find the reads, too.
         self.bound.abandon(state.reads_in_progress);
         state.version = None;
