@@ -1,6 +1,6 @@
 //! The laboratory without the shell and all that it needs.
 //!
-//! `cargo run --release -p quire-lab --example figures -- codecs|transforms|dual-format|postings|length-decoding|iterator-models [--quick] [FILE]` prints what
+//! `cargo run --release -p quire-lab --example figures -- codecs|transforms|dual-format|postings|document-numbers|length-decoding|iterator-models [--quick] [FILE]` prints what
 //! `quire lab` prints.
 
 use quire_lab::{Experiment, Lab, MeasureEffort, render};
@@ -13,6 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "transforms" => experiment = Some(Experiment::Transforms),
             "dual-format" => experiment = Some(Experiment::DualFormat),
             "postings" => experiment = Some(Experiment::Postings),
+            "document-numbers" => experiment = Some(Experiment::DocumentNumbers),
             "length-decoding" => experiment = Some(Experiment::LengthDecoding),
             "iterator-models" => experiment = Some(Experiment::IteratorModels),
             "--quick" => effort = MeasureEffort::Quick,
@@ -20,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let experiment = experiment.ok_or(
-        "name codecs, transforms, dual-format, postings, length-decoding or iterator-models",
+        "name codecs, transforms, dual-format, postings, document-numbers, length-decoding or iterator-models",
     )?;
     for figure in experiment.run(&Lab::new(effort), text.as_deref())? {
         println!("{}", render::text(&figure));

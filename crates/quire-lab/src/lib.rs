@@ -16,6 +16,7 @@
 
 mod clock;
 pub mod codecs;
+mod device;
 pub mod dual_format;
 mod figure;
 mod iterator_models;
@@ -51,8 +52,10 @@ pub enum Experiment {
     Transforms,
     /// Paper 3: figure 11.
     DualFormat,
-    /// Paper 2: table 6.2 and the query of §6.4.
+    /// Paper 2: table 6.2 and the retrieval query of §6.4, over word positions.
     Postings,
+    /// Beside paper 2: codecs and counting over lists of document numbers, which need no join.
+    DocumentNumbers,
     /// Paper 1: decoding tables, §3.3.3.
     LengthDecoding,
     /// Paper 1: classic and extended iterators, §4.1.1.
@@ -69,6 +72,7 @@ impl Experiment {
             Self::Transforms => transforms::figures(lab, text),
             Self::DualFormat => dual_format::figures(lab, text),
             Self::Postings => postings::figures(lab, text),
+            Self::DocumentNumbers => postings::document_number_figures(lab, text),
             Self::LengthDecoding => length_decoding::figures(lab),
             Self::IteratorModels => iterator_models::figures(lab),
         }

@@ -147,27 +147,58 @@ fn strings_of_the_user_are_used() {
 
 #[test]
 fn postings_measure_table_6_2_and_the_query() {
-    let figures = run(Experiment::Postings, None);
+    let text = made_up_text(6, 30_000);
+    let figures = run(Experiment::Postings, Some(text.as_bytes()));
     let expected = [
         "table-6.2-ratio",
         "table-6.2-bits",
         "table-6.2-compression",
         "table-6.2-decompression",
         "table-6.2-values",
-        "top-n-bandwidth",
-        "equation-6.1-postings",
-        "top-n-result",
+        "retrieval-memory",
+        "retrieval-device-350",
+        "retrieval-equation-6.1",
+        "retrieval-density",
+        "retrieval-result",
     ];
     assert_eq!(stems(&figures), expected);
     let ratios = named(&figures, "table-6.2-ratio");
     let bits = named(&figures, "table-6.2-bits");
     for codec in ["PFOR-DELTA", "carryover-12", "huffman", "quire pfor_delta"] {
-        let product = value(ratios, "this text", codec) * value(bits, "this text", codec);
-        assert!((product - 32.0).abs() < 1e-9);
+        for collection in ["this text", "like INEX", "like TREC latimes"] {
+            let product = value(ratios, collection, codec) * value(bits, collection, codec);
+            assert!((product - 32.0).abs() < 1e-9);
+        }
     }
     assert_eq!(value(ratios, "TREC fbis", "carryover-12"), 4.26);
+    // No device makes the uncompressed list faster than it delivers.
+    let device = named(&figures, "retrieval-device-350");
+    assert!(value(device, "like TREC fbis", "uncompressed") <= 350.0);
+    assert_eq!(value(device, "TREC fbis", "PFOR-DELTA"), 504.0);
+    let equation = named(&figures, "retrieval-equation-6.1");
+    let agreement = equation.notes.last().unwrap();
+    // Six collections, five lists, seven devices.
+    assert!(agreement.contains("of 210 measurements"), "{agreement}");
     let lab = Lab::new(MeasureEffort::Quick);
     assert!(Experiment::Postings.run(&lab, Some(b" ,\n.")).is_err());
+}
+
+#[test]
+fn document_numbers_are_measured_apart() {
+    let figures = run(Experiment::DocumentNumbers, None);
+    let expected = [
+        "document-numbers-ratio",
+        "document-numbers-bits",
+        "document-numbers-compression",
+        "document-numbers-decompression",
+        "document-numbers-values",
+        "document-numbers-bandwidth",
+        "document-numbers-equation-6.1",
+        "document-numbers-result",
+    ];
+    assert_eq!(stems(&figures), expected);
+    let ratios = named(&figures, "document-numbers-ratio");
+    assert!(value(ratios, "a made-up text", "PFOR-DELTA") > 1.0);
 }
 
 #[test]

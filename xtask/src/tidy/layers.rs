@@ -323,6 +323,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "stored",
             "sample_text",
             "machine",
+            "device",
             "clock",
             "super_scalar",
             "codecs",
