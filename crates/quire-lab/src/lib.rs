@@ -16,6 +16,7 @@
 
 mod clock;
 pub mod codecs;
+mod counters;
 mod device;
 pub mod dual_format;
 mod figure;

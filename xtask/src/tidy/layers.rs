@@ -323,6 +323,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "stored",
             "sample_text",
             "machine",
+            "counters",
             "device",
             "clock",
             "super_scalar",
