@@ -335,6 +335,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "render",
             "transforms",
             "universal_table",
+            "whole_tuples",
         ],
     ),
     ("quire-experiments", &["tpcd"]),
