@@ -36,9 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             return Ok(());
         }
         _ => {
-            return Err("name codecs, dbgen, transforms, dual-format, postings, document-numbers, \
+            return Err(
+                "name codecs, dbgen, transforms, dual-format, postings, document-numbers, \
                         length-decoding or iterator-models"
-                .into());
+                    .into(),
+            );
         }
     };
     print(&experiment.run(&lab, text.as_deref())?);
@@ -82,7 +84,9 @@ fn dbgen_columns(effort: MeasureEffort) -> Vec<LineitemColumn> {
         numbers("l_discount", |row| row.l_discount.into_inner()),
         numbers("l_suppkey", |row| row.l_suppkey),
         numbers("l_shipdate", |row| i64::from(row.l_shipdate.into_inner())),
-        numbers("l_commitdate", |row| i64::from(row.l_commitdate.into_inner())),
+        numbers("l_commitdate", |row| {
+            i64::from(row.l_commitdate.into_inner())
+        }),
         strings("l_returnflag", |row| row.l_returnflag),
         strings("l_shipmode", |row| row.l_shipmode),
         strings("l_shipinstruct", |row| row.l_shipinstruct),

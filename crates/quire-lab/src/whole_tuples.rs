@@ -213,12 +213,7 @@ pub(crate) fn figure(lab: &Lab) -> Result<Figure, LabError> {
     })
 }
 
-fn notes(
-    lab: &Lab,
-    count: usize,
-    encoding: &[Option<f64>],
-    tables: &[Option<f64>],
-) -> Vec<String> {
+fn notes(lab: &Lab, count: usize, encoding: &[Option<f64>], tables: &[Option<f64>]) -> Vec<String> {
     let mut notes = vec![
         lab.machine().to_owned(),
         format!(

@@ -72,8 +72,14 @@ fn codecs_measure_the_figures_of_paper_2_on_codecs() {
     let counters = ["-ipc", "-branch-misses"];
     let is_counter = |stem: &str| counters.iter().any(|counter| stem.ends_with(counter));
     let found = stems(&figures).into_iter();
-    assert_eq!(found.filter(|stem| !is_counter(stem)).collect::<Vec<_>>(), expected);
-    for (stem, ipc) in [("figure-6.4", "figure-6.4-ipc"), ("figure-6.5", "figure-6.5-ipc")] {
+    assert_eq!(
+        found.filter(|stem| !is_counter(stem)).collect::<Vec<_>>(),
+        expected
+    );
+    for (stem, ipc) in [
+        ("figure-6.4", "figure-6.4-ipc"),
+        ("figure-6.5", "figure-6.5-ipc"),
+    ] {
         let notes = &named(&figures, stem).notes;
         let refused = notes.iter().any(|note| note.contains("are missing: "));
         assert_ne!(refused, stems(&figures).contains(&ipc), "{stem}");
@@ -85,7 +91,14 @@ fn codecs_measure_the_figures_of_paper_2_on_codecs() {
     let flags = value(ratios, "PFOR, PFOR-DELTA or PDICT", "l_returnflag");
     assert!((4.0..=8.0).contains(&flags), "{flags}");
     let schemes = ratios.series("PFOR, PFOR-DELTA or PDICT").unwrap();
-    assert_eq!(schemes.values.iter().filter(|value| value.is_none()).count(), 1);
+    assert_eq!(
+        schemes
+            .values
+            .iter()
+            .filter(|value| value.is_none())
+            .count(),
+        1
+    );
     // bzip2 sorts what LZRW1 only remembers.
     for column in ["l_comment", "l_shipinstruct", "l_shipmode"] {
         assert!(value(ratios, "bzip2", column) > value(ratios, "lzrw1", column));

@@ -74,7 +74,10 @@ impl NaiveIndex {
 
 #[test]
 fn compressed_lists_decode_to_the_postings_of_a_naive_index() {
-    for (text, unit) in texts().iter().flat_map(|text| UNITS.map(|unit| (text, unit))) {
+    for (text, unit) in texts()
+        .iter()
+        .flat_map(|text| UNITS.map(|unit| (text, unit)))
+    {
         let file = InvertedFile::build(text, unit).unwrap();
         assert_eq!(file.unit(), unit);
         let lists = CompressedLists::new(&file).unwrap();
@@ -105,7 +108,10 @@ fn compressed_lists_decode_to_the_postings_of_a_naive_index() {
 
 #[test]
 fn the_query_ranks_as_sorting_all_documents_does() {
-    for (text, unit) in texts().iter().flat_map(|text| UNITS.map(|unit| (text, unit))) {
+    for (text, unit) in texts()
+        .iter()
+        .flat_map(|text| UNITS.map(|unit| (text, unit)))
+    {
         let file = InvertedFile::build(text, unit).unwrap();
         let lists = CompressedLists::new(&file).unwrap();
         let naive = NaiveIndex::of(text);
@@ -131,7 +137,10 @@ fn documents_without_words_are_passed_by_the_join() {
     assert_eq!(file.document_starts(), [0, 0, 0, 2, 2, 2, 4]);
     let lists = CompressedLists::new(&file).unwrap();
     let hits = top_documents(&lists, &file, "b", 5).unwrap();
-    let found: Vec<(u32, u32)> = hits.iter().map(|hit| (hit.document, hit.occurrences)).collect();
+    let found: Vec<(u32, u32)> = hits
+        .iter()
+        .map(|hit| (hit.document, hit.occurrences))
+        .collect();
     assert_eq!(found, [(5, 2), (2, 1)]);
 }
 

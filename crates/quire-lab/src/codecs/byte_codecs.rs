@@ -38,7 +38,7 @@ pub(super) fn byte_codecs() -> Result<Vec<Box<dyn ByteCodec>>, LabError> {
     ];
     let mut codecs: Vec<Box<dyn ByteCodec>> = vec![Box::new(Lzrw1Codec), Box::new(Bzip2Codec)];
     for id in PAGE_CODECS {
-        codecs.push(Box::new(PageCodec {
+        codecs.push(Box::new(PageByteCodec {
             codec: open(id, &BlockOptions::default())?,
         }));
     }
@@ -150,11 +150,11 @@ impl ByteCodec for Bzip2Codec {
 }
 
 /// A codec that pages of Quire can have.
-struct PageCodec {
+struct PageByteCodec {
     codec: Box<dyn BlockCodec>,
 }
 
-impl ByteCodec for PageCodec {
+impl ByteCodec for PageByteCodec {
     fn name(&self) -> &'static str {
         self.codec.id().name()
     }

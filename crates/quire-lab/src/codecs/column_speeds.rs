@@ -169,7 +169,8 @@ fn decode_strings(
         let rows = segment.decode_vector(vector, codes)?;
         for &code in &codes[..rows] {
             let string = strings.get(code as usize);
-            let string = string.ok_or_else(|| Corrupt::new("a code is not in the dictionary", 0))?;
+            let string =
+                string.ok_or_else(|| Corrupt::new("a code is not in the dictionary", 0))?;
             out.push(string)?;
         }
         each(out);

@@ -123,14 +123,8 @@ const AUXILIARIES: &Weighted<&str> = &[
     ("need to", 1),
     ("try to", 1),
 ];
-const TERMINATORS: &Weighted<&str> = &[
-    (".", 50),
-    (";", 1),
-    (":", 1),
-    ("?", 1),
-    ("!", 1),
-    ("--", 1),
-];
+const TERMINATORS: &Weighted<&str> =
+    &[(".", 50), (";", 1), (":", 1), ("?", 1), ("!", 1), ("--", 1)];
 /// N: noun phrase, V: verb phrase, P: prepositional phrase, T: terminator.
 const SENTENCES: &Weighted<&str> = &[
     ("N V T", 3),

@@ -60,8 +60,12 @@ pub(super) fn figure_6_5(lab: &Lab) -> Result<Vec<Figure>, LabError> {
         }
         lines[6].1.push(stored_point(lab, &signed(&near))?);
     }
-    let mut figures =
-        counted::figures(lab, bandwidth_figure(lab, value_count, &lines), STEMS, lines);
+    let mut figures = counted::figures(
+        lab,
+        bandwidth_figure(lab, value_count, &lines),
+        STEMS,
+        lines,
+    );
     let about = BySetFigure {
         stem: "figure-6.5-instruction-sets",
         number: "figure 6.5",

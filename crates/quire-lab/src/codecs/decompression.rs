@@ -44,9 +44,16 @@ pub(super) fn figure_6_4(lab: &Lab) -> Result<Vec<Figure>, LabError> {
                     .push(segment_point(lab, values, &settings)?);
             }
         }
-        lines[4].1.push(stored_point(lab, CodecId::Pfor, &signed(&near))?);
+        lines[4]
+            .1
+            .push(stored_point(lab, CodecId::Pfor, &signed(&near))?);
     }
-    let mut figures = counted::figures(lab, bandwidth_figure(lab, value_count, &lines), STEMS, lines);
+    let mut figures = counted::figures(
+        lab,
+        bandwidth_figure(lab, value_count, &lines),
+        STEMS,
+        lines,
+    );
     let about = BySetFigure {
         stem: "figure-6.4-instruction-sets",
         number: "figure 6.4",

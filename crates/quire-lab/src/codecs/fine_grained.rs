@@ -53,7 +53,7 @@ pub(super) fn figures(lab: &Lab) -> Result<Vec<Figure>, LabError> {
     let mut cold = by_rate(lab, "fine-grained-cold", cold_values)?;
     cold.notes.push(format!(
         "{} MiB of codes are more than the caches of most processors hold, so that an access waits for memory",
-        cold_values * CODE_BITS / 8 >> 20
+        (cold_values * CODE_BITS / 8) >> 20
     ));
     Ok(vec![cached, cycles, cold, by_codec(lab)?])
 }

@@ -58,8 +58,8 @@ pub fn figure_6_2(
     for column in columns {
         measured.push(measure(lab, column)?);
     }
-    type Panel = (&'static str, Axis, fn(&CodecSpeed) -> f64);
-    let panels: [Panel; 3] = [
+    type SpeedPanel = (&'static str, Axis, fn(&CodecSpeed) -> f64);
+    let panels: [SpeedPanel; 3] = [
         (
             "figure-6.2-ratio",
             Axis::linear("compression ratio", ""),

@@ -91,6 +91,9 @@ mod tests {
             assert_eq!(active_backend(), Backend::Portable);
         }
         assert_eq!(active_backend(), before);
-        assert_eq!(instruction_sets().next().map(|(set, _)| set), Some(Backend::Portable));
+        assert_eq!(
+            instruction_sets().next().map(|(set, _)| set),
+            Some(Backend::Portable)
+        );
     }
 }

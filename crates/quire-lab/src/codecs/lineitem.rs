@@ -178,9 +178,15 @@ mod tests {
         let generator = LineItemGenerator::new(0.01, 1, 1);
         let theirs: Vec<_> = generator.iter().take(ROWS).collect();
         let flags = theirs.iter().map(|row| row.l_returnflag);
-        assert_alike(&shares(strings(&ours, "l_returnflag").into_iter()), &shares(flags));
+        assert_alike(
+            &shares(strings(&ours, "l_returnflag").into_iter()),
+            &shares(flags),
+        );
         let modes = theirs.iter().map(|row| row.l_shipmode);
-        assert_alike(&shares(strings(&ours, "l_shipmode").into_iter()), &shares(modes));
+        assert_alike(
+            &shares(strings(&ours, "l_shipmode").into_iter()),
+            &shares(modes),
+        );
         let instructions = theirs.iter().map(|row| row.l_shipinstruct);
         let ours_instructions = strings(&ours, "l_shipinstruct").into_iter();
         assert_alike(&shares(ours_instructions), &shares(instructions));
@@ -212,7 +218,15 @@ mod tests {
             inner.map(str::to_owned).collect()
         };
         let (ours, theirs) = (words(&ours), words(&theirs));
-        for word in ["packages", "deposits", "regular", "furiously", "the", "haggle", "above"] {
+        for word in [
+            "packages",
+            "deposits",
+            "regular",
+            "furiously",
+            "the",
+            "haggle",
+            "above",
+        ] {
             let share = |words: &[String]| {
                 words.iter().filter(|one| *one == word).count() as f64 / words.len() as f64
             };

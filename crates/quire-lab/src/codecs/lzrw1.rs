@@ -237,7 +237,10 @@ mod tests {
         assert!(compress(&text, &mut payload));
         let mut out = vec![0; text.len()];
         for length in 0..payload.len() {
-            assert!(decompress(&payload[..length], &mut out).is_err(), "{length}");
+            assert!(
+                decompress(&payload[..length], &mut out).is_err(),
+                "{length}"
+            );
         }
         payload.push(0);
         assert!(decompress(&payload, &mut out).is_err());

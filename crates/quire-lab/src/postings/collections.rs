@@ -20,8 +20,6 @@ const DOCUMENT_WORDS_MIN: usize = 5;
 pub(super) struct SyntheticCollection {
     /// As the series of the collection is called.
     pub(super) name: &'static str,
-    /// The column of table 6.2 with its values.
-    pub(super) paper_name: &'static str,
     document_count: usize,
     mean_words: f64,
     seed: u64,
@@ -30,23 +28,21 @@ pub(super) struct SyntheticCollection {
 /// TREC: documents and mean words of disks 4 and 5 as NIST describes them. INEX: 12,107 articles of 494 MB; the words are
 /// estimated from their bytes, 7 a word.
 pub(super) const COLLECTIONS: [SyntheticCollection; 5] = [
-    collection("like INEX", "INEX", 12_107, 5_800.0, 71),
-    collection("like TREC fbis", "TREC fbis", 130_471, 543.6, 72),
-    collection("like TREC fr94", "TREC fr94", 55_630, 644.7, 73),
-    collection("like TREC ft", "TREC ft", 210_158, 412.7, 74),
-    collection("like TREC latimes", "TREC latimes", 131_896, 526.5, 75),
+    collection("like INEX", 12_107, 5_800.0, 71),
+    collection("like TREC fbis", 130_471, 543.6, 72),
+    collection("like TREC fr94", 55_630, 644.7, 73),
+    collection("like TREC ft", 210_158, 412.7, 74),
+    collection("like TREC latimes", 131_896, 526.5, 75),
 ];
 
 const fn collection(
     name: &'static str,
-    paper_name: &'static str,
     document_count: usize,
     mean_words: f64,
     seed: u64,
 ) -> SyntheticCollection {
     SyntheticCollection {
         name,
-        paper_name,
         document_count,
         mean_words,
         seed,

@@ -22,11 +22,7 @@ const STEMS: TableStems = [
 ];
 
 /// The codecs on all lists, and the query over the list of the most frequent word.
-pub(super) fn figures(
-    lab: &Lab,
-    name: &str,
-    file: &InvertedFile,
-) -> Result<Vec<Figure>, LabError> {
+pub(super) fn figures(lab: &Lab, name: &str, file: &InvertedFile) -> Result<Vec<Figure>, LabError> {
     let mut figures = codec_table(lab, &[(name, file)], STEMS)?;
     figures.extend(query_figures(lab, file)?);
     figures.push(super::result_figure(lab, "document-numbers-result", file)?);

@@ -27,8 +27,7 @@ pub(super) trait StoredList {
     fn block_bytes(&self, block: usize) -> usize;
 
     /// Hands over the entries of a block, at most 1,024 at a time. Blocks are decoded in order, from block 0 on.
-    fn decode_block(&mut self, block: usize, take: &mut dyn FnMut(&[u32]))
-    -> Result<(), Corrupt>;
+    fn decode_block(&mut self, block: usize, take: &mut dyn FnMut(&[u32])) -> Result<(), Corrupt>;
 
     fn ratio(&self) -> f64 {
         let bytes: usize = (0..self.block_count())
@@ -115,11 +114,7 @@ impl StoredList for PlainList<'_> {
         size_of_val(self.block(block))
     }
 
-    fn decode_block(
-        &mut self,
-        block: usize,
-        take: &mut dyn FnMut(&[u32]),
-    ) -> Result<(), Corrupt> {
+    fn decode_block(&mut self, block: usize, take: &mut dyn FnMut(&[u32])) -> Result<(), Corrupt> {
         self.block(block).chunks(VECTOR_VALUES).for_each(take);
         Ok(())
     }
@@ -158,11 +153,7 @@ impl StoredList for SegmentList {
         self.images.get(block).map_or(0, Vec::len)
     }
 
-    fn decode_block(
-        &mut self,
-        block: usize,
-        take: &mut dyn FnMut(&[u32]),
-    ) -> Result<(), Corrupt> {
+    fn decode_block(&mut self, block: usize, take: &mut dyn FnMut(&[u32])) -> Result<(), Corrupt> {
         let image = self.images.get(block).ok_or_else(no_block)?;
         let mut segment = Segment::<u32>::open(image, None)?;
         let Vector(out) = &mut Vector([0; VECTOR_VALUES]);
@@ -221,11 +212,7 @@ impl StoredList for GapList {
         self.payloads.get(block).map_or(0, Vec::len)
     }
 
-    fn decode_block(
-        &mut self,
-        block: usize,
-        take: &mut dyn FnMut(&[u32]),
-    ) -> Result<(), Corrupt> {
+    fn decode_block(&mut self, block: usize, take: &mut dyn FnMut(&[u32])) -> Result<(), Corrupt> {
         let payload = self.payloads.get(block).ok_or_else(no_block)?;
         let rest = self
             .entry_count
@@ -280,11 +267,7 @@ impl StoredList for QuireList {
         self.images.get(block).map_or(0, |image| image.len())
     }
 
-    fn decode_block(
-        &mut self,
-        block: usize,
-        take: &mut dyn FnMut(&[u32]),
-    ) -> Result<(), Corrupt> {
+    fn decode_block(&mut self, block: usize, take: &mut dyn FnMut(&[u32])) -> Result<(), Corrupt> {
         let image = self.images.get(block).ok_or_else(no_block)?;
         let rest = self
             .entry_count
@@ -331,7 +314,11 @@ mod tests {
                 check(&mut *list, &entries).unwrap();
                 check(&mut *list, &entries).unwrap();
                 assert_eq!(list.raw_bytes(), 4 * length);
-                assert!(length < VECTOR_VALUES || list.ratio() > 2.0, "{}", list.name());
+                assert!(
+                    length < VECTOR_VALUES || list.ratio() > 2.0,
+                    "{}",
+                    list.name()
+                );
             }
         }
     }

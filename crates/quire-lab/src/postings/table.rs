@@ -78,8 +78,8 @@ pub(super) fn codec_table(
     for (name, file) in files {
         speeds.push((*name, codec_speeds(lab, file)?));
     }
-    type Column = (Axis, Option<usize>, fn(&CodecSpeed) -> f64);
-    let columns: [Column; 5] = [
+    type PostingTableColumn = (Axis, Option<usize>, fn(&CodecSpeed) -> f64);
+    let columns: [PostingTableColumn; 5] = [
         (Axis::linear("compression ratio", ""), Some(0), |one| {
             one.ratio
         }),
@@ -132,7 +132,7 @@ fn table_column(
     place: Option<usize>,
     value: fn(&CodecSpeed) -> f64,
 ) -> Figure {
-    let codecs = speeds.first().map_or(&[][..], |(_, codecs)| codecs);
+    let codecs = speeds.first().map_or(&[][..], |(_, codecs)| &codecs[..]);
     let measured = speeds.iter().map(|(name, codecs)| {
         let values = codecs.iter().map(value).collect();
         Series::new(*name, SeriesOrigin::Measured, values)
@@ -159,11 +159,7 @@ fn table_column(
 }
 
 /// How all columns were measured.
-fn notes(
-    lab: &Lab,
-    files: &[NamedFile<'_>],
-    speeds: &[(&str, Vec<CodecSpeed>)],
-) -> Vec<String> {
+fn notes(lab: &Lab, files: &[NamedFile<'_>], speeds: &[(&str, Vec<CodecSpeed>)]) -> Vec<String> {
     let mut notes = vec![lab.machine().to_owned()];
     for ((name, file), (_, codecs)) in files.iter().zip(speeds) {
         notes.push(format!(
