@@ -97,6 +97,22 @@ pub(super) fn string_bytes(values: &BytesSlice<'_>) -> usize {
     values.data_bytes() + values.len()
 }
 
+/// A place for each string, and the strings by their places; none if there are too many.
+fn dictionary<'a>(values: &BytesSlice<'a>) -> Option<(HashMap<&'a [u8], i32>, Vec<&'a [u8]>)> {
+    let mut places = HashMap::new();
+    let mut strings = Vec::new();
+    for value in values.iter() {
+        places.entry(value).or_insert_with(|| {
+            strings.push(value);
+            strings.len() as i32 - 1
+        });
+        if strings.len() > DICTIONARY_STRINGS_MAX {
+            return None;
+        }
+    }
+    Some((places, strings))
+}
+
 /// PDICT of strings: a dictionary of all that occur, and their places in it as PFOR. None if there are too many.
 ///
 /// # Errors
@@ -105,17 +121,9 @@ pub(super) fn string_dictionary_speed(
     lab: &Lab,
     values: &BytesSlice<'_>,
 ) -> Result<Option<CodecSpeed>, LabError> {
-    let mut places: HashMap<&[u8], i32> = HashMap::new();
-    let mut strings = Vec::new();
-    for value in values.iter() {
-        places.entry(value).or_insert_with(|| {
-            strings.push(value);
-            strings.len() as i32 - 1
-        });
-        if strings.len() > DICTIONARY_STRINGS_MAX {
-            return Ok(None);
-        }
-    }
+    let Some((places, strings)) = dictionary(values) else {
+        return Ok(None);
+    };
     let width = (usize::BITS - strings.len().saturating_sub(1).leading_zeros()) as usize;
     let settings = patched(Reference::Pfor { base: 0 }, width);
     let encode_codes = || {

@@ -258,24 +258,24 @@ fn text_times(lab: &Lab, codec: CodecId, values: &BytesVector) -> Result<AccessT
     Ok(access_times(values_ns, vectors_ns))
 }
 
-/// Quire's codecs of numbers at one exception rate, and those of strings on columns of `lineitem`.
-fn by_codec(lab: &Lab) -> Result<Figure, LabError> {
-    const NUMBERS: [CodecId; 4] = [
-        CodecId::Plain,
-        CodecId::Pfor,
-        CodecId::PforDelta,
-        CodecId::Dictionary,
-    ];
-    const STRINGS: [(&str, CodecId); 5] = [
-        ("l_shipmode", CodecId::Plain),
-        ("l_shipmode", CodecId::Dictionary),
-        ("l_comment", CodecId::Plain),
-        ("l_comment", CodecId::Fsst),
-        ("l_comment", CodecId::Zstd),
-    ];
-    let rows = lab.size(1 << 16, 4 * VECTOR_VALUES);
-    let near = columns::with_exceptions(rows, CODECS_PERCENT, CODE_BITS, |code| code);
-    let near = signed(&near);
+/// Quire's codecs of numbers.
+const NUMBERS: [CodecId; 4] = [
+    CodecId::Plain,
+    CodecId::Pfor,
+    CodecId::PforDelta,
+    CodecId::Dictionary,
+];
+/// Columns of strings, and codecs that hold them.
+const STRINGS: [(&str, CodecId); 5] = [
+    ("l_shipmode", CodecId::Plain),
+    ("l_shipmode", CodecId::Dictionary),
+    ("l_comment", CodecId::Plain),
+    ("l_comment", CodecId::Fsst),
+    ("l_comment", CodecId::Zstd),
+];
+
+/// Names of codec and column, and their times.
+fn codec_times(lab: &Lab, rows: usize) -> Result<(Vec<String>, Vec<AccessTimes>), LabError> {
     let (mut names, mut times) = (Vec::new(), Vec::new());
     for codec in NUMBERS {
         names.push(format!("{}, 64-bit numbers", codec.name()));
@@ -289,6 +289,15 @@ fn by_codec(lab: &Lab) -> Result<Figure, LabError> {
             times.push(text_times(lab, codec, values)?);
         }
     }
+    Ok((names, times))
+}
+
+/// Quire's codecs of numbers at one exception rate, and those of strings on columns of `lineitem`.
+fn by_codec(lab: &Lab) -> Result<Figure, LabError> {
+    let rows = lab.size(1 << 16, 4 * VECTOR_VALUES);
+    let near = columns::with_exceptions(rows, CODECS_PERCENT, CODE_BITS, |code| code);
+    let near = signed(&near);
+    let (names, times) = codec_times(lab, rows)?;
     let of = |ns: fn(&AccessTimes) -> f64| times.iter().map(ns).collect();
     let series = vec![
         Series::new("one value", SeriesOrigin::Measured, of(|one| one.value_ns)),
