@@ -16,6 +16,8 @@ use std::sync::Arc;
 const PERCENTS: [u64; 6] = [0, 2, 5, 10, 20, 30];
 /// Values that are read one after the other between two looks at the clock.
 const ACCESSES: usize = 2_000;
+/// Rounds until the same values are read again.
+const ROUNDS: usize = 128;
 /// Exceptions in a hundred values where codecs are compared.
 const CODECS_PERCENT: u64 = 10;
 const NAMES: [&str; 7] = [
@@ -142,11 +144,29 @@ fn running_sums(values: &[u64]) -> Vec<u64> {
     values.iter().map(add).collect()
 }
 
-/// Places to read, the same for all codecs.
-fn places(value_count: usize) -> Vec<usize> {
-    let mut random = LabRandom(64);
-    let draw = |_| random.below(value_count.max(1) as u64) as usize;
-    (0..ACCESSES).map(draw).collect()
+/// Places to read, the same for all codecs. Each round of a measurement reads others, so that a column that is larger than a
+/// cache does not become part of it.
+struct AccessPlaces {
+    places: Vec<usize>,
+    next: usize,
+}
+
+impl AccessPlaces {
+    fn new(value_count: usize) -> Self {
+        let mut random = LabRandom(64);
+        let draw = |_| random.below(value_count.max(1) as u64) as usize;
+        Self {
+            places: (0..ACCESSES * ROUNDS).map(draw).collect(),
+            next: 0,
+        }
+    }
+
+    /// Those of the next round.
+    fn round(&mut self) -> &[usize] {
+        let first = self.next;
+        self.next = (self.next + ACCESSES) % self.places.len();
+        &self.places[first..first + ACCESSES]
+    }
 }
 
 /// The paper's segment.
@@ -157,22 +177,22 @@ fn segment_times<T: Integer>(
 ) -> Result<AccessTimes, LabError> {
     let image = encode(values, &patched(reference, CODE_BITS))?;
     let mut segment = Segment::<T>::open(&image, None)?;
-    let places = places(values.len());
-    for &place in &places {
+    let mut places = AccessPlaces::new(values.len());
+    for &place in places.round() {
         if segment.value(place)? != values[place] {
             let codec = "access to one value of the paper's segment".to_owned();
             return Err(LabError::NotRestored { codec });
         }
     }
     let values_ns = lab.nanoseconds(|| {
-        for &place in &places {
+        for &place in places.round() {
             black_box(segment.value(place)?);
         }
         Ok::<(), Corrupt>(())
     })?;
     let Vector(out) = &mut Vector([T::default(); VECTOR_VALUES]);
     let vectors_ns = lab.nanoseconds(|| {
-        for &place in places.iter().step_by(16) {
+        for &place in places.round().iter().step_by(16) {
             segment.decode_vector(place / VECTOR_VALUES, out)?;
             black_box(&out);
         }
@@ -181,7 +201,7 @@ fn segment_times<T: Integer>(
     Ok(access_times(values_ns, vectors_ns))
 }
 
-/// Of the accesses to [`places`], and of a vector for every 16th of them.
+/// Of the accesses of a round, and of a vector for every 16th of them.
 fn access_times(values_ns: f64, vectors_ns: f64) -> AccessTimes {
     AccessTimes {
         value_ns: values_ns / ACCESSES as f64,
@@ -197,22 +217,22 @@ fn stored_times(lab: &Lab, codec: CodecId, values: &[i64]) -> Result<AccessTimes
         let whole = 0..image.len();
         parts.push(FixedDecoder::<i64>::open(codec, image, whole, rows.len())?);
     }
-    let places = places(values.len());
-    for &place in &places {
+    let mut places = AccessPlaces::new(values.len());
+    for &place in places.round() {
         if parts[place / ROWS_MAX].value(place % ROWS_MAX)? != values[place] {
             let codec = codec.name().to_owned();
             return Err(LabError::NotRestored { codec });
         }
     }
     let values_ns = lab.nanoseconds(|| {
-        for &place in &places {
+        for &place in places.round() {
             black_box(parts[place / ROWS_MAX].value(place % ROWS_MAX)?);
         }
         Ok::<(), Corrupt>(())
     })?;
     let Vector(out) = &mut Vector([0; VECTOR_VALUES]);
     let vectors_ns = lab.nanoseconds(|| {
-        for &place in places.iter().step_by(16) {
+        for &place in places.round().iter().step_by(16) {
             let vector = place % ROWS_MAX / VECTOR_VALUES;
             parts[place / ROWS_MAX].decode_vector(vector, out)?;
             black_box(&out);
@@ -228,9 +248,9 @@ fn text_times(lab: &Lab, codec: CodecId, values: &BytesVector) -> Result<AccessT
     let image: Arc<[u8]> = text::encode(codec, &values)?.into();
     let whole = 0..image.len();
     let mut decoder = BytesDecoder::open(codec, image, whole, values.len())?;
-    let places = places(values.len());
+    let mut places = AccessPlaces::new(values.len());
     let mut string = Vec::new();
-    for &place in &places {
+    for &place in places.round() {
         string.clear();
         decoder.value(place, &mut string)?;
         if string != values.get(place) {
@@ -239,7 +259,7 @@ fn text_times(lab: &Lab, codec: CodecId, values: &BytesVector) -> Result<AccessT
         }
     }
     let values_ns = lab.nanoseconds(|| {
-        for &place in &places {
+        for &place in places.round() {
             string.clear();
             decoder.value(place, &mut string)?;
             black_box(&string);
@@ -248,7 +268,7 @@ fn text_times(lab: &Lab, codec: CodecId, values: &BytesVector) -> Result<AccessT
     })?;
     let mut out = BytesVector::new();
     let vectors_ns = lab.nanoseconds(|| {
-        for &place in places.iter().step_by(16) {
+        for &place in places.round().iter().step_by(16) {
             out.clear();
             decoder.decode_vector(place / VECTOR_VALUES, &mut out)?;
             black_box(&out);
