@@ -296,6 +296,8 @@ const STRINGS: [(&str, CodecId); 5] = [
 
 /// Names of codec and column, and their times.
 fn codec_times(lab: &Lab, rows: usize) -> Result<(Vec<String>, Vec<AccessTimes>), LabError> {
+    let near = columns::with_exceptions(rows, CODECS_PERCENT, CODE_BITS, |code| code);
+    let near = signed(&near);
     let (mut names, mut times) = (Vec::new(), Vec::new());
     for codec in NUMBERS {
         names.push(format!("{}, 64-bit numbers", codec.name()));
@@ -315,8 +317,6 @@ fn codec_times(lab: &Lab, rows: usize) -> Result<(Vec<String>, Vec<AccessTimes>)
 /// Quire's codecs of numbers at one exception rate, and those of strings on columns of `lineitem`.
 fn by_codec(lab: &Lab) -> Result<Figure, LabError> {
     let rows = lab.size(1 << 16, 4 * VECTOR_VALUES);
-    let near = columns::with_exceptions(rows, CODECS_PERCENT, CODE_BITS, |code| code);
-    let near = signed(&near);
     let (names, times) = codec_times(lab, rows)?;
     let of = |ns: fn(&AccessTimes) -> f64| times.iter().map(ns).collect();
     let series = vec![
