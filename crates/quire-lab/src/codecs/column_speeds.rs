@@ -113,7 +113,8 @@ fn dictionary<'a>(values: &BytesSlice<'a>) -> Option<(HashMap<&'a [u8], i32>, Ve
     Some((places, strings))
 }
 
-/// PDICT of strings: a dictionary of all that occur, and their places in it as PFOR. None if there are too many.
+/// PDICT of strings: a dictionary of all that occur, and their places in it as PFOR. None if there are too many, or if that is not
+/// smaller than the strings.
 ///
 /// # Errors
 /// When the segment does not give back what was encoded.
@@ -134,6 +135,12 @@ pub(super) fn string_dictionary_speed(
         encode(&codes.collect::<Vec<i32>>(), &settings)
     };
     let image = encode_codes()?;
+    let dictionary_bytes: usize = strings.iter().map(|string| string.len() + 1).sum();
+    let bytes = image.len() + dictionary_bytes;
+    let raw_bytes = string_bytes(values);
+    if bytes >= raw_bytes {
+        return Ok(None);
+    }
     let encode_ns = lab.nanoseconds(|| {
         black_box(encode_codes()?);
         Ok::<(), SegmentError>(())
@@ -153,9 +160,6 @@ pub(super) fn string_dictionary_speed(
             vector.clear();
         })
     })?;
-    let dictionary_bytes: usize = strings.iter().map(|string| string.len() + 1).sum();
-    let bytes = image.len() + dictionary_bytes;
-    let raw_bytes = string_bytes(values);
     Ok(Some(speed(
         PAPER_SCHEMES,
         raw_bytes,

@@ -152,11 +152,11 @@ struct AccessPlaces {
 }
 
 impl AccessPlaces {
-    fn new(value_count: usize) -> Self {
+    fn new(lab: &Lab, value_count: usize) -> Self {
         let mut random = LabRandom(64);
         let draw = |_| random.below(value_count.max(1) as u64) as usize;
         Self {
-            places: (0..ACCESSES * ROUNDS).map(draw).collect(),
+            places: (0..ACCESSES * lab.size(ROUNDS, 1)).map(draw).collect(),
             next: 0,
         }
     }
@@ -177,7 +177,7 @@ fn segment_times<T: Integer>(
 ) -> Result<AccessTimes, LabError> {
     let image = encode(values, &patched(reference, CODE_BITS))?;
     let mut segment = Segment::<T>::open(&image, None)?;
-    let mut places = AccessPlaces::new(values.len());
+    let mut places = AccessPlaces::new(lab, values.len());
     for &place in places.round() {
         if segment.value(place)? != values[place] {
             let codec = "access to one value of the paper's segment".to_owned();
@@ -217,7 +217,7 @@ fn stored_times(lab: &Lab, codec: CodecId, values: &[i64]) -> Result<AccessTimes
         let whole = 0..image.len();
         parts.push(FixedDecoder::<i64>::open(codec, image, whole, rows.len())?);
     }
-    let mut places = AccessPlaces::new(values.len());
+    let mut places = AccessPlaces::new(lab, values.len());
     for &place in places.round() {
         if parts[place / ROWS_MAX].value(place % ROWS_MAX)? != values[place] {
             let codec = codec.name().to_owned();
@@ -248,7 +248,7 @@ fn text_times(lab: &Lab, codec: CodecId, values: &BytesVector) -> Result<AccessT
     let image: Arc<[u8]> = text::encode(codec, &values)?.into();
     let whole = 0..image.len();
     let mut decoder = BytesDecoder::open(codec, image, whole, values.len())?;
-    let mut places = AccessPlaces::new(values.len());
+    let mut places = AccessPlaces::new(lab, values.len());
     let mut string = Vec::new();
     for &place in places.round() {
         string.clear();
