@@ -14,7 +14,7 @@ use quire_codec::{
     BytesSlice, BytesVector, Corrupt, EncodeError, ROWS_MAX, RowGroupValues, VECTOR_VALUES, fixed,
     vector_count,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -97,20 +97,19 @@ pub(super) fn string_bytes(values: &BytesSlice<'_>) -> usize {
     values.data_bytes() + values.len()
 }
 
-/// A place for each string, and the strings by their places; none if there are too many.
-fn dictionary<'a>(values: &BytesSlice<'a>) -> Option<(HashMap<&'a [u8], i32>, Vec<&'a [u8]>)> {
-    let mut places = HashMap::new();
+/// All different strings; none if there are too many.
+fn different_strings<'a>(values: &BytesSlice<'a>) -> Option<Vec<&'a [u8]>> {
+    let mut known = HashSet::new();
     let mut strings = Vec::new();
     for value in values.iter() {
-        places.entry(value).or_insert_with(|| {
+        if known.insert(value) {
             strings.push(value);
-            strings.len() as i32 - 1
-        });
+        }
         if strings.len() > DICTIONARY_STRINGS_MAX {
             return None;
         }
     }
-    Some((places, strings))
+    Some(strings)
 }
 
 /// PDICT of strings: a dictionary of all that occur, and their places in it as PFOR. None if there are too many, or if that is not
@@ -122,9 +121,10 @@ pub(super) fn string_dictionary_speed(
     lab: &Lab,
     values: &BytesSlice<'_>,
 ) -> Result<Option<CodecSpeed>, LabError> {
-    let Some((places, strings)) = dictionary(values) else {
+    let Some(strings) = different_strings(values) else {
         return Ok(None);
     };
+    let places: HashMap<&[u8], i32> = strings.iter().copied().zip(0..).collect();
     let width = (usize::BITS - strings.len().saturating_sub(1).leading_zeros()) as usize;
     let settings = patched(Reference::Pfor { base: 0 }, width);
     let encode_codes = || {
