@@ -197,8 +197,8 @@ pub enum Action {
         /// Which figures
         topic: Topic,
 
-        /// The text to use: the documents of `postings`, one on each line, or the strings of
-        /// `transforms`; without it a text is made up
+        /// The text to use: the documents of `postings` and `document-numbers`, one on each line, or
+        /// the strings of `transforms`; without it texts are made up
         file: Option<PathBuf>,
 
         /// Write each figure as .csv and .svg into this folder instead

@@ -22,8 +22,10 @@ pub enum Topic {
     Transforms,
     /// The table of figure 11 of Qiao et al. in row pages
     DualFormat,
-    /// Inverted files: table 6.2 of Zukowski and the query of its §6.4
+    /// Inverted files of word positions: table 6.2 of Zukowski and the query of its §6.4
     Postings,
+    /// Inverted files of document numbers: the same codecs, and a query without a join
+    DocumentNumbers,
     /// Decoding tables of compressed tuples: §3.3.3 of Westmann et al.
     LengthDecoding,
     /// Classic and extended iterators: §4.1.1 of Westmann et al.
@@ -84,6 +86,7 @@ impl Topic {
             Self::Transforms => Some(Experiment::Transforms),
             Self::DualFormat => Some(Experiment::DualFormat),
             Self::Postings => Some(Experiment::Postings),
+            Self::DocumentNumbers => Some(Experiment::DocumentNumbers),
             Self::LengthDecoding => Some(Experiment::LengthDecoding),
             Self::IteratorModels => Some(Experiment::IteratorModels),
             Self::Tpcd => None,

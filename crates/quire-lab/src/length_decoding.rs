@@ -12,7 +12,7 @@ use crate::random::LabRandom;
 use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 
 /// Fields of `lineitem` in their order, and below which number their values are.
-const FIELDS: [(FieldType, u64); 16] = [
+pub(crate) const FIELDS: [(FieldType, u64); 16] = [
     (FieldType::Int32, 6_000_000),
     (FieldType::Int32, 200_000),
     (FieldType::Int32, 10_000),

@@ -16,6 +16,8 @@
 
 mod clock;
 pub mod codecs;
+mod counters;
+mod device;
 pub mod dual_format;
 mod figure;
 mod iterator_models;
@@ -29,6 +31,7 @@ mod stored;
 pub mod super_scalar;
 pub mod transforms;
 mod universal_table;
+mod whole_tuples;
 
 pub use clock::{Lab, MeasureEffort};
 pub use codecs::equation::{Bandwidths, decompression_needed, equation_6_1};
@@ -45,15 +48,17 @@ use quire_codec::{Corrupt, EncodeError};
 /// A group of figures that are measured together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiment {
-    /// Paper 2: figures 6.2, 6.4, 6.5, 6.6, 6.7 and equation 6.1.
+    /// Paper 2: figures 6.2, 6.4, 6.5, 6.6, 6.7, equation 6.1 and access to one value.
     Codecs,
     /// Paper 3: figures 4, 5, 7, 8, 9.
     Transforms,
     /// Paper 3: figure 11.
     DualFormat,
-    /// Paper 2: table 6.2 and the query of §6.4.
+    /// Paper 2: table 6.2 and the retrieval query of §6.4, over word positions.
     Postings,
-    /// Paper 1: decoding tables, §3.3.3.
+    /// Beside paper 2: codecs and counting over lists of document numbers, which need no join.
+    DocumentNumbers,
+    /// Paper 1: decoding tables, §3.3.3, and whole tuples, §5.3.
     LengthDecoding,
     /// Paper 1: classic and extended iterators, §4.1.1.
     IteratorModels,
@@ -69,7 +74,12 @@ impl Experiment {
             Self::Transforms => transforms::figures(lab, text),
             Self::DualFormat => dual_format::figures(lab, text),
             Self::Postings => postings::figures(lab, text),
-            Self::LengthDecoding => length_decoding::figures(lab),
+            Self::DocumentNumbers => postings::document_number_figures(lab, text),
+            Self::LengthDecoding => {
+                let mut figures = length_decoding::figures(lab)?;
+                figures.push(whole_tuples::figure(lab)?);
+                Ok(figures)
+            }
             Self::IteratorModels => iterator_models::figures(lab),
         }
     }

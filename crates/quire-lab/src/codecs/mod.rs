@@ -1,18 +1,28 @@
 //! Paper 2, §6.2: what PFOR, PFOR-DELTA and PDICT do here, in the paper's layout and in Quire's.
 
+mod byte_codecs;
 mod cache_and_memory;
+mod column_speeds;
 mod columns;
+mod comment_text;
 mod compression;
+mod counted;
 mod decompression;
 pub mod equation;
 mod exceptions;
+mod fine_grained;
 mod generic;
+mod instruction_sets;
+mod lineitem;
+mod lzrw1;
 
-pub use cache_and_memory::figure_6_7;
-pub use compression::figure_6_5;
-pub use decompression::figure_6_4;
 pub use exceptions::figure_6_6;
 pub use generic::{CodecSpeed, figure_6_2};
+pub use lineitem::{LineitemColumn, LineitemValues};
+
+use cache_and_memory::figure_6_7;
+use compression::figure_6_5;
+use decompression::figure_6_4;
 
 use crate::super_scalar::{
     Compression, DictionaryEncoder, Integer, Marking, Reference, Segment, SegmentError,
@@ -29,14 +39,16 @@ const CODE_BITS: usize = 8;
 /// Exceptions in a hundred values.
 const RATES_PERCENT: [u64; 11] = [0, 1, 2, 5, 10, 20, 30, 50, 70, 90, 100];
 
-/// All of them, and equation 6.1 with the speeds of figure 6.2 on ship dates.
-pub fn figures(lab: &Lab) -> Result<Vec<Figure>, LabError> {
-    let (mut figures, speeds) = figure_6_2(lab)?;
+/// All of them, equation 6.1 with the speeds of figure 6.2 on ship dates, and access to one value.
+pub(crate) fn figures(lab: &Lab) -> Result<Vec<Figure>, LabError> {
+    let columns = lineitem::lineitem(lab.size(1 << 17, 1 << 12));
+    let (mut figures, speeds) = figure_6_2(lab, &columns)?;
     figures.extend(figure_6_4(lab)?);
     figures.extend(figure_6_5(lab)?);
     figures.push(figure_6_6(lab)?);
     figures.push(figure_6_7(lab)?);
     figures.push(equation_figure(lab, &speeds));
+    figures.extend(fine_grained::figures(lab)?);
     Ok(figures)
 }
 

@@ -12,7 +12,7 @@ use quire_codec::{Corrupt, VECTOR_VALUES};
 pub(super) const SEGMENT_VALUES: usize = 16 * VECTOR_VALUES;
 
 /// The running sums of all gaps, of one list after the other, as PFOR-DELTA. Its differences are the gaps, also
-/// where a list begins; the documents of a list are its sums less that before it.
+/// where a list begins; the entries of a list are its sums less that before it.
 #[derive(Clone, Debug)]
 pub struct CompressedLists {
     segments: Vec<Vec<u8>>,
@@ -31,8 +31,8 @@ impl CompressedLists {
         self.segments.iter().map(Vec::len).sum()
     }
 
-    /// Decodes the list of `word`, and hands over its documents in order, at most 1,024 at a time.
-    pub fn each_document(
+    /// Decodes the list of `word`, and hands over its entries in order, at most 1,024 at a time.
+    pub fn each_posting(
         &self,
         file: &InvertedFile,
         word: &str,
@@ -56,11 +56,11 @@ impl CompressedLists {
                 let vector_start = before + vector * VECTOR_VALUES;
                 let rows = segment.decode_vector(vector, &mut sums)?;
                 let vector_end = end.min(vector_start + rows);
-                let documents = &mut sums[next - vector_start..vector_end - vector_start];
-                for sum in documents.iter_mut() {
+                let entries = &mut sums[next - vector_start..vector_end - vector_start];
+                for sum in entries.iter_mut() {
                     *sum = sum.wrapping_sub(list.sum_before);
                 }
-                take(documents);
+                take(entries);
                 next = vector_end;
             }
         }
@@ -80,6 +80,14 @@ pub(super) fn running_sums(gaps: &[u32]) -> Vec<u32> {
 
 /// PFOR-DELTA as the paper's analysis sets it, for each segment.
 pub(super) fn settings(sums: &[u32]) -> Vec<SegmentSettings<'static, u32>> {
+    settings_by(sums, SEGMENT_VALUES)
+}
+
+/// As [`settings`], for segments of `segment_values`.
+pub(super) fn settings_by(
+    sums: &[u32],
+    segment_values: usize,
+) -> Vec<SegmentSettings<'static, u32>> {
     let of_segment = |sums| {
         let choices = choose(&SuperScalarSample::take(sums));
         let chosen = choices.iter().find_map(|choice| match choice.chosen {
@@ -94,7 +102,7 @@ pub(super) fn settings(sums: &[u32]) -> Vec<SegmentSettings<'static, u32>> {
             compression: Compression::DoubleCursor,
         }
     };
-    sums.chunks(SEGMENT_VALUES).map(of_segment).collect()
+    sums.chunks(segment_values).map(of_segment).collect()
 }
 
 /// The segments of running sums, with settings found before.
@@ -102,7 +110,16 @@ pub(super) fn encode_sums(
     sums: &[u32],
     settings: &[SegmentSettings<'static, u32>],
 ) -> Result<Vec<Vec<u8>>, SegmentError> {
-    let segments = sums.chunks(SEGMENT_VALUES).zip(settings);
+    encode_sums_by(sums, SEGMENT_VALUES, settings)
+}
+
+/// As [`encode_sums`], in segments of `segment_values`.
+pub(super) fn encode_sums_by(
+    sums: &[u32],
+    segment_values: usize,
+    settings: &[SegmentSettings<'static, u32>],
+) -> Result<Vec<Vec<u8>>, SegmentError> {
+    let segments = sums.chunks(segment_values).zip(settings);
     segments
         .map(|(sums, settings)| encode(sums, settings))
         .collect()

@@ -1,37 +1,79 @@
 //! Paper 2, §6.4: an inverted file, what codecs make of its lists, and a retrieval query over them.
 
 pub mod codecs;
+mod collections;
+mod document_numbers;
 mod inverted_file;
 mod lists;
+mod one_list;
 mod query;
+mod retrieval;
 mod table;
 
-pub use inverted_file::InvertedFile;
+pub use inverted_file::{InvertedFile, PostingUnit};
 pub use lists::CompressedLists;
-pub use query::{Hit, TopDocuments, top_documents};
-pub use table::{table_6_2, top_n_bandwidth};
+pub use query::{Hit, top_documents};
 
 use crate::sample_text::made_up_text;
 use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
+use table::{NamedFile, TABLE_6_2, codec_table};
 
 /// Documents that the query returns.
 const TOP_COUNT: usize = 10;
+/// The series of a text of the user's.
+const THIS_TEXT: &str = "this text";
 
-/// All of them. The lines of `text` are the documents; without it a text is made up.
-pub fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
-    let text = match text {
-        Some(text) => String::from_utf8_lossy(text).into_owned(),
-        None => made_up_text(64, lab.size(2 << 20, 1 << 15)),
-    };
-    let file = InvertedFile::build(&text)?;
-    let (mut figures, speeds) = table_6_2(lab, &file)?;
-    figures.extend(top_n_bandwidth(lab, &file, &speeds)?);
-    figures.push(top_n_result(lab, &file)?);
+/// Table 6.2 and the query over word positions: over the lines of `text` as documents, and over collections that are drawn
+/// like the paper's.
+pub(crate) fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
+    let mut files = Vec::new();
+    if let Some(text) = text {
+        let text = String::from_utf8_lossy(text);
+        let file = InvertedFile::build(&text, PostingUnit::WordPositions)?;
+        files.push((THIS_TEXT, file));
+    }
+    files.extend(retrieval::drawn_files(lab)?);
+    let named: Vec<NamedFile<'_>> = files.iter().map(|(name, file)| (*name, file)).collect();
+    let mut figures = codec_table(lab, &named, TABLE_6_2)?;
+    for figure in &mut figures {
+        figure.notes.push(drawn_note(lab));
+    }
+    figures.extend(retrieval::figures(lab, &named)?);
+    if let Some((_, file)) = named.first() {
+        figures.push(result_figure(lab, "retrieval-result", file)?);
+    }
     Ok(figures)
 }
 
+/// Codecs and counting over lists of document numbers. The lines of `text` are the documents; without it a text is made up.
+pub(crate) fn document_number_figures(
+    lab: &Lab,
+    text: Option<&[u8]>,
+) -> Result<Vec<Figure>, LabError> {
+    let unit = PostingUnit::DocumentNumbers;
+    let (name, file) = match text {
+        Some(text) => {
+            let text = String::from_utf8_lossy(text);
+            (THIS_TEXT, InvertedFile::build(&text, unit)?)
+        }
+        None => {
+            let text = made_up_text(64, lab.size(2 << 20, 1 << 15));
+            ("a made-up text", InvertedFile::build(&text, unit)?)
+        }
+    };
+    document_numbers::figures(lab, name, &file)
+}
+
+fn drawn_note(lab: &Lab) -> String {
+    format!(
+        "the collections named \"like …\" are drawn: one document for every {} of the paper's, words with Zipf's \
+         frequencies, a quarter of them repeated from their document; the paper's own are not free",
+        collections::documents_per_drawn(lab)
+    )
+}
+
 /// The answer of the query for the most frequent word.
-pub fn top_n_result(lab: &Lab, file: &InvertedFile) -> Result<Figure, LabError> {
+fn result_figure(lab: &Lab, stem: &'static str, file: &InvertedFile) -> Result<Figure, LabError> {
     let word = file.most_frequent();
     let lists = CompressedLists::new(file)?;
     let hits = top_documents(&lists, file, word, TOP_COUNT)?;
@@ -41,7 +83,7 @@ pub fn top_n_result(lab: &Lab, file: &InvertedFile) -> Result<Figure, LabError> 
         .collect();
     let counts = hits.iter().map(|hit| f64::from(hit.occurrences)).collect();
     Ok(Figure {
-        stem: "top-n-result",
+        stem,
         title: format!("Documents with the most occurrences of \"{word}\""),
         paper: Paper::SuperScalarCompression,
         number: "§6.4",

@@ -1,15 +1,12 @@
-//! Table 6.2: codecs of inverted files; and the speed of the query over each.
+//! Table 6.2: codecs of inverted files.
 
 use super::lists::{SEGMENT_VALUES, encode_sums, running_sums, settings};
-use super::{CompressedLists, InvertedFile, TOP_COUNT, TopDocuments, top_documents};
+use super::{InvertedFile, PostingUnit};
 use crate::codecs::{CodecSpeed, VectorComparison, each_vector};
 use crate::postings::codecs::{Carryover12, GapsError, PostingsCodec, SemiStaticHuffman};
 use crate::stored::{StoredColumn, Vector};
 use crate::super_scalar::{Segment, SegmentError};
-use crate::{
-    Axis, Bandwidths, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin,
-    decompression_needed, equation_6_1,
-};
+use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::{CodecId, Corrupt, EncodeError, ROWS_MAX, VECTOR_VALUES, fixed};
 use std::hint::black_box;
 
@@ -57,72 +54,94 @@ const PAPER: [(&str, [[f64; 3]; 3]); 5] = [
     ),
 ];
 
-/// Ratio, bits per gap, bandwidths and values per second of each codec on the inverted file; and the speeds.
-pub fn table_6_2(
+/// Files of the columns: ratio, bits per gap, compression, decompression, values per second.
+pub(super) type TableStems = [&'static str; 5];
+
+pub(super) const TABLE_6_2: TableStems = [
+    "table-6.2-ratio",
+    "table-6.2-bits",
+    "table-6.2-compression",
+    "table-6.2-decompression",
+    "table-6.2-values",
+];
+
+/// An inverted file and what its series is called.
+pub(super) type NamedFile<'a> = (&'a str, &'a InvertedFile);
+
+/// Ratio, bits per gap, bandwidths and values per second of each codec on the inverted files.
+pub(super) fn codec_table(
     lab: &Lab,
-    file: &InvertedFile,
-) -> Result<(Vec<Figure>, Vec<CodecSpeed>), LabError> {
-    let gaps = file.gaps();
-    let speeds = vec![
-        segment_speed(lab, gaps)?,
-        gaps_speed(lab, &Carryover12, gaps)?,
-        gaps_speed(lab, &SemiStaticHuffman, gaps)?,
-        stored_speed(lab, CodecId::PforDelta, &running_sums(gaps))?,
-        stored_speed(lab, CodecId::Pfor, gaps)?,
-    ];
-    let column = |stem, y, place: Option<usize>, value: fn(&CodecSpeed) -> f64| {
-        table_column(lab, file, &speeds, (stem, y), place, value)
-    };
-    let figures = vec![
-        column(
-            "table-6.2-ratio",
-            Axis::linear("compression ratio", ""),
-            Some(0),
-            |one| one.ratio,
-        ),
-        column(
-            "table-6.2-bits",
-            Axis::linear("size", "bits/gap"),
-            None,
-            |one| 32.0 / one.ratio,
-        ),
-        column(
-            "table-6.2-compression",
+    files: &[NamedFile<'_>],
+    stems: TableStems,
+) -> Result<Vec<Figure>, LabError> {
+    let mut speeds = Vec::new();
+    for (name, file) in files {
+        speeds.push((*name, codec_speeds(lab, file)?));
+    }
+    type PostingTableColumn = (Axis, Option<usize>, fn(&CodecSpeed) -> f64);
+    let columns: [PostingTableColumn; 5] = [
+        (Axis::linear("compression ratio", ""), Some(0), |one| {
+            one.ratio
+        }),
+        (Axis::linear("size", "bits/gap"), None, |one| {
+            32.0 / one.ratio
+        }),
+        (
             Axis::logarithmic("compression bandwidth", "MB/s"),
             Some(1),
             |one| one.compression_mb_s,
         ),
-        column(
-            "table-6.2-decompression",
+        (
             Axis::logarithmic("decompression bandwidth", "MB/s"),
             Some(2),
             |one| one.decompression_mb_s,
         ),
-        column(
-            "table-6.2-values",
+        (
             Axis::logarithmic("decompression", "million values/s"),
             None,
             |one| one.decompression_mb_s / 4.0,
         ),
     ];
-    Ok((figures, speeds))
+    let notes = notes(lab, files, &speeds);
+    let figures = stems.into_iter().zip(columns);
+    Ok(figures
+        .map(|(stem, (y, place, value))| {
+            let mut figure = table_column(&speeds, (stem, y), place, value);
+            figure.notes.clone_from(&notes);
+            figure
+        })
+        .collect())
+}
+
+/// The paper's codecs and Quire's on all gaps of a file.
+pub(super) fn codec_speeds(lab: &Lab, file: &InvertedFile) -> Result<Vec<CodecSpeed>, LabError> {
+    let gaps = file.gaps();
+    Ok(vec![
+        segment_speed(lab, gaps)?,
+        gaps_speed(lab, &Carryover12, gaps)?,
+        gaps_speed(lab, &SemiStaticHuffman, gaps)?,
+        stored_speed(lab, CodecId::PforDelta, &running_sums(gaps))?,
+        stored_speed(lab, CodecId::Pfor, gaps)?,
+    ])
 }
 
 /// One column of the table, with the paper's at `place`.
 fn table_column(
-    lab: &Lab,
-    file: &InvertedFile,
-    speeds: &[CodecSpeed],
+    speeds: &[(&str, Vec<CodecSpeed>)],
     (stem, y): (&'static str, Axis),
     place: Option<usize>,
     value: fn(&CodecSpeed) -> f64,
 ) -> Figure {
-    let measured = speeds.iter().map(value).collect();
-    let mut series = vec![Series::new("this text", SeriesOrigin::Measured, measured)];
-    for (collection, codecs) in PAPER {
+    let codecs = speeds.first().map_or(&[][..], |(_, codecs)| &codecs[..]);
+    let measured = speeds.iter().map(|(name, codecs)| {
+        let values = codecs.iter().map(value).collect();
+        Series::new(*name, SeriesOrigin::Measured, values)
+    });
+    let mut series: Vec<Series> = measured.collect();
+    for (collection, columns) in PAPER {
         let Some(place) = place else { continue };
-        let mut values: Vec<_> = codecs.iter().map(|columns| Some(columns[place])).collect();
-        values.resize(speeds.len(), None);
+        let mut values: Vec<_> = columns.iter().map(|columns| Some(columns[place])).collect();
+        values.resize(codecs.len(), None);
         series.push(Series::paper(collection, values));
     }
     Figure {
@@ -133,26 +152,41 @@ fn table_column(
         chart: Chart::Bars,
         x: Axis::linear("codec", ""),
         y,
-        positions: Positions::labels(speeds.iter().map(|speed| speed.name.as_str())),
+        positions: Positions::labels(codecs.iter().map(|speed| speed.name.as_str())),
         series,
-        notes: vec![
-            lab.machine().to_owned(),
-            format!(
-                "{} gaps of {} words in {} documents, counted as 4 bytes each; one gap for each occurrence",
-                file.gaps().len(),
-                file.words().count(),
-                file.document_count()
-            ),
-            comparison(speeds),
-            format!(
-                "lists lie in the order of their lengths; segments of PFOR-DELTA have {SEGMENT_VALUES} gaps, \
-                 their opening is not timed"
-            ),
-            "PFOR-DELTA and Quire's codecs decode into one vector in cache, the others 131,072 gaps at a time; \
-             PFOR-DELTA gives the running sums, the others and quire pfor the gaps alone"
-                .to_owned(),
-        ],
+        notes: Vec::new(),
     }
+}
+
+/// How all columns were measured.
+fn notes(lab: &Lab, files: &[NamedFile<'_>], speeds: &[(&str, Vec<CodecSpeed>)]) -> Vec<String> {
+    let mut notes = vec![lab.machine().to_owned()];
+    for ((name, file), (_, codecs)) in files.iter().zip(speeds) {
+        notes.push(format!(
+            "{name}: {} gaps of {} words in {} documents, counted as 4 bytes each; {}",
+            file.gaps().len(),
+            file.words().count(),
+            file.document_starts().len(),
+            comparison(codecs)
+        ));
+    }
+    let unit = files.first().map(|(_, file)| file.unit());
+    notes.push(match unit {
+        Some(PostingUnit::DocumentNumbers) => {
+            "a list has the number of the document for each occurrence of the word".to_owned()
+        }
+        _ => "a list has the position in the collection of each occurrence of the word".to_owned(),
+    });
+    notes.push(format!(
+        "lists lie in the order of their lengths; segments of PFOR-DELTA have {SEGMENT_VALUES} gaps, their opening is \
+         not timed"
+    ));
+    notes.push(
+        "PFOR-DELTA and Quire's codecs decode into one vector in cache, the others 131,072 gaps at a time; PFOR-DELTA \
+         gives the running sums, the others and quire pfor the gaps alone"
+            .to_owned(),
+    );
+    notes
 }
 
 /// The paper's conclusion in our figures.
@@ -260,148 +294,4 @@ fn stored_speed(lab: &Lab, codec: CodecId, values: &[u32]) -> Result<CodecSpeed,
     })?;
     let name = format!("quire {}", codec.name());
     Ok(speed(&name, values, column.bytes, encode_ns, decode_ns))
-}
-
-/// The bandwidth of the query over the list of the most frequent word, uncompressed and from each codec, beside
-/// what equation 6.1 makes of the speeds; and that equation over the bandwidth of the device.
-pub fn top_n_bandwidth(
-    lab: &Lab,
-    file: &InvertedFile,
-    speeds: &[CodecSpeed],
-) -> Result<[Figure; 2], LabError> {
-    let measured = query_bandwidths(lab, file, speeds.len() + 1)?;
-    let query = measured[0].unwrap_or_default();
-    let bandwidth = bandwidth_figure(lab, file, speeds, measured);
-    let codecs = speeds.iter().map(|speed| {
-        let bandwidths = Bandwidths {
-            ratio: speed.ratio,
-            query,
-            decompression: speed.decompression_mb_s,
-        };
-        (speed.name.as_str(), bandwidths)
-    });
-    let mut by_io = equation_6_1(lab, &codecs.collect::<Vec<_>>());
-    by_io.stem = "equation-6.1-postings";
-    by_io.notes.push(format!(
-        "the query is the top-{TOP_COUNT} query, uncompressed {query:.0} MB/s; ratios and speeds are those of \
-         table 6.2"
-    ));
-    Ok([bandwidth, by_io])
-}
-
-/// MB/s of the query over the list as it is and from each codec that has it, in the order of the table; `count` in all.
-fn query_bandwidths(
-    lab: &Lab,
-    file: &InvertedFile,
-    count: usize,
-) -> Result<Vec<Option<f64>>, LabError> {
-    let word = file.most_frequent();
-    let gaps = file.gaps_of(word);
-    let bytes = size_of_val(gaps) as f64;
-    let mb_s = |ns: f64| bytes / ns * 1e3;
-    let documents = running_sums(gaps);
-    let query = mb_s(lab.nanoseconds_of(|| {
-        let mut top = TopDocuments::new(TOP_COUNT, file.document_offsets());
-        top.take(black_box(&documents));
-        black_box(top.finish());
-    }));
-    let lists = CompressedLists::new(file)?;
-    let pfor_delta = mb_s(lab.nanoseconds(|| {
-        black_box(top_documents(&lists, file, word, TOP_COUNT)?);
-        Ok::<(), Corrupt>(())
-    })?);
-    let carryover = mb_s(gaps_query_ns(lab, &Carryover12, file, gaps)?);
-    let huffman = mb_s(gaps_query_ns(lab, &SemiStaticHuffman, file, gaps)?);
-    let mut measured = vec![
-        Some(query),
-        Some(pfor_delta),
-        Some(carryover),
-        Some(huffman),
-    ];
-    measured.resize(count, None);
-    Ok(measured)
-}
-
-fn bandwidth_figure(
-    lab: &Lab,
-    file: &InvertedFile,
-    speeds: &[CodecSpeed],
-    measured: Vec<Option<f64>>,
-) -> Figure {
-    let word = file.most_frequent();
-    let query = measured[0].unwrap_or_default();
-    let together =
-        |speed: &CodecSpeed| query * speed.decompression_mb_s / (query + speed.decompression_mb_s);
-    let mut calculated = vec![None];
-    calculated.extend(speeds.iter().map(|speed| Some(together(speed))));
-    let mut paper = vec![Some(580.0), Some(504.0)];
-    paper.resize(speeds.len() + 1, None);
-    let names = speeds.iter().map(|speed| speed.name.as_str());
-    Figure {
-        stem: "top-n-bandwidth",
-        title: format!("Top-{TOP_COUNT} query for \"{word}\""),
-        paper: Paper::SuperScalarCompression,
-        number: "§6.4",
-        chart: Chart::Bars,
-        x: Axis::linear("list", ""),
-        y: Axis::logarithmic("bandwidth of the query", "MB/s"),
-        positions: Positions::labels(["uncompressed"].into_iter().chain(names)),
-        series: vec![
-            Series {
-                name: "query".to_owned(),
-                origin: SeriesOrigin::Measured,
-                values: measured,
-            },
-            Series {
-                name: "equation 6.1, bound by the processor".to_owned(),
-                origin: SeriesOrigin::Calculated,
-                values: calculated,
-            },
-            Series::paper("TREC fbis", paper),
-        ],
-        notes: vec![
-            lab.machine().to_owned(),
-            format!(
-                "a list of {} occurrences, counted as 4 bytes each",
-                file.gaps_of(word).len()
-            ),
-            needed(query),
-        ],
-    }
-}
-
-/// The calculation of §6.4 for this machine's query.
-fn needed(query: f64) -> String {
-    match decompression_needed(350.0, query) {
-        Some(needed) => format!(
-            "on the paper's device of 350 MB/s this query gains from codecs that decompress faster than \
-             {needed:.0} MB/s (the paper, with a query of 580 MB/s: 883)"
-        ),
-        None => "the query alone is slower than the paper's device of 350 MB/s".to_owned(),
-    }
-}
-
-/// Nanoseconds of the query over the list of one word, decoded as a whole.
-fn gaps_query_ns(
-    lab: &Lab,
-    codec: &dyn PostingsCodec,
-    file: &InvertedFile,
-    gaps: &[u32],
-) -> Result<f64, LabError> {
-    let mut payload = Vec::new();
-    codec.encode(gaps, &mut payload)?;
-    let mut documents = vec![0; gaps.len()];
-    let ns = lab.nanoseconds(|| {
-        codec.decode(black_box(&payload), &mut documents)?;
-        let mut document = 0u32;
-        for gap in &mut documents {
-            document = document.wrapping_add(*gap);
-            *gap = document;
-        }
-        let mut top = TopDocuments::new(TOP_COUNT, file.document_offsets());
-        top.take(&documents);
-        black_box(top.finish());
-        Ok::<(), Corrupt>(())
-    })?;
-    Ok(ns)
 }

@@ -57,7 +57,7 @@ fn code<const WIDTH: usize>(packed: &[u8], index: usize) -> u64 {
 }
 
 /// Unpacks 32 codes of every 4 · `WIDTH` bytes.
-pub(super) fn unpack<U: UnsignedWord, const WIDTH: usize>(packed: &[u8], codes: &mut [U]) {
+pub(crate) fn unpack<U: UnsignedWord, const WIDTH: usize>(packed: &[u8], codes: &mut [U]) {
     if WIDTH == 0 {
         return codes.fill(U::default());
     }

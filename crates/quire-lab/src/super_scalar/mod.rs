@@ -44,6 +44,8 @@ mod sample;
 mod segment;
 mod word;
 
+pub(crate) use bit_pack::unpack;
+
 pub use analyze::{Chosen, SchemeChoice, WidthStretch, choose, pfor_analyze_bits};
 pub use compress::{encode, encoded_bytes};
 pub use dictionary::{DictionaryEncoder, SuperScalarDictionary};
