@@ -102,8 +102,16 @@ fn scalar(physical_type: PhysicalType, value: i64) -> CodecScalar {
     }
 }
 
-/// Reads every row by itself, and by the vector, and compares.
+/// Compares every row, and once more when all of them have been decoded.
 fn assert_reads(reader: &mut SegmentReader, column: &Column) {
+    assert_rows(reader, column);
+    let mut materialized = reader.materialized().unwrap();
+    assert_eq!(materialized.dictionary_len(), None);
+    assert_rows(&mut materialized, column);
+}
+
+/// Reads every row by itself, and by the vector, and compares.
+fn assert_rows(reader: &mut SegmentReader, column: &Column) {
     assert_eq!(reader.row_count(), column.rows.len());
     let nulls = column.rows.iter().filter(|row| row.is_none()).count();
     assert_eq!(reader.null_count(), nulls);

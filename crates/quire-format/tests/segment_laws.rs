@@ -193,17 +193,46 @@ fn ranges_agree(reader: &mut SegmentReader, vector: usize, scalars: &[CodecScala
     }
 }
 
-/// Every row of `image` is that of `column`, whole vectors and one by one.
+/// Every row of `image` is that of `column`, and so it is once all of them have been decoded.
 fn gives_back(image: &[u8], column: &Column, validity: Option<&[u64]>, about: &str) {
-    let row_count = column.values().len();
     let mut reader = SegmentReader::open(image.into()).unwrap();
+    assert_eq!(reader.materialized_bytes(), None, "{about}");
+    reads_back(&mut reader, column, validity, about);
+    let mut materialized = reader.materialized().unwrap();
+    assert_eq!(materialized.codec(), CodecId::Plain, "{about}");
+    assert_eq!(materialized.dictionary_len(), None, "{about}");
+    let about = format!("{about}, decoded as a whole");
+    let bytes = buffer_bytes(column, validity);
+    assert_eq!(materialized.materialized_bytes(), Some(bytes), "{about}");
+    reads_back(&mut materialized, column, validity, &about);
+}
+
+/// What the values of a column take: strings only where they are not NULL, and four bytes for each row.
+fn buffer_bytes(column: &Column, validity: Option<&[u64]>) -> usize {
+    let row_count = column.values().len();
+    match column {
+        Column::Bytes(strings) => {
+            let strings = strings.as_slice();
+            let valid = (0..row_count).filter(|&row| is_valid(validity, row));
+            valid.map(|row| strings.get(row).len()).sum::<usize>() + 4 * row_count
+        }
+        _ => {
+            let width = column.values().physical_type().value_bytes();
+            width.unwrap() * row_count
+        }
+    }
+}
+
+/// Every row of a segment is that of `column`, whole vectors and one by one.
+fn reads_back(reader: &mut SegmentReader, column: &Column, validity: Option<&[u64]>, about: &str) {
+    let row_count = column.values().len();
     assert_eq!(reader.row_count(), row_count, "{about}");
     assert_eq!(reader.vector_count(), row_count.div_ceil(1024), "{about}");
     let mut nulls = 0;
     for vector in 0..reader.vector_count() {
         let mut words = [0; 16];
         nulls += reader.validity(vector, &mut words).unwrap();
-        let scalars = decode(&mut reader, vector).unwrap();
+        let scalars = decode(reader, vector).unwrap();
         assert_eq!(scalars.len(), reader.vector_rows(vector), "{about}");
         for (index, scalar) in scalars.iter().enumerate() {
             let row = vector * 1024 + index;
@@ -223,9 +252,9 @@ fn gives_back(image: &[u8], column: &Column, validity: Option<&[u64]>, about: &s
                 .all(|index| !is_valid(Some(&words), index)),
             "{about}"
         );
-        codes_agree(&mut reader, vector, &scalars, about);
-        ranges_agree(&mut reader, vector, &scalars, about);
-        runs_agree(&mut reader, vector, &scalars, about);
+        codes_agree(reader, vector, &scalars, about);
+        ranges_agree(reader, vector, &scalars, about);
+        runs_agree(reader, vector, &scalars, about);
     }
     assert_eq!(nulls, reader.null_count(), "{about}");
     for row in (0..row_count)
@@ -287,6 +316,13 @@ fn read_all(image: &[u8]) {
         let _ = reader.value(row);
     }
     let _ = reader.dictionary_value(0);
+    if let Ok(mut materialized) = reader.materialized() {
+        assert_eq!(materialized.row_count(), reader.row_count());
+        for vector in 0..materialized.vector_count() {
+            let _ = materialized.validity(vector, &mut [0; 16]);
+            decode(&mut materialized, vector).unwrap();
+        }
+    }
 }
 
 fn random(state: &mut u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use datafusion::common::config::ConfigExtension;
 use datafusion::common::extensions_options;
-use quire_tables::READ_AHEAD_BYTES;
+use quire_tables::{Decompression, READ_AHEAD_BYTES};
 
 extensions_options! {
     /// Switches of our own planning steps: `SET quire.join_order = off`. They exist so that a plan
@@ -48,6 +48,8 @@ extensions_options! {
         pub plan_cache: bool, default = true
         /// Bytes that a scan has on their way from the disk, or in memory before they are needed; 0: it reads nothing ahead.
         pub read_ahead_bytes: u64, default = READ_AHEAD_BYTES
+        /// What scans decode at once: with `cache` a vector of a column when it is needed, with `memory` all of a row group's when the first is.
+        pub decompression: String, default = "cache".to_owned()
         /// Test stored integers within scans, where a filter allows it.
         pub stored_tests: bool, default = true
         /// Run statements on a few rows without a planner.
@@ -70,6 +72,14 @@ impl QuireOptions {
             "tuple" => ExecutorChoice::Tuples,
             "batch" => ExecutorChoice::Batches,
             _ => ExecutorChoice::Cheaper,
+        }
+    }
+
+    /// What scans decode at once.
+    pub fn scan_decompression(&self) -> Decompression {
+        match self.decompression.as_str() {
+            "memory" => Decompression::IntoMemory,
+            _ => Decompression::IntoCache,
         }
     }
 }

@@ -63,7 +63,8 @@ pub use rows::{
     choose_dictionaries, distinct_drawn,
 };
 pub use scan::{
-    READ_AHEAD_BYTES, RowChunk, ScanOptions, ScanReader, ScanStep, SelectedGroup, SharedTableScan,
+    Decompression, READ_AHEAD_BYTES, RowChunk, ScanOptions, ScanReader, ScanStep, SelectedGroup,
+    SharedTableScan,
 };
 pub use scan_statistics::{ScanStatistics, TableScanTotals};
 pub use snapshot::Snapshot;

@@ -2,7 +2,8 @@
 //!
 //! Readers, one per thread, take vector groups (8,192 rows) from a shared [`cursor`]. A group whose zones no row
 //! can pass is not read, nor one whose rows are all deleted. In the others the predicates are evaluated one after the other, each on
-//! the rows that are left; the columns of the output are decoded last, for the vectors that still have rows. Behind the row groups
+//! the rows that are left; the columns of the output are decoded last, for the vectors that still have rows, unless the scan decodes
+//! whole segments ([`materialized`]). Behind the row groups
 //! come the rows of the [`delta`].
 
 mod byte_arrays;
@@ -12,6 +13,7 @@ mod decode_timer;
 mod delta;
 mod dictionary;
 mod integers;
+mod materialized;
 mod open_row_group;
 mod piece;
 mod read_ahead;
@@ -59,6 +61,18 @@ pub struct ScanOptions {
     pub work: Option<Arc<StatementWork>>,
     /// Bytes that may be on their way from the disk, or wait to be read, at the same time; 0: pages are read when they are needed.
     pub read_ahead_bytes: u64,
+    /// What is decoded at once; for comparisons.
+    pub decompression: Decompression,
+}
+
+/// What a scan decodes at once, and where to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Decompression {
+    /// A vector of a column when it is needed, into the processor's cache.
+    #[default]
+    IntoCache,
+    /// All vectors of a column in a row group when the first of them is needed, into a buffer in memory, from which they are copied.
+    IntoMemory,
 }
 
 /// What a scan has on its way at most, unless the session says otherwise.
@@ -74,6 +88,7 @@ impl Default for ScanOptions {
             readers: 1,
             work: None,
             read_ahead_bytes: READ_AHEAD_BYTES,
+            decompression: Decompression::default(),
         }
     }
 }

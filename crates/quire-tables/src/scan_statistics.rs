@@ -24,9 +24,11 @@ pub struct ScanStatistics {
     pub disk_requests: u64,
     /// Time that readers waited for the disk, in ns: the sum over readers.
     pub io_wait_ns: u64,
-    /// Time spent on decoding and on tests of stored values, in ns: the sum over readers. Vectors are sampled, one in eight.
+    /// Time spent on decoding, on tests of stored values and on copying values that were decoded as a whole, in ns: the sum over readers.
+    /// Vectors are sampled, one in eight.
     pub decode_ns: u64,
-    /// Length of the decoded values. A text of a dictionary counts as a view of 16 bytes.
+    /// Length of the decoded values. A text of a dictionary counts as a view of 16 bytes; with [`crate::Decompression::IntoMemory`] a text counts
+    /// four bytes and its own, and a value once.
     pub decoded_bytes: u64,
 }
 

@@ -15,7 +15,9 @@ use arrow::compute::{and, concat_batches, filter_record_batch};
 use generate::{Random, TableModel};
 use predicates::random_predicate;
 use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
-use quire_tables::{AppendOptions, ColumnTable, Engine, Predicate, READ_AHEAD_BYTES, ScanOptions};
+use quire_tables::{
+    AppendOptions, ColumnTable, Decompression, Engine, Predicate, READ_AHEAD_BYTES, ScanOptions,
+};
 
 struct World {
     random: Random,
@@ -189,6 +191,7 @@ fn random_scan(random: &mut Random, table: &Arc<ColumnTable>, model: &TableModel
         readers: 1 + random.below(3),
         work: None,
         read_ahead_bytes: random.choose(&[0, 10_000, READ_AHEAD_BYTES]),
+        decompression: random.choose(&[Decompression::IntoCache, Decompression::IntoMemory]),
     };
     let single = read(
         table,

@@ -15,8 +15,8 @@ use quire_codec::CodecId;
 use quire_format::relation::ColumnRelation;
 use quire_store::{MemDisk, Volume, VolumeOptions};
 use quire_tables::{
-    ColumnDefinition, ColumnTable, Engine, Predicate, ScanOptions, SqlType, TableDefinition,
-    ZoneTable,
+    ColumnDefinition, ColumnTable, Decompression, Engine, Predicate, ScanOptions, SqlType,
+    TableDefinition, ZoneTable,
 };
 
 const ROWS: i64 = 150_000;
@@ -76,7 +76,18 @@ fn table_of(definition: TableDefinition, rows: &RecordBatch) -> (Engine, Arc<Col
     (engine, table)
 }
 
+/// The rows of a scan, which are the same whether it decodes vectors or whole segments.
 fn read(table: &Arc<ColumnTable>, options: ScanOptions) -> RecordBatch {
+    let rows = read_once(table, options.clone());
+    let into_memory = ScanOptions {
+        decompression: Decompression::IntoMemory,
+        ..options
+    };
+    assert_eq!(read_once(table, into_memory), rows);
+    rows
+}
+
+fn read_once(table: &Arc<ColumnTable>, options: ScanOptions) -> RecordBatch {
     let scan = table.scan(options).unwrap();
     let mut reader = scan.reader();
     let mut batches = Vec::new();

@@ -50,6 +50,7 @@ mod map_keys;
 mod map_lead;
 mod map_numbers;
 mod map_values;
+mod materialized;
 mod plain;
 mod reader;
 mod runs;

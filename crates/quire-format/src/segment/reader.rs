@@ -5,6 +5,7 @@ use super::entries::SegmentEntries;
 use super::map::Mapped;
 use super::map_image::MapImage;
 use super::map_lead::LeadRuns;
+use super::materialized::MaterializedSegment;
 use super::plain::{PlainSegment, SegmentHeader};
 use quire_codec::correlated::{self, Combination, Residual};
 use quire_codec::{BytesVector, CodecId, CodecScalar, Corrupt, PhysicalType};
@@ -29,12 +30,14 @@ enum SegmentSource {
     Residuals(PlainSegment, Box<Combined>),
     /// Any type, by the values of another column.
     Mapped(Box<Mapped>),
+    /// All values, decoded.
+    Materialized(Box<MaterializedSegment>),
 }
 
-/// A vector of a map's values of one type.
-macro_rules! decode_mapped {
-    ($mapped:ident, $variant:ident, $vector:ident, $out:expr) => {
-        $mapped.decode($vector, $out, |entries| match entries {
+/// A vector of decoded values of one type.
+macro_rules! decode_entries {
+    ($holder:ident, $variant:ident, $vector:ident, $out:expr) => {
+        $holder.decode($vector, $out, |entries| match entries {
             SegmentEntries::$variant(values) => Some(values),
             _ => None,
         })
@@ -53,7 +56,8 @@ macro_rules! decode {
         pub fn $name(&mut self, vector: usize, out: &mut [$type; 1024]) -> Result<usize, Corrupt> {
             match &mut self.source {
                 SegmentSource::Plain(plain) | SegmentSource::Residuals(plain, _) => plain.$name(vector, out),
-                SegmentSource::Mapped(mapped) => decode_mapped!(mapped, $variant, vector, out),
+                SegmentSource::Mapped(mapped) => decode_entries!(mapped, $variant, vector, out),
+                SegmentSource::Materialized(all) => decode_entries!(all, $variant, vector, out),
             }
         }
     };
@@ -76,7 +80,8 @@ macro_rules! decode_integers {
                     combined.add_to(vector, out)?;
                     Ok(rows)
                 }
-                SegmentSource::Mapped(mapped) => decode_mapped!(mapped, $variant, vector, out),
+                SegmentSource::Mapped(mapped) => decode_entries!(mapped, $variant, vector, out),
+                SegmentSource::Materialized(all) => decode_entries!(all, $variant, vector, out),
             }
         }
     };
@@ -144,11 +149,37 @@ impl SegmentReader {
         Ok(Self::new(header, SegmentSource::Mapped(Box::new(mapped))))
     }
 
+    /// The same values, all of them decoded into memory. Its methods copy them from there; it has no dictionary and no runs, and no column can
+    /// follow it. Its codec is [`CodecId::Plain`]. It takes the width of the type for each row, one byte for a boolean, and for a string four
+    /// bytes and up to twice its length.
+    ///
+    /// # Errors
+    /// Corrupt bytes, in any vector; strings that pass 4 GiB.
+    pub fn materialized(&mut self) -> Result<Self, Corrupt> {
+        let all = MaterializedSegment::new(self)?;
+        let header = SegmentHeader {
+            codec: CodecId::Plain,
+            ..self.header
+        };
+        let source = SegmentSource::Materialized(Box::new(all));
+        Ok(Self::new(header, source))
+    }
+
+    /// Bytes of the decoded values, if the segment is one of [`SegmentReader::materialized`].
+    pub fn materialized_bytes(&self) -> Option<usize> {
+        match &self.source {
+            SegmentSource::Materialized(all) => Some(all.value_bytes()),
+            _ => None,
+        }
+    }
+
     /// The segment, if its values do not follow from another column, so that others can follow them.
     pub(super) fn as_plain(&mut self) -> Option<&mut PlainSegment> {
         match &mut self.source {
             SegmentSource::Plain(plain) => Some(plain),
-            SegmentSource::Residuals(..) | SegmentSource::Mapped(_) => None,
+            SegmentSource::Residuals(..)
+            | SegmentSource::Mapped(_)
+            | SegmentSource::Materialized(_) => None,
         }
     }
 
@@ -192,6 +223,7 @@ impl SegmentReader {
                 plain.validity(vector, out)
             }
             SegmentSource::Mapped(mapped) => mapped.validity(vector, out),
+            SegmentSource::Materialized(all) => all.validity(vector, out),
         }
     }
 
@@ -230,7 +262,12 @@ impl SegmentReader {
         match &mut self.source {
             SegmentSource::Plain(plain) => return plain.decode_i128(vector, out),
             SegmentSource::Mapped(mapped) if self.header.physical_type == PhysicalType::Int128 => {
-                return decode_mapped!(mapped, Int128, vector, out);
+                return decode_entries!(mapped, Int128, vector, out);
+            }
+            SegmentSource::Materialized(all)
+                if self.header.physical_type == PhysicalType::Int128 =>
+            {
+                return decode_entries!(all, Int128, vector, out);
             }
             _ if self.header.physical_type == PhysicalType::Int64 => {}
             _ => return Err(self.wrong_type(PhysicalType::Int128)),
@@ -253,6 +290,7 @@ impl SegmentReader {
                 plain.decode_bytes(vector, out)
             }
             SegmentSource::Mapped(mapped) => mapped.decode_bytes(vector, out),
+            SegmentSource::Materialized(all) => all.decode_bytes(vector, out),
         }
     }
 
@@ -261,7 +299,7 @@ impl SegmentReader {
     pub fn dictionary_len(&self) -> Option<usize> {
         match &self.source {
             SegmentSource::Plain(plain) => plain.dictionary_len(),
-            SegmentSource::Residuals(..) => None,
+            SegmentSource::Residuals(..) | SegmentSource::Materialized(_) => None,
             SegmentSource::Mapped(mapped) => Some(mapped.dictionary().len()),
         }
     }
@@ -273,6 +311,7 @@ impl SegmentReader {
                 plain.dictionary_bytes(code)
             }
             SegmentSource::Mapped(mapped) => mapped.dictionary().bytes(code),
+            SegmentSource::Materialized(_) => None,
         }
     }
 
@@ -280,7 +319,7 @@ impl SegmentReader {
     pub fn dictionary_value(&self, code: u32) -> Option<CodecScalar> {
         match &self.source {
             SegmentSource::Plain(plain) => plain.dictionary_value(code),
-            SegmentSource::Residuals(..) => None,
+            SegmentSource::Residuals(..) | SegmentSource::Materialized(_) => None,
             SegmentSource::Mapped(mapped) => mapped.dictionary().scalar(code),
         }
     }
@@ -305,6 +344,9 @@ impl SegmentReader {
                 Err(Corrupt::new("segment of residuals has no dictionary", 2))
             }
             SegmentSource::Mapped(mapped) => mapped.codes(vector, out),
+            SegmentSource::Materialized(_) => {
+                Err(Corrupt::new("decoded segment has no dictionary", 2))
+            }
         }
     }
 
@@ -326,7 +368,7 @@ impl SegmentReader {
                 }
             }
             SegmentSource::Mapped(mapped) => return mapped.select_codes(vector, wanted, mask),
-            SegmentSource::Residuals(..) => {}
+            SegmentSource::Residuals(..) | SegmentSource::Materialized(_) => {}
         }
         let mut codes = [0; 1024];
         let rows = self.decode_codes(vector, &mut codes)?;
@@ -343,7 +385,7 @@ impl SegmentReader {
     pub fn values_where(&self, passes: impl Fn(i64) -> bool) -> Option<Vec<u64>> {
         match &self.source {
             SegmentSource::Mapped(mapped) => mapped.numbers_where(passes),
-            SegmentSource::Plain(_) | SegmentSource::Residuals(..) => None,
+            _ => None,
         }
     }
 
@@ -360,9 +402,7 @@ impl SegmentReader {
     ) -> Result<usize, Corrupt> {
         match &mut self.source {
             SegmentSource::Mapped(mapped) => mapped.select_numbers(vector, wanted, mask),
-            SegmentSource::Plain(_) | SegmentSource::Residuals(..) => {
-                Err(Corrupt::new("no other column determines the segment", 2))
-            }
+            _ => Err(Corrupt::new("no other column determines the segment", 2)),
         }
     }
 
@@ -380,7 +420,7 @@ impl SegmentReader {
             SegmentSource::Plain(plain) | SegmentSource::Residuals(plain, _) => {
                 plain.select_code_range(vector, codes, mask)
             }
-            SegmentSource::Mapped(_) => Ok(None),
+            SegmentSource::Mapped(_) | SegmentSource::Materialized(_) => Ok(None),
         }
     }
 
@@ -396,6 +436,7 @@ impl SegmentReader {
             SegmentSource::Plain(plain) => return plain.value(row),
             SegmentSource::Residuals(own, combined) => (own, combined),
             SegmentSource::Mapped(mapped) => return mapped.value(row),
+            SegmentSource::Materialized(all) => return all.value(row),
         };
         let Some(left) = own.value(row)? else {
             return Ok(None);

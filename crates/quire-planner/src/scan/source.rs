@@ -29,7 +29,8 @@ use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use quire_functions::QuireOptions;
 use quire_kv::progress::StatementWork;
 use quire_tables::{
-    ColumnTable, Predicate, READ_AHEAD_BYTES, ScanError, ScanOptions, SharedTableScan,
+    ColumnTable, Decompression, Predicate, READ_AHEAD_BYTES, ScanError, ScanOptions,
+    SharedTableScan,
 };
 
 use super::map_columns::map_columns;
@@ -65,6 +66,7 @@ pub(super) struct ColumnScan {
     stored_columns: Option<Arc<StoredColumns>>,
     work: Option<Arc<StatementWork>>,
     read_ahead_bytes: u64,
+    decompression: Decompression,
     pub(super) metrics: ExecutionPlanMetricsSet,
 }
 
@@ -98,6 +100,7 @@ impl ColumnScan {
             stored_columns: None,
             work: None,
             read_ahead_bytes: READ_AHEAD_BYTES,
+            decompression: Decompression::default(),
             metrics: ExecutionPlanMetricsSet::new(),
         })
     }
@@ -107,6 +110,7 @@ impl ColumnScan {
         self.accepts_dynamic = options.filter_pushdown;
         self.aggregates_vectors = options.vector_aggregates;
         self.read_ahead_bytes = options.read_ahead_bytes;
+        self.decompression = options.scan_decompression();
         self
     }
 
@@ -183,6 +187,7 @@ impl ColumnScan {
             readers: self.partition_count,
             work: self.work.clone(),
             read_ahead_bytes: self.read_ahead_bytes,
+            decompression: self.decompression,
         };
         self.table.scan(options)
     }

@@ -12,10 +12,10 @@ use quire_format::row_group::{ColumnChunk, GROUP_ROWS, RowGroup};
 use quire_format::row_position::RowPosition;
 use quire_format::segment::SegmentReader;
 
-use super::SharedTableScan;
 use super::column::ColumnReader;
 use super::dictionary::CodeMask;
 use super::selection::Selection;
+use super::{Decompression, SharedTableScan};
 use crate::delta::DeletedRows;
 use crate::error::ScanError;
 use crate::predicate::StoredTests;
@@ -26,7 +26,7 @@ pub(super) struct OpenRowGroup {
     pub(super) row_group: Arc<RowGroup>,
     deleted: Option<Arc<DeletedRows>>,
     pub(super) columns: Vec<Option<Box<ColumnReader>>>,
-    /// Columns that others follow and that are not read themselves.
+    /// The stored form of columns that others follow, unless they are read in that form themselves.
     references: Vec<Option<SegmentReader>>,
     /// One per predicate, for those that are evaluated on a dictionary.
     masks: Vec<Option<CodeMask>>,
@@ -125,6 +125,7 @@ impl OpenRowGroup {
         }
         if let &[column] = predicate.columns()
             && predicate.is_deterministic()
+            && scan.options.decompression == Decompression::IntoCache
             && has_dictionary(&self.row_group.columns[column])
             && !self.column(scan, column)?.are_few(selection.len())
         {
@@ -132,6 +133,7 @@ impl OpenRowGroup {
         }
         if let &[column] = predicate.columns()
             && predicate.is_deterministic()
+            && scan.options.decompression == Decompression::IntoCache
             && has_runs(&self.row_group.columns[column])
             && let Some(kept) = self.refine_by_runs(scan, index, column, group, selection)?
         {
@@ -247,7 +249,12 @@ impl OpenRowGroup {
             },
         };
         let sql_type = scan.table.definition().columns[column].sql_type;
-        ColumnReader::open(sql_type, self.row_group.row_count, segment)
+        let segment = match scan.options.decompression {
+            Decompression::IntoCache => Ok(segment),
+            Decompression::IntoMemory => self.materialize(scan, column, segment),
+        };
+        segment
+            .and_then(|segment| ColumnReader::open(sql_type, self.row_group.row_count, segment))
             .map_err(|source| corrupt(scan, self.index, column, source))
     }
 
@@ -288,10 +295,24 @@ impl OpenRowGroup {
         Ok(())
     }
 
+    /// The stored form of a column that is open.
     fn reference(&self, column: usize) -> Option<&SegmentReader> {
         let read = self.columns[column].as_ref();
         let read = read.map(|reader| reader.segment());
-        read.or(self.references[column].as_ref())
+        self.references[column].as_ref().or(read)
+    }
+
+    /// Whether the values of other columns follow from those of this one.
+    pub(super) fn is_followed(&self, column: usize) -> bool {
+        let relations = self.row_group.columns.iter().filter_map(|one| one.relation);
+        relations
+            .map(ColumnRelation::references)
+            .any(|(first, second)| first == column || second == Some(column))
+    }
+
+    /// Keeps the stored form of a column for those that follow it.
+    pub(super) fn keep_reference(&mut self, column: usize, stored: SegmentReader) {
+        self.references[column] = Some(stored);
     }
 
     fn open_segment(
@@ -327,6 +348,10 @@ impl OpenRowGroup {
     /// Adds what was decoded and tested to the scan's counters.
     pub(super) fn report(&mut self, scan: &SharedTableScan) {
         for reader in self.columns.iter_mut().flatten() {
+            if scan.options.decompression == Decompression::IntoMemory {
+                // Its vectors count since it was opened; to copy them takes time, but decodes nothing.
+                (reader.vectors_decoded, reader.timer.decoded_bytes) = (0, 0);
+            }
             let add = |counter: &AtomicU64, count: &mut u64| {
                 counter.fetch_add(std::mem::take(count), Ordering::Relaxed);
             };

@@ -31,6 +31,13 @@ const SHARED_BUILD_ROWS: usize = 2 << 20;
 const ENGINE: &str = "quire.engine";
 const ENGINES: [&str; 3] = ["auto", "tuple", "batch"];
 
+/// The setting that says what scans decode at once, and what it may be.
+const DECOMPRESSION: &str = "quire.decompression";
+const DECOMPRESSIONS: [&str; 2] = ["cache", "memory"];
+
+/// The setting that is a number of bytes.
+const READ_AHEAD: &str = "quire.read_ahead_bytes";
+
 /// The setting that says where the session is.
 const TIME_ZONE: &str = "quire.time_zone";
 
@@ -142,8 +149,10 @@ impl ConnectionSettings {
             _ => String::new(),
         };
         let value = match key {
-            ENGINE => engine_text(&name, value)?,
+            ENGINE => word(&name, value, &ENGINES, "Say auto, tuple or batch.")?,
+            DECOMPRESSION => word(&name, value, &DECOMPRESSIONS, "Say cache or memory.")?,
             TIME_ZONE => zone.as_str(),
+            READ_AHEAD => value,
             _ if key.starts_with(OWN_PREFIX) => boolean_text(&name, value)?,
             _ => value,
         };
@@ -301,12 +310,18 @@ fn unknown(name: &str) -> Error {
         .with_hint("SHOW ALL lists the settings.")
 }
 
-fn engine_text(name: &str, value: &str) -> Result<&'static str, Error> {
+/// The value of a setting that is one of some words.
+fn word(
+    name: &str,
+    value: &str,
+    words: &[&'static str],
+    hint: &str,
+) -> Result<&'static str, Error> {
     let wanted = value.to_lowercase();
-    let known = ENGINES.into_iter().find(|engine| *engine == wanted);
+    let known = words.iter().copied().find(|word| *word == wanted);
     known.ok_or_else(|| {
         let text = format!("invalid value for setting \"{name}\": \"{value}\"");
-        Error::new("22023", text).with_hint("Say auto, tuple or batch.")
+        Error::new("22023", text).with_hint(hint)
     })
 }
 
@@ -360,6 +375,10 @@ mod tests {
         assert_eq!(settings.show("threads").unwrap(), "1");
         settings.set("quire.join_order", "off").unwrap();
         assert_eq!(settings.show("quire.join_order").unwrap(), "false");
+        settings.set("quire.read_ahead_bytes", "0").unwrap();
+        assert_eq!(settings.show("quire.read_ahead_bytes").unwrap(), "0");
+        settings.set("quire.decompression", "Memory").unwrap();
+        assert_eq!(settings.show("quire.decompression").unwrap(), "memory");
         settings.set("application_name", "psql").unwrap();
         assert_eq!(settings.show("application_name").unwrap(), "psql");
         assert!(settings.all().len() > 10);
@@ -375,6 +394,10 @@ mod tests {
         assert_eq!(settings.show("nonsense").unwrap_err().sqlstate(), "42704");
         for fixed in ["server_version", "LC_CTYPE", "integer_datetimes"] {
             assert_eq!(settings.set(fixed, "1").unwrap_err().sqlstate(), "55P02");
+        }
+        for word in ["quire.engine", "quire.decompression"] {
+            let refused = settings.set(word, "disk").unwrap_err();
+            assert_eq!(refused.sqlstate(), "22023");
         }
         assert_eq!(
             settings.set("threads", "many").unwrap_err().sqlstate(),

@@ -126,6 +126,32 @@ fn how_far_a_scan_reads_ahead_is_a_setting() {
     assert_eq!(shown, [["0"]]);
 }
 
+/// 20,000 rows are 20 vectors of two columns. One group of 8,192 rows has the row that is asked for, one vector of it has the row.
+#[test]
+fn scans_decode_vectors_or_whole_segments() {
+    let mut connection = database().connect();
+    let create =
+        "CREATE TABLE t AS SELECT i, i * 7919 % 10007 AS j FROM generate_series(1, 20000) AS g(i)";
+    rows(&mut connection, create);
+    assert_eq!(value(&mut connection, "SHOW quire.decompression"), "cache");
+    let refused = error(&mut connection, "SET quire.decompression = 'disk'");
+    assert_eq!(refused.sqlstate(), "22023");
+    assert!(refused.message().contains("quire.decompression"));
+    let decoded = "SELECT vectors_decoded FROM quire_scans()";
+    let mut decoded_by = |how: &str| {
+        rows(
+            &mut connection,
+            &format!("SET quire.decompression = '{how}'"),
+        );
+        let before: u64 = value(&mut connection, decoded).parse().unwrap();
+        let found = rows(&mut connection, "SELECT j FROM t WHERE i = 17000");
+        assert_eq!(found, [[(17_000 * 7_919 % 10_007).to_string()]]);
+        value(&mut connection, decoded).parse::<u64>().unwrap() - before
+    };
+    assert_eq!(decoded_by("memory"), 40);
+    assert!(decoded_by("cache") < 20);
+}
+
 /// What the operators counted is what the data has: town 3 has 50 of the 1,000 buyers.
 #[test]
 fn both_executors_are_explained_by_one_tree() {

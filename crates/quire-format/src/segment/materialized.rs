@@ -1,0 +1,188 @@
+//! A segment decoded as a whole: the uncompressed buffer that decompression from memory into memory fills.
+//!
+//! Paper 2 (§6.2.8): "Into-cache decompression is achieved by decompressing a page on a per-vector basis, always storing the result in the
+//! same cache-resident result vector […]. In the page-wise approach, the full, uncompressed page is materialized in RAM." Of the stored form
+//! nothing is left here: no codes, no runs, no packed bits. A vector that somebody asks for is copied from the buffer.
+//!
+//! The buffer takes the width of the type for each row, one byte for a boolean; for a string four bytes and its own, for which up to twice
+//! as much memory is reserved, because their length is not known before. If rows are NULL, there is a bit for each row, and NULL strings are
+//! empty.
+
+use super::entries::SegmentEntries;
+use super::reader::SegmentReader;
+use super::validity::{all_rows, is_valid};
+use quire_codec::{BytesSlice, BytesVector, CodecScalar, Corrupt, RowMask};
+use quire_codec::{VECTOR_VALUES, vector_rows};
+use std::ops::Range;
+
+/// All values of a segment.
+#[derive(Debug)]
+pub(super) struct MaterializedSegment {
+    row_count: usize,
+    values: SegmentEntries,
+    /// Which rows of each vector are not NULL; `None` when all are.
+    valid: Option<Vec<RowMask>>,
+}
+
+impl MaterializedSegment {
+    /// Decodes all vectors.
+    pub(super) fn new(segment: &mut SegmentReader) -> Result<Self, Corrupt> {
+        let row_count = segment.row_count();
+        let valid = valid_rows(segment)?;
+        let mut values = SegmentEntries::new(segment.physical_type());
+        match &mut values {
+            SegmentEntries::Bool(values) => append(values, segment, SegmentReader::decode_bool)?,
+            SegmentEntries::Int16(values) => append(values, segment, SegmentReader::decode_i16)?,
+            SegmentEntries::Int32(values) => append(values, segment, SegmentReader::decode_i32)?,
+            SegmentEntries::Int64(values) => append(values, segment, SegmentReader::decode_i64)?,
+            SegmentEntries::Int128(values) => append(values, segment, SegmentReader::decode_i128)?,
+            SegmentEntries::Float32(values) => append(values, segment, SegmentReader::decode_f32)?,
+            SegmentEntries::Float64(values) => append(values, segment, SegmentReader::decode_f64)?,
+            SegmentEntries::Bytes(values) => append_strings(values, segment, valid.as_deref())?,
+        }
+        let found = values.len();
+        if found != row_count {
+            let what = format!("segment decodes to {found} rows, its header says {row_count}");
+            return Err(Corrupt::new(what, 4));
+        }
+        Ok(Self {
+            row_count,
+            values,
+            valid,
+        })
+    }
+
+    /// Bytes of the values.
+    pub(super) fn value_bytes(&self) -> usize {
+        match &self.values {
+            SegmentEntries::Bool(values) => values.len(),
+            values => values.values().raw_bytes(),
+        }
+    }
+
+    /// Copies a vector of the type that `of` picks.
+    pub(super) fn decode<T: Copy>(
+        &self,
+        vector: usize,
+        out: &mut [T; VECTOR_VALUES],
+        of: impl Fn(&SegmentEntries) -> Option<&[T]>,
+    ) -> Result<usize, Corrupt> {
+        let rows = self.rows(vector)?;
+        let values = of(&self.values).and_then(|values| values.get(rows));
+        let values = values.ok_or_else(|| Corrupt::new("segment holds another type", 1))?;
+        out[..values.len()].copy_from_slice(values);
+        Ok(values.len())
+    }
+
+    /// Appends a vector of strings.
+    pub(super) fn decode_bytes(
+        &self,
+        vector: usize,
+        out: &mut BytesVector,
+    ) -> Result<usize, Corrupt> {
+        let rows = self.rows(vector)?;
+        let SegmentEntries::Bytes(values) = &self.values else {
+            return Err(Corrupt::new("segment holds no strings", 1));
+        };
+        append_slice(&values.as_slice().slice(rows.clone()), out)?;
+        Ok(rows.len())
+    }
+
+    /// Which rows of a vector are not NULL, and how many are NULL.
+    pub(super) fn validity(&self, vector: usize, out: &mut RowMask) -> Result<usize, Corrupt> {
+        let rows = self.rows(vector)?.len();
+        *out = match &self.valid {
+            Some(valid) => valid.get(vector).copied().unwrap_or_default(),
+            None => all_rows(rows),
+        };
+        let valid: u32 = out.iter().map(|word| word.count_ones()).sum();
+        Ok(rows.saturating_sub(valid as usize))
+    }
+
+    /// The value of a row of the segment, `None` if it is NULL.
+    pub(super) fn value(&self, row: usize) -> Result<Option<CodecScalar>, Corrupt> {
+        let valid = self.valid.as_deref();
+        if !valid.is_none_or(|valid| is_valid(valid.as_flattened(), row)) {
+            return Ok(None);
+        }
+        // A segment has fewer rows than 32 bits can count.
+        let value = self.values.scalar(row as u32);
+        let beyond = || Corrupt::new("row is beyond the segment", 4);
+        value.map(Some).ok_or_else(beyond)
+    }
+
+    /// The rows of a vector.
+    fn rows(&self, vector: usize) -> Result<Range<usize>, Corrupt> {
+        match vector_rows(self.row_count, vector) {
+            0 => Err(Corrupt::new("vector is beyond the segment", 0)),
+            rows => Ok(vector * VECTOR_VALUES..vector * VECTOR_VALUES + rows),
+        }
+    }
+}
+
+/// The rows of each vector that are not NULL, if some are.
+fn valid_rows(segment: &mut SegmentReader) -> Result<Option<Vec<RowMask>>, Corrupt> {
+    if segment.null_count() == 0 {
+        return Ok(None);
+    }
+    let mut valid = vec![RowMask::default(); segment.vector_count()];
+    for (vector, valid) in valid.iter_mut().enumerate() {
+        segment.validity(vector, valid)?;
+    }
+    Ok(Some(valid))
+}
+
+/// Appends all vectors, each decoded in the cache: what is written to memory is written once.
+fn append<T: Copy + Default>(
+    values: &mut Vec<T>,
+    segment: &mut SegmentReader,
+    decode: fn(&mut SegmentReader, usize, &mut [T; VECTOR_VALUES]) -> Result<usize, Corrupt>,
+) -> Result<(), Corrupt> {
+    let mut decoded = [T::default(); VECTOR_VALUES];
+    values.reserve_exact(segment.row_count());
+    for vector in 0..segment.vector_count() {
+        let rows = decode(segment, vector, &mut decoded)?;
+        values.extend_from_slice(decoded.get(..rows).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Appends the strings of all vectors, and empty ones for NULL: what the codec has for NULL may be long.
+fn append_strings(
+    values: &mut BytesVector,
+    segment: &mut SegmentReader,
+    valid: Option<&[RowMask]>,
+) -> Result<(), Corrupt> {
+    values.offsets.reserve_exact(segment.row_count());
+    let Some(valid) = valid else {
+        for vector in 0..segment.vector_count() {
+            segment.decode_bytes(vector, values)?;
+        }
+        return Ok(());
+    };
+    let mut decoded = BytesVector::new();
+    for (vector, valid) in valid.iter().enumerate() {
+        decoded.clear();
+        segment.decode_bytes(vector, &mut decoded)?;
+        for (row, value) in decoded.as_slice().iter().enumerate() {
+            values.push(if is_valid(valid, row) { value } else { &[] })?;
+        }
+    }
+    Ok(())
+}
+
+/// Appends strings that lie end to end.
+fn append_slice(values: &BytesSlice<'_>, out: &mut BytesVector) -> Result<(), Corrupt> {
+    let [first, ends @ ..] = values.offsets else {
+        return Ok(());
+    };
+    let data = *first as usize..*first as usize + values.data_bytes();
+    let passed = || Corrupt::new("decoded strings pass 4 GiB", 0);
+    let base = u32::try_from(out.data.len()).map_err(|_| passed())?;
+    u32::try_from(out.data.len() + data.len()).map_err(|_| passed())?;
+    out.data
+        .extend_from_slice(values.data.get(data).unwrap_or_default());
+    out.offsets
+        .extend(ends.iter().map(|end| base + (end - first)));
+    Ok(())
+}
