@@ -6,6 +6,7 @@
 //! come the rows of the [`delta`].
 
 mod byte_arrays;
+mod column_image;
 mod column;
 mod cursor;
 mod delta;

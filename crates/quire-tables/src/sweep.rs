@@ -95,7 +95,7 @@ fn column_tables(
         for (index, row_group) in state.row_groups.iter().enumerate() {
             pages.extend(&row_group.pointer.pages);
             let loaded = row_group.row_group(snapshot.source(), &entry.definition, index)?;
-            pages.extend(loaded.columns.iter().flat_map(|column| &column.pages));
+            pages.extend(loaded.segment_pages());
         }
     }
     Ok(())
