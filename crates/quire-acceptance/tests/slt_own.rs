@@ -8,7 +8,7 @@ use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, SqlLogicError
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 
 /// Settings made before every file, by name.
-const SETTINGS: [(&str, &[&str]); 13] = [
+const SETTINGS: [(&str, &[&str]); 14] = [
     ("as it comes", &[]),
     ("no pruning", &["SET quire.zone_pruning = off"]),
     (

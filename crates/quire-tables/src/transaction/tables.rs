@@ -222,10 +222,7 @@ impl WriteTransaction {
             for (index, row_group) in state.row_groups.iter().enumerate() {
                 let loaded = row_group.row_group(&self.source, &entry.definition, index);
                 if let Some(loaded) = unless_damaged(loaded)? {
-                    loaded
-                        .columns
-                        .iter()
-                        .try_for_each(|column| self.pages.free(&column.pages))?;
+                    self.pages.free_segments(&loaded)?;
                 }
                 self.pages.free(&row_group.pointer.pages)?;
             }
