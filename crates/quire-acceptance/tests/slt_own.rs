@@ -45,10 +45,7 @@ const SETTINGS: [(&str, &[&str]); 14] = [
         &["SET batch_rows = 100", "SET threads = 4"],
     ),
     ("one thread", &["SET threads = 1"]),
-    (
-        "PAX tables",
-        &["SET default_table_access_method = 'pax'"],
-    ),
+    ("PAX tables", &["SET default_table_access_method = 'pax'"]),
     ("row tables", &["SET default_table_access_method = 'row'"]),
     (
         "row tables, by the tuple engine",

@@ -327,7 +327,8 @@ impl ColumnChunk {
         }
         let flags = reader.byte()?;
         let decision = Decision::ALL.get(usize::from((flags & DECISION_MASK) >> DECISION_SHIFT));
-        let may_have_one_zone = version == BLOCK_ROW_GROUP_VERSION && row_count <= GROUP_ROWS as u64;
+        let may_have_one_zone =
+            version == BLOCK_ROW_GROUP_VERSION && row_count <= GROUP_ROWS as u64;
         let one_zone = if may_have_one_zone { HAS_ONE_ZONE } else { 0 };
         let known = HAS_RUNNER_UP | HAS_RELATION | DECISION_MASK | one_zone;
         let Some(&decision) = decision.filter(|_| flags & !known == 0) else {

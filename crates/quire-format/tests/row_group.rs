@@ -62,10 +62,7 @@ fn second_version() -> (RowGroup, Vec<u8>) {
     let row_group = RowGroup {
         row_count: 3,
         block: Vec::new(),
-        columns: vec![
-            numbers(vec![page(17)]),
-            texts(vec![page(18), page(1000)]),
-        ],
+        columns: vec![numbers(vec![page(17)]), texts(vec![page(18), page(1000)])],
     };
     let bytes = [
         // Version, rows, columns.
@@ -206,7 +203,10 @@ fn only_a_row_group_of_one_vector_group_has_the_zone_of_that() {
 fn prefixes_extensions_and_damage_are_errors_or_other_row_groups() {
     for (_, bytes) in [second_version(), third_version()] {
         for length in 0..bytes.len() {
-            assert!(RowGroup::decode(&bytes[..length]).is_err(), "{length} bytes");
+            assert!(
+                RowGroup::decode(&bytes[..length]).is_err(),
+                "{length} bytes"
+            );
         }
         assert!(RowGroup::decode(&[bytes.as_slice(), &[0]].concat()).is_err());
         for position in 0..bytes.len() {

@@ -10,14 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::types::{Date32Type, Decimal128Type, Int32Type, Int64Type};
 use arrow_array::{Array, BooleanArray, RecordBatch};
 use arrow_schema::DataType;
 use quire_kv::mvcc::TransactionOptions;
+use quire_store::disk::{DeviceClock, DeviceProfile, ThrottledDisk};
 use quire_store::pool::PoolOptions;
-use quire_store::{
-    DeviceClock, DeviceProfile, MemDisk, OpenMode, ThrottledDisk, Volume, VolumeOptions,
-};
+use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
 use quire_tables::row_table::TupleValue;
 use quire_tables::{
     ColumnDefinition, Engine, EngineOptions, Predicate, ScanOptions, SqlType, StoredTest,
@@ -78,7 +77,10 @@ impl Predicate for IsLine {
 
     fn prune(&self, zones: &ZoneTable) -> Option<Vec<bool>> {
         let (min, max) = (zones.min(ORDER_KEY)?, zones.max(ORDER_KEY)?);
-        let (min, max) = (min.as_primitive::<Int64Type>(), max.as_primitive::<Int64Type>());
+        let (min, max) = (
+            min.as_primitive::<Int64Type>(),
+            max.as_primitive::<Int64Type>(),
+        );
         let may_have = |zone: usize| {
             (min.is_null(zone) || min.value(zone) <= self.0.order)
                 && (max.is_null(zone) || max.value(zone) >= self.0.order)
@@ -125,7 +127,27 @@ fn definition(batch: &RecordBatch) -> Result<TableDefinition, Failure> {
             ..ColumnDefinition::new(field.name(), sql_type)
         })
     });
-    Ok(TableDefinition::new(TABLE, columns.collect::<Result<_, _>>()?))
+    Ok(TableDefinition::new(
+        TABLE,
+        columns.collect::<Result<_, _>>()?,
+    ))
+}
+
+fn tuple_value(column: &dyn Array, row: usize) -> Result<TupleValue<'_>, Failure> {
+    Ok(match column.data_type() {
+        DataType::Int32 => {
+            TupleValue::Integer(column.as_primitive::<Int32Type>().value(row).into())
+        }
+        DataType::Int64 => TupleValue::Integer(column.as_primitive::<Int64Type>().value(row)),
+        DataType::Date32 => {
+            TupleValue::Integer(column.as_primitive::<Date32Type>().value(row).into())
+        }
+        DataType::Decimal128(..) => {
+            TupleValue::Wide(column.as_primitive::<Decimal128Type>().value(row))
+        }
+        DataType::Utf8View => TupleValue::Bytes(column.as_string_view().value(row).as_bytes()),
+        other => return Err(format!("no value of {other}").into()),
+    })
 }
 
 /// A file with the table.
@@ -143,7 +165,11 @@ fn file_of(definition: TableDefinition, batches: &[RecordBatch]) -> Result<Vec<u
         let fill = transaction.begin_fill(&table, &batches[..1])?;
         let mut fill = fill.ok_or("the table cannot be filled")?;
         for batch in batches {
-            fill.append(batch)?;
+            for row in 0..batch.num_rows() {
+                let columns = batch.columns().iter();
+                let values = columns.map(|column| tuple_value(column.as_ref(), row));
+                fill.insert(&values.collect::<Result<Vec<_>, _>>()?)?;
+            }
         }
         transaction.finish_fill(fill)?;
     } else {
@@ -243,8 +269,14 @@ fn some_keys(batches: &[RecordBatch], count: usize) -> Vec<LineKey> {
         };
         let batch = batches.iter().find(holds)?;
         Some(LineKey {
-            order: batch.column(ORDER_KEY).as_primitive::<Int64Type>().value(row),
-            line: batch.column(LINE_NUMBER).as_primitive::<Int32Type>().value(row),
+            order: batch
+                .column(ORDER_KEY)
+                .as_primitive::<Int64Type>()
+                .value(row),
+            line: batch
+                .column(LINE_NUMBER)
+                .as_primitive::<Int32Type>()
+                .value(row),
         })
     };
     (0..count).filter_map(key).collect()

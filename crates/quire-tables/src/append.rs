@@ -36,7 +36,7 @@ use crate::pages::{PageSource, TransactionPages};
 use crate::scan::{ScanOptions, SharedTableScan};
 use crate::table::ColumnTable;
 use crate::types::SqlType;
-use blocks::BlockPlan;
+use blocks::{BlockPlan, LAG_ROW_GROUPS};
 use column_values::ColumnValues;
 use cutter::{Cutter, RowGroupRows};
 use encode::{EncodedRowGroup, Encoder};
@@ -221,7 +221,30 @@ impl TableAppend {
         Ok(batches)
     }
 
-    /// The last row group that the table keeps, if it says how long those of a PAX table will be.
+    /// Decides how many rows the first block of a PAX table gets, of `batches` and maybe more.
+    fn plan_first_block(&mut self, batches: &[RecordBatch]) -> Result<(), TableAppendError> {
+        let Some(blocks) = &self.blocks else {
+            return Ok(());
+        };
+        let first_rows = match blocks.sample_of(batches) {
+            // Encoded they are shorter still.
+            None => blocks.rows_max,
+            Some(sample) => match self.last_kept_row_group()? {
+                Some(last) => blocks.rows_like(last.row_count, last.encoded_bytes()),
+                None => {
+                    let sample = RowGroupRows::alone(sample);
+                    let bytes = self.encoder.encoded_bytes(&sample)?;
+                    blocks.rows_like(sample.row_count as u64, bytes)
+                }
+            },
+        };
+        if let Some(blocks) = &mut self.blocks {
+            blocks.first_rows = first_rows;
+        }
+        Ok(())
+    }
+
+    /// The last row group that the table keeps, if it says how long those to come will be.
     fn last_kept_row_group(&self) -> Result<Option<Arc<RowGroup>>, TableAppendError> {
         let kept = self.state.row_groups.len() - self.absorbed.len();
         let Some(entry) = self.state.row_groups[..kept].last() else {
@@ -230,6 +253,21 @@ impl TableAppend {
         let last = entry.row_group(&self.source, &self.entry.definition, kept - 1)?;
         let is_typical = |blocks: &BlockPlan| blocks.is_typical(&last);
         Ok(self.blocks.as_ref().is_some_and(is_typical).then_some(last))
+    }
+
+    /// Decides how many rows the next row group gets.
+    fn plan_row_group(&mut self) -> Result<(), TableAppendError> {
+        let Some(blocks) = &self.blocks else {
+            return Ok(());
+        };
+        self.cutter.rows_max = match (&self.pipeline, self.row_groups_cut) {
+            (Some(pipeline), cut @ 1..) => {
+                let before = pipeline.wait_for(cut.saturating_sub(LAG_ROW_GROUPS))?;
+                blocks.rows_like(before.row_count, before.encoded_bytes())
+            }
+            _ => blocks.first_rows,
+        };
+        Ok(())
     }
 
     fn cut(&mut self, mut batch: RecordBatch) -> Result<(), TableAppendError> {

@@ -35,9 +35,15 @@ fn rows(from: i64, count: i64) -> RecordBatch {
     let range = || from..from + count;
     let note = |row: i64| (row % 11 > 0).then(|| format!("note {:x}", noise(row) >> 40));
     let columns: Vec<ArrayRef> = vec![
-        Arc::new(Int64Array::from_iter_values(range().map(|row| noise(row) >> 30))),
+        Arc::new(Int64Array::from_iter_values(
+            range().map(|row| noise(row) >> 30),
+        )),
         Arc::new(Int64Array::from_iter_values(range().map(noise))),
-        Arc::new(range().map(|row| (row % 7 > 0).then_some((row % 5) as i32)).collect::<Int32Array>()),
+        Arc::new(
+            range()
+                .map(|row| (row % 7 > 0).then_some((row % 5) as i32))
+                .collect::<Int32Array>(),
+        ),
         Arc::new(Int64Array::from_iter_values(
             range().map(|row| (noise(row) >> 30) + row % 4),
         )),
@@ -88,7 +94,9 @@ fn table(engine: &Engine) -> Arc<ColumnTable> {
 fn row_groups(engine: &Engine) -> Vec<Arc<RowGroup>> {
     let table = table(engine);
     let indexes = 0..table.row_group_count();
-    indexes.map(|index| table.row_group(index).unwrap()).collect()
+    indexes
+        .map(|index| table.row_group(index).unwrap())
+        .collect()
 }
 
 fn all_rows(engine: &Engine) -> RecordBatch {
@@ -108,7 +116,9 @@ fn all_rows(engine: &Engine) -> RecordBatch {
 /// Batches of 1,000 rows.
 fn batches(count: i64) -> Vec<RecordBatch> {
     let starts = (0..count).step_by(1_000);
-    starts.map(|from| rows(from, (count - from).min(1_000))).collect()
+    starts
+        .map(|from| rows(from, (count - from).min(1_000)))
+        .collect()
 }
 
 fn joined(batches: &[RecordBatch]) -> RecordBatch {
@@ -129,7 +139,11 @@ fn blocks_are_about_as_long_as_they_are_to_be() {
             let bytes = row_group.encoded_bytes() as usize;
             // A sample of the first tells little of dictionaries; whole vectors are up to one shorter than a block.
             let vector_bytes = bytes / (row_group.row_count as usize).div_ceil(1024);
-            let least = if index == 0 { block_bytes / 2 } else { block_bytes * 9 / 10 };
+            let least = if index == 0 {
+                block_bytes / 2
+            } else {
+                block_bytes * 9 / 10
+            };
             assert!(
                 bytes + vector_bytes > least && bytes < block_bytes * 11 / 10,
                 "row group {index}: a block of {bytes} bytes, not {block_bytes}"
@@ -182,7 +196,9 @@ fn a_block_is_read_once_for_all_columns() {
         let (bytes, row_group) = read(definition().in_blocks_of(1 << 20), projection.clone());
         assert_eq!(bytes, row_group.encoded_bytes(), "{projection:?}");
         let (bytes, row_group) = read(definition(), projection.clone());
-        let chunks = projection.iter().map(|&column| row_group.columns[column].encoded_bytes);
+        let chunks = projection
+            .iter()
+            .map(|&column| row_group.columns[column].encoded_bytes);
         assert_eq!(bytes, chunks.sum::<u64>(), "{projection:?}");
     }
 }
@@ -212,7 +228,10 @@ fn small_appends_fill_the_last_block() {
     }
     assert_eq!(all_rows(&engine), joined(&given));
     let row_groups = row_groups(&engine);
-    let bytes: u64 = row_groups.iter().map(|row_group| row_group.encoded_bytes()).sum();
+    let bytes: u64 = row_groups
+        .iter()
+        .map(|row_group| row_group.encoded_bytes())
+        .sum();
     let least = bytes as usize / BLOCK_BYTES;
     // Full ones, and at most one of every power of two.
     assert!(
@@ -230,7 +249,8 @@ fn a_row_longer_than_a_block_is_a_block_of_several_pages() {
         let text = (0..length as i64 / 8).map(|at| format!("{:08x}", noise(at) as u32));
         text.collect::<String>()
     };
-    let text = StringViewArray::from_iter_values([long(9 << 20), "short".to_owned(), long(1 << 20)]);
+    let text =
+        StringViewArray::from_iter_values([long(9 << 20), "short".to_owned(), long(1 << 20)]);
     let columns: Vec<ArrayRef> = rows(0, 3).columns()[..4].to_vec();
     let columns = [columns, vec![Arc::new(text) as ArrayRef]].concat();
     let given = RecordBatch::try_new(definition().arrow_schema(), columns).unwrap();
@@ -243,7 +263,11 @@ fn a_row_longer_than_a_block_is_a_block_of_several_pages() {
     let given = batches(130_000);
     let engine = loaded(definition().in_blocks_of(16 << 20), &given, 2);
     assert_eq!(all_rows(&engine), joined(&given));
-    assert_eq!(table(&engine).row_group_count(), 1, "{ROW_GROUP_ROWS} rows at most");
+    assert_eq!(
+        table(&engine).row_group_count(),
+        1,
+        "{ROW_GROUP_ROWS} rows at most"
+    );
 }
 
 /// Row groups with and without blocks are in one table; row-group pages say which is which.
@@ -268,10 +292,16 @@ fn a_column_table_becomes_a_pax_table_row_group_by_row_group() {
     drop(engine);
     let engine = Engine::open(Volume::open(disk, OpenMode::ReadWrite).unwrap()).unwrap();
     assert_eq!(all_rows(&engine), joined(&given));
-    let with_block: Vec<bool> = row_groups(&engine).iter().map(|one| one.has_block()).collect();
+    let with_block: Vec<bool> = row_groups(&engine)
+        .iter()
+        .map(|one| one.has_block())
+        .collect();
     assert_eq!(with_block[..2], [false, false]);
     assert!(with_block.len() > 3 && with_block[2..].iter().all(|has| *has));
-    assert_eq!(table(&engine).definition().options.block_bytes, Some(BLOCK_BYTES));
+    assert_eq!(
+        table(&engine).definition().options.block_bytes,
+        Some(BLOCK_BYTES)
+    );
     assert_eq!(Engine::check(engine.volume()), Vec::new());
 }
 
@@ -296,7 +326,10 @@ fn blocks_are_of_column_tables_and_within_bounds() {
     let refused = |definition: TableDefinition| {
         let engine = engine();
         let mut transaction = engine.begin().unwrap();
-        transaction.create_table(definition).unwrap_err().to_string()
+        transaction
+            .create_table(definition)
+            .unwrap_err()
+            .to_string()
     };
     for block_bytes in [0, 16_383, (16 << 20) + 1] {
         let what = refused(definition().in_blocks_of(block_bytes));

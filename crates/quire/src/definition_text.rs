@@ -304,10 +304,13 @@ pub(crate) fn table_details(snapshot: &Snapshot, definition: &TableDefinition) -
         })
     });
     section("Referenced by", referring.collect());
-    section("Options", match definition.storage {
-        TableStorage::Row => spelled_options(&definition.options),
-        TableStorage::Column => block_options(&definition.options),
-    });
+    section(
+        "Options",
+        match definition.storage {
+            TableStorage::Row => spelled_options(&definition.options),
+            TableStorage::Column => block_options(&definition.options),
+        },
+    );
     lines
 }
 

@@ -1,10 +1,10 @@
 //! How many rows a block of a PAX table gets.
 //!
-//! Segments of one block have the same rows, and the length of a block is known only once they are encoded. "Since different
-//! columns have different compression ratios, the number of rows is chosen so that the lengths sum to about the block's": this takes the
-//! rows that would have made an earlier row group as long as a block is to be.
+//! Segments of one block have the same rows, which are so many that the lengths of the segments "sum to a number close to" that of a block
+//! (paper 2), and those are known only once they are encoded. So this takes the rows that would have made an earlier row group as long
+//! as a block is to be.
 //!
-//! Which earlier one decides what a table looks like, so it must not depend on the speed of the workers: it is the one [`LAG`] row groups
+//! Which earlier one decides what a table looks like, so it must not depend on the speed of the workers: it is the one [`LAG_ROW_GROUPS`] row groups
 //! before, or the first. Waiting for that one lets the workers be busy with the others. The first is cut by the last row
 //! group that the table has, or else by a piece of its own rows that is encoded and thrown away.
 
@@ -12,23 +12,20 @@ use arrow_array::RecordBatch;
 use quire_codec::VECTOR_VALUES;
 use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
 
-use super::TableAppend;
 use super::batch_bytes::{batch_bytes, rows_within};
-use super::cutter::RowGroupRows;
 use super::options::AppendOptions;
 use crate::definition::TableDefinition;
-use crate::error::TableAppendError;
 
-/// A row group is cut by the lengths of the one so many before it.
-const LAG: usize = 8;
+/// A row group is cut by the length of the one so many before it.
+pub(super) const LAG_ROW_GROUPS: usize = 8;
 
 /// The lengths that blocks are to have.
 pub(super) struct BlockPlan {
     block_bytes: usize,
     /// Rows of a row group however short its block is.
-    rows_max: usize,
-    /// Rows of the first row group of this append.
-    first_rows: usize,
+    pub(super) rows_max: usize,
+    /// Rows of the first row group of an append.
+    pub(super) first_rows: usize,
 }
 
 impl BlockPlan {
@@ -43,9 +40,10 @@ impl BlockPlan {
     }
 
     /// Rows of a block, if `rows` take `bytes`. Whole vectors, unless a vector is longer than a block.
-    fn rows_like(&self, rows: u64, bytes: u64) -> usize {
+    pub(super) fn rows_like(&self, rows: u64, bytes: u64) -> usize {
         let fitting = self.block_bytes as u128 * u128::from(rows) / u128::from(bytes.max(1));
-        let fitting = usize::try_from(fitting).map_or(self.rows_max, |rows| rows.min(self.rows_max));
+        let fitting =
+            usize::try_from(fitting).map_or(self.rows_max, |rows| rows.min(self.rows_max));
         let whole_vectors = fitting / VECTOR_VALUES * VECTOR_VALUES;
         if whole_vectors == 0 || fitting == self.rows_max {
             fitting.max(1)
@@ -61,12 +59,16 @@ impl BlockPlan {
     }
 
     /// Whether a row group has so many rows that it says how long others will be.
-    fn is_typical(&self, row_group: &RowGroup) -> bool {
+    pub(super) fn is_typical(&self, row_group: &RowGroup) -> bool {
         row_group.encoded_bytes() >= self.block_bytes as u64 / 2
     }
 
-    /// The first rows, of about the length of a block before they are encoded.
-    fn sample_of(&self, batches: &[RecordBatch]) -> Vec<RecordBatch> {
+    /// Some of the first rows, of about the length of a block before they are encoded. `None` if all are not longer.
+    pub(super) fn sample_of(&self, batches: &[RecordBatch]) -> Option<Vec<RecordBatch>> {
+        let raw_bytes: usize = batches.iter().map(batch_bytes).sum();
+        if raw_bytes <= self.block_bytes {
+            return None;
+        }
         let mut sample = Vec::new();
         let (mut bytes_left, mut rows_left) = (self.block_bytes, self.rows_max);
         for batch in batches {
@@ -82,52 +84,7 @@ impl BlockPlan {
                 break;
             }
         }
-        sample
-    }
-}
-
-impl TableAppend {
-    /// Decides how many rows the first block gets, of `batches` and maybe more.
-    pub(super) fn plan_first_block(
-        &mut self,
-        batches: &[RecordBatch],
-    ) -> Result<(), TableAppendError> {
-        let Some(blocks) = &self.blocks else {
-            return Ok(());
-        };
-        let raw_bytes: usize = batches.iter().map(batch_bytes).sum();
-        let first_rows = if raw_bytes <= blocks.block_bytes {
-            // Encoded they are shorter still.
-            blocks.rows_max
-        } else {
-            match self.last_kept_row_group()? {
-                Some(last) => blocks.rows_like(last.row_count, last.encoded_bytes()),
-                None => {
-                    let sample = RowGroupRows::alone(blocks.sample_of(batches));
-                    let bytes = self.encoder.encoded_bytes(&sample)?;
-                    blocks.rows_like(sample.row_count as u64, bytes)
-                }
-            }
-        };
-        if let Some(blocks) = &mut self.blocks {
-            blocks.first_rows = first_rows;
-        }
-        Ok(())
-    }
-
-    /// Decides how many rows the next row group gets.
-    pub(super) fn plan_row_group(&mut self) -> Result<(), TableAppendError> {
-        let Some(blocks) = &self.blocks else {
-            return Ok(());
-        };
-        self.cutter.rows_max = match (&self.pipeline, self.row_groups_cut) {
-            (Some(pipeline), cut @ 1..) => {
-                let before = pipeline.wait_for(cut.saturating_sub(LAG))?;
-                blocks.rows_like(before.row_count, before.encoded_bytes())
-            }
-            _ => blocks.first_rows,
-        };
-        Ok(())
+        Some(sample)
     }
 }
 

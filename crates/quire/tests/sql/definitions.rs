@@ -115,7 +115,10 @@ fn pax_tables_are_shown_as_such() {
     let details = connection.table_details("reading").unwrap();
     assert_eq!(details, ["Options:", "    block_bytes = 32768"]);
     let whole = connection.create_statement("whole").unwrap().unwrap();
-    assert!(whole.ends_with("USING pax WITH (block_bytes = 1048576);"), "{whole}");
+    assert!(
+        whole.ends_with("USING pax WITH (block_bytes = 1048576);"),
+        "{whole}"
+    );
     let methods = "SELECT c.relname, am.amname, am.amtype FROM pg_catalog.pg_class c JOIN pg_catalog.pg_am am ON am.oid = c.relam \
          WHERE c.relname IN ('plain', 'reading') ORDER BY 1";
     assert_eq!(
@@ -144,14 +147,30 @@ fn blocks_of_pax_tables_have_the_length_that_is_asked_for() {
         (number(0), number(1))
     };
     let (count, longest) = lengths(&mut connection);
-    assert!(count > 3 && longest < 40_000, "{count} blocks of up to {longest} bytes");
-    let before = rows(&mut connection, "SELECT count(*), sum(id), min(note) FROM reading");
-    rows(&mut connection, "ALTER TABLE reading SET (block_bytes = 131072)");
+    assert!(
+        count > 3 && longest < 40_000,
+        "{count} blocks of up to {longest} bytes"
+    );
+    let before = rows(
+        &mut connection,
+        "SELECT count(*), sum(id), min(note) FROM reading",
+    );
+    rows(
+        &mut connection,
+        "ALTER TABLE reading SET (block_bytes = 131072)",
+    );
     let (fewer, longest) = lengths(&mut connection);
-    assert!(fewer < count && longest > 40_000, "{fewer} blocks of up to {longest} bytes");
-    let after = rows(&mut connection, "SELECT count(*), sum(id), min(note) FROM reading");
+    assert!(
+        fewer < count && longest > 40_000,
+        "{fewer} blocks of up to {longest} bytes"
+    );
+    let after = rows(
+        &mut connection,
+        "SELECT count(*), sum(id), min(note) FROM reading",
+    );
     assert_eq!(after, before);
-    let codec = "SELECT DISTINCT codec, decision FROM quire_storage('reading') WHERE column_name = 'note'";
+    let codec =
+        "SELECT DISTINCT codec, decision FROM quire_storage('reading') WHERE column_name = 'note'";
     assert_eq!(rows(&mut connection, codec), [["fsst", "asked"]]);
 }
 

@@ -53,9 +53,7 @@ fn needs_rows(definition: &TableDefinition, options: &[SqlOption]) -> bool {
     };
     let has_index = definition.index_names().next().is_some();
     // A fill factor reserves space in pages for updates of rows: whoever sets one expects to update the table.
-    has_index
-        || definition.constraint_names().next().is_some()
-        || options.iter().any(is_fillfactor)
+    has_index || definition.constraint_names().next().is_some() || options.iter().any(is_fillfactor)
 }
 
 /// PostgreSQL's option for the percentage to which pages are filled.
