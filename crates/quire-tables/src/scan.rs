@@ -6,8 +6,8 @@
 //! come the rows of the [`delta`].
 
 mod byte_arrays;
-mod column_image;
 mod column;
+mod column_image;
 mod cursor;
 mod delta;
 mod dictionary;

@@ -310,13 +310,15 @@ impl OpenRowGroup {
             .bytes_read
             .fetch_add(bytes_read, Ordering::Relaxed);
         scan.note_read(0, bytes_read);
-        let segment = image.and_then(open).and_then(|segment| match segment.codec() {
-            found if found == chunk.codec => Ok(segment),
-            found => {
-                let what = format!("segment is encoded with {found}, expected {}", chunk.codec);
-                Err(Corrupt::new(what, 0))
-            }
-        });
+        let segment = image
+            .and_then(open)
+            .and_then(|segment| match segment.codec() {
+                found if found == chunk.codec => Ok(segment),
+                found => {
+                    let what = format!("segment is encoded with {found}, expected {}", chunk.codec);
+                    Err(Corrupt::new(what, 0))
+                }
+            });
         segment.map_err(|source| corrupt(scan, self.index, column, source))
     }
 
