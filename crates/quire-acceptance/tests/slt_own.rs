@@ -8,7 +8,7 @@ use quire_acceptance::sql_logic::{DeclaredTypes, SqlLogicDatabase, SqlLogicError
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 
 /// Settings made before every file, by name.
-const SETTINGS: [(&str, &[&str]); 13] = [
+const SETTINGS: [(&str, &[&str]); 14] = [
     ("as it comes", &[]),
     ("no pruning", &["SET quire.zone_pruning = off"]),
     (
@@ -45,6 +45,7 @@ const SETTINGS: [(&str, &[&str]); 13] = [
         &["SET batch_rows = 100", "SET threads = 4"],
     ),
     ("one thread", &["SET threads = 1"]),
+    ("PAX tables", &["SET default_table_access_method = 'pax'"]),
     ("row tables", &["SET default_table_access_method = 'row'"]),
     (
         "row tables, by the tuple engine",

@@ -1,8 +1,14 @@
 //! The row-group page: what each column of a row group is encoded with, where it lies, and its zones.
 //!
 //! The layout is in `STRUCTURE` below.
-//! Integers and lists are those of the `wire` module, zones those of [`crate::zone`]. The payloads of the segment
-//! pages, joined in order, are the segment ([`crate::segment`]).
+//! Integers and lists are those of the `wire` module, zones those of [`crate::zone`].
+//!
+//! The version says where the segments ([`crate::segment`]) are. In version 2 every column has pages, whose payloads, joined in
+//! order, are its segment (DSM). In version 3 the row group has pages, whose payloads, joined in order, are its
+//! *block*: the segments of all columns, one after the other and without gaps (PAX). A program writes the version that the row group needs, so
+//! files without PAX tables stay as they were.
+
+mod block;
 
 use quire_codec::correlated::{self, DIVISOR_DIGITS_MAX};
 use quire_codec::{CodecId, Corrupt, PhysicalType, ROWS_MAX, VECTOR_VALUES};
@@ -14,11 +20,17 @@ use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 use crate::zone::ZoneBounds;
 
-/// Layout version this program writes, and the only one it reads.
+/// Layout version of a row group whose columns have pages of their own.
 pub const ROW_GROUP_VERSION: u8 = 2;
+
+/// Layout version of a row group whose segments are in one block.
+pub const BLOCK_ROW_GROUP_VERSION: u8 = 3;
 
 /// Rows of a vector group: what has one zone and is scanned at a time.
 pub const GROUP_ROWS: usize = 8 * VECTOR_VALUES;
+
+/// Bytes that the metadata of a column takes at least.
+const COLUMN_BYTES_MIN: usize = 8;
 
 /// Largest number of rows of a row group.
 pub const ROW_GROUP_ROWS: usize = ROWS_MAX;
@@ -28,14 +40,26 @@ const HAS_RELATION: u8 = 2;
 /// Bits 2 to 4 of the flags are the [`Decision`].
 const DECISION_SHIFT: u32 = 2;
 const DECISION_MASK: u8 = 7 << DECISION_SHIFT;
+/// Of version 3.
+const HAS_ONE_ZONE: u8 = 1 << 5;
 
 pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Row group (page kind 3)",
     about: "The segments of consecutive rows of a table, with their zones.",
     fixed_bytes: None,
     fields: &[
-        StructureField::at(0, "1", "version", "2"),
+        StructureField::at(
+            0,
+            "1",
+            "version",
+            "2: every column has pages; 3: the row group has",
+        ),
         StructureField::next("varint", "row_count", "1 to 131,072"),
+        StructureField::next(
+            "0 or list of varint",
+            "block",
+            "version 3: at least one page; their payloads, joined, are the segments of all columns in their order, without gaps",
+        ),
         StructureField::next("list", "columns", "in declared order; for each:"),
         StructureField::next("1", "physical_type", "type of the encoded values"),
         StructureField::next("1", "codec", "as in the segment"),
@@ -43,14 +67,19 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
             "1",
             "flags",
             "bit 0: a runner-up follows; bit 1: a relation; bits 2 to 4: why this codec (0 analysed, 1 asked for, \
-             2 as the row group before, 3 to 5 analysed since it looked different, took more, took less)",
+             2 as the row group before, 3 to 5 analysed since it looked different, took more, took less); bit 5, of version 3: the row \
+             group has one vector group, whose zone is `zone`",
         ),
         StructureField::next(
-            "list of varint",
+            "0 or list of varint",
             "pages",
-            "their payloads, joined, are the segment, or the map segment of a map",
+            "version 2: their payloads, joined, are the segment, or the map segment of a map",
         ),
-        StructureField::next("varint", "encoded_bytes", "length of the segment"),
+        StructureField::next(
+            "varint",
+            "encoded_bytes",
+            "length of the segment; in version 3 it begins where that of the column before ends",
+        ),
         StructureField::next(
             "varint",
             "raw_bytes",
@@ -93,7 +122,7 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
         StructureField::next(
             "zones",
             "group_zones",
-            "of every 8,192 rows; reference: the least value of `zone`",
+            "of every 8,192 rows; reference: the least value of `zone`; none with bit 5 of `flags`",
         ),
     ],
 };
@@ -103,6 +132,9 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
 pub struct RowGroup {
     /// Number of rows, 1 to [`ROW_GROUP_ROWS`].
     pub row_count: u64,
+    /// Pages whose payloads, joined, are the segments of all columns in their order (PAX). Empty if every column has pages of
+    /// its own.
+    pub block: Vec<PageId>,
     /// One chunk per column of the table.
     pub columns: Vec<ColumnChunk>,
 }
@@ -114,7 +146,7 @@ pub struct ColumnChunk {
     pub physical_type: PhysicalType,
     /// How the values are encoded.
     pub codec: CodecId,
-    /// Pages whose payloads, joined, are the segment.
+    /// Pages whose payloads, joined, are the segment; none if the row group has a block. See [`RowGroup::column_pages`].
     pub pages: Vec<PageId>,
     /// Length of the segment.
     pub encoded_bytes: u64,
@@ -190,8 +222,12 @@ impl RowGroup {
 
     /// The row-group page's payload.
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = WireItemWriter::new(ROW_GROUP_VERSION);
+        let version = self.version();
+        let mut writer = WireItemWriter::new(version);
         writer.varint(self.row_count);
+        if version == BLOCK_ROW_GROUP_VERSION {
+            write_pages(&mut writer, &self.block);
+        }
         writer.varint(self.columns.len() as u64);
         for column in &self.columns {
             assert_eq!(
@@ -199,7 +235,7 @@ impl RowGroup {
                 self.group_count(),
                 "one zone per vector group"
             );
-            column.encode(&mut writer);
+            column.encode(version, &mut writer);
         }
         writer.finish()
     }
@@ -209,19 +245,33 @@ impl RowGroup {
     /// # Errors
     /// Any payload that [`RowGroup::encode`] cannot have written.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = WireItemReader::new(payload, ROW_GROUP_VERSION, "row group")?;
+        let version = block::version_of(payload);
+        let mut reader = WireItemReader::new(payload, version, "row group")?;
         let row_count = reader.varint()?;
         if row_count == 0 || row_count > ROW_GROUP_ROWS as u64 {
             return Err(reader.corrupt(format!("row group of {row_count} rows")));
         }
-        let count = reader.count(9)?;
+        let mut block = Vec::new();
+        if version == BLOCK_ROW_GROUP_VERSION {
+            block = read_pages(&mut reader)?;
+        }
+        let count = reader.count(COLUMN_BYTES_MIN)?;
         let mut columns = Vec::with_capacity(count);
         for _ in 0..count {
-            columns.push(ColumnChunk::decode(row_count, &mut reader)?);
+            columns.push(ColumnChunk::decode(version, row_count, &mut reader)?);
         }
         check_relations(&columns).map_err(|what| reader.corrupt(what))?;
+        let row_group = RowGroup {
+            row_count,
+            block,
+            columns,
+        };
+        if version == BLOCK_ROW_GROUP_VERSION {
+            let checked = row_group.check_block();
+            checked.map_err(|what| reader.corrupt(what))?;
+        }
         reader.finish()?;
-        Ok(RowGroup { row_count, columns })
+        Ok(row_group)
     }
 }
 
@@ -232,13 +282,18 @@ fn group_rows(row_count: usize, group: usize) -> usize {
 }
 
 impl ColumnChunk {
-    fn encode(&self, writer: &mut WireItemWriter) {
+    fn encode(&self, version: u8, writer: &mut WireItemWriter) {
         writer.byte(self.physical_type as u8);
         writer.byte(self.codec as u8);
         let runner_up = u8::from(self.runner_up.is_some()) * HAS_RUNNER_UP;
         let relation = u8::from(self.relation.is_some()) * HAS_RELATION;
-        writer.byte(runner_up | relation | (self.decision as u8) << DECISION_SHIFT);
-        write_pages(writer, &self.pages);
+        let has_one_zone = version == BLOCK_ROW_GROUP_VERSION && self.has_one_zone();
+        let one_zone = if has_one_zone { HAS_ONE_ZONE } else { 0 };
+        let decision = (self.decision as u8) << DECISION_SHIFT;
+        writer.byte(runner_up | relation | decision | one_zone);
+        if version == ROW_GROUP_VERSION {
+            write_pages(writer, &self.pages);
+        }
         writer.varint(self.encoded_bytes);
         writer.varint(self.raw_bytes);
         writer.varint(self.estimated_bytes);
@@ -250,12 +305,21 @@ impl ColumnChunk {
             relation.encode(writer);
         }
         self.zone.encode(None, writer);
-        for zone in &self.group_zones {
+        for zone in self.group_zones.iter().filter(|_| !has_one_zone) {
             zone.encode(self.zone.min.as_ref(), writer);
         }
     }
 
-    fn decode(row_count: u64, reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
+    /// Whether the zones of the vector groups say nothing that the zone of the row group does not.
+    fn has_one_zone(&self) -> bool {
+        matches!(self.group_zones.as_slice(), [zone] if *zone == self.zone)
+    }
+
+    fn decode(
+        version: u8,
+        row_count: u64,
+        reader: &mut WireItemReader<'_>,
+    ) -> Result<Self, Corrupt> {
         let physical_type = read_physical_type(reader)?;
         let codec = read_codec(reader)?;
         if !codec.supports(physical_type) {
@@ -263,11 +327,17 @@ impl ColumnChunk {
         }
         let flags = reader.byte()?;
         let decision = Decision::ALL.get(usize::from((flags & DECISION_MASK) >> DECISION_SHIFT));
-        let known = HAS_RUNNER_UP | HAS_RELATION | DECISION_MASK;
+        let may_have_one_zone =
+            version == BLOCK_ROW_GROUP_VERSION && row_count <= GROUP_ROWS as u64;
+        let one_zone = if may_have_one_zone { HAS_ONE_ZONE } else { 0 };
+        let known = HAS_RUNNER_UP | HAS_RELATION | DECISION_MASK | one_zone;
         let Some(&decision) = decision.filter(|_| flags & !known == 0) else {
             return Err(reader.corrupt(format!("unknown column flags {flags:#04x}")));
         };
-        let pages = read_pages(reader)?;
+        let pages = match version {
+            ROW_GROUP_VERSION => read_pages(reader)?,
+            _ => Vec::new(),
+        };
         let encoded_bytes = reader.varint()?;
         let raw_bytes = reader.varint()?;
         let estimated_bytes = reader.varint()?;
@@ -281,7 +351,10 @@ impl ColumnChunk {
             _ => Some(ColumnRelation::decode(reader)?),
         };
         let zone = ZoneBounds::decode(physical_type, row_count, None, reader)?;
-        let group_zones = decode_group_zones(physical_type, row_count, &zone, reader)?;
+        let group_zones = match flags & HAS_ONE_ZONE {
+            0 => decode_group_zones(physical_type, row_count, &zone, reader)?,
+            _ => vec![zone.clone()],
+        };
         Ok(ColumnChunk {
             physical_type,
             codec,

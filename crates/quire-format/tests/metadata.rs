@@ -200,6 +200,7 @@ fn row_group() -> RowGroup {
     };
     RowGroup {
         row_count: 10_000,
+        block: Vec::new(),
         columns: vec![
             chunk(
                 PhysicalType::Int64,

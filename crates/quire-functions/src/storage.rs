@@ -72,7 +72,8 @@ impl TableFunctionImpl for TablesFunction {
             let pages: u64 = sizes.iter().map(|size| size.page_bytes).sum();
             let images: u64 = sizes.iter().map(|size| size.stored_bytes).sum();
             rows.table_name.push(name.clone());
-            rows.storage.push("column");
+            let has_blocks = table.definition().options.block_bytes.is_some();
+            rows.storage.push(if has_blocks { "pax" } else { "column" });
             let row_count = table.row_count().map_err(Error::from)?;
             rows.row_count.push(integer(row_count));
             rows.raw_bytes

@@ -7,10 +7,11 @@
 //!
 //! The first rows of an append are held back until it is known how many there are, at most a row group: then
 //! small row groups at the end of the table are read back and written again in front of them, if they hold no more
-//! rows than what follows, and the table has no trees of changed rows. Sizes thus fall geometrically, a row is rewritten at most 17 times by any number
+//! rows than what follows, and the table has no trees of changed rows. How many rows a block of a PAX table gets: see `blocks`. Sizes thus fall geometrically, a row is rewritten at most 17 times by any number
 //! of small appends, and a table has at most 17 row groups that are not full.
 
 mod batch_bytes;
+mod blocks;
 pub(crate) mod column_values;
 mod cutter;
 mod encode;
@@ -35,6 +36,7 @@ use crate::pages::{PageSource, TransactionPages};
 use crate::scan::{ScanOptions, SharedTableScan};
 use crate::table::ColumnTable;
 use crate::types::SqlType;
+use blocks::{BlockPlan, LAG_ROW_GROUPS};
 use column_values::ColumnValues;
 use cutter::{Cutter, RowGroupRows};
 use encode::{EncodedRowGroup, Encoder};
@@ -56,6 +58,8 @@ pub(crate) struct TableAppend {
     held_rows: usize,
     held_bytes: usize,
     cutter: Cutter,
+    /// Of a PAX table.
+    blocks: Option<BlockPlan>,
     encoder: Arc<Encoder>,
     pipeline: Option<AppendPipeline>,
     row_groups_cut: usize,
@@ -81,6 +85,7 @@ impl TableAppend {
             held_rows: 0,
             held_bytes: 0,
             cutter: Cutter::new(&options),
+            blocks: BlockPlan::new(&entry.definition, &options),
             encoder: Arc::new(Encoder::new(
                 Arc::clone(&entry.definition),
                 Arc::clone(pages),
@@ -159,10 +164,10 @@ impl TableAppend {
         let Some(held) = self.held.take() else {
             return Ok(());
         };
-        for batch in self.absorb_small_row_groups()? {
-            self.cut(batch)?;
-        }
-        held.into_iter().try_for_each(|batch| self.cut(batch))
+        let mut batches = self.absorb_small_row_groups()?;
+        batches.extend(held);
+        self.plan_first_block(&batches)?;
+        batches.into_iter().try_for_each(|batch| self.cut(batch))
     }
 
     fn absorb_small_row_groups(&mut self) -> Result<Vec<RecordBatch>, TableAppendError> {
@@ -177,7 +182,11 @@ impl TableAppend {
         let mut first = table.row_group_count();
         while first > 0 && table.row_group_rows(first - 1) <= rows {
             let row_group = table.row_group(first - 1)?;
-            if self.cutter.is_full(&row_group) {
+            let is_full = match &self.blocks {
+                Some(blocks) => blocks.is_full(&row_group),
+                None => self.cutter.is_full(&row_group),
+            };
+            if is_full {
                 break;
             }
             rows += row_group.row_count;
@@ -204,9 +213,7 @@ impl TableAppend {
             batches.push(batch);
         }
         for row_group in &self.absorbed {
-            for column in &row_group.columns {
-                self.pages.free(&column.pages)?;
-            }
+            self.pages.free_segments(row_group)?;
         }
         for entry in &self.state.row_groups[first..] {
             self.pages.free(&entry.pointer.pages)?;
@@ -214,9 +221,65 @@ impl TableAppend {
         Ok(batches)
     }
 
-    fn cut(&mut self, batch: RecordBatch) -> Result<(), TableAppendError> {
-        for rows in self.cutter.push(batch) {
-            self.submit(rows)?;
+    /// Decides how many rows the first block of a PAX table gets, of `batches` and maybe more.
+    fn plan_first_block(&mut self, batches: &[RecordBatch]) -> Result<(), TableAppendError> {
+        let Some(blocks) = &self.blocks else {
+            return Ok(());
+        };
+        let first_rows = match blocks.sample_of(batches) {
+            // Encoded they are shorter still.
+            None => blocks.rows_max,
+            Some(sample) => match self.last_kept_row_group()? {
+                Some(last) => blocks.rows_like(last.row_count, last.encoded_bytes()),
+                None => {
+                    let sample = RowGroupRows::alone(sample);
+                    let bytes = self.encoder.encoded_bytes(&sample)?;
+                    blocks.rows_like(sample.row_count as u64, bytes)
+                }
+            },
+        };
+        if let Some(blocks) = &mut self.blocks {
+            blocks.first_rows = first_rows;
+        }
+        Ok(())
+    }
+
+    /// The last row group that the table keeps, if it says how long those to come will be.
+    fn last_kept_row_group(&self) -> Result<Option<Arc<RowGroup>>, TableAppendError> {
+        let kept = self.state.row_groups.len() - self.absorbed.len();
+        let Some(entry) = self.state.row_groups[..kept].last() else {
+            return Ok(None);
+        };
+        let last = entry.row_group(&self.entry.definition, kept - 1, |pages| {
+            self.source.read(pages)
+        })?;
+        let is_typical = |blocks: &BlockPlan| blocks.is_typical(&last);
+        Ok(self.blocks.as_ref().is_some_and(is_typical).then_some(last))
+    }
+
+    /// Decides how many rows the next row group gets.
+    fn plan_row_group(&mut self) -> Result<(), TableAppendError> {
+        let Some(blocks) = &self.blocks else {
+            return Ok(());
+        };
+        self.cutter.rows_max = match (&self.pipeline, self.row_groups_cut) {
+            (Some(pipeline), cut @ 1..) => {
+                let before = pipeline.wait_for(cut.saturating_sub(LAG_ROW_GROUPS))?;
+                blocks.rows_like(before.row_count, before.encoded_bytes())
+            }
+            _ => blocks.first_rows,
+        };
+        Ok(())
+    }
+
+    fn cut(&mut self, mut batch: RecordBatch) -> Result<(), TableAppendError> {
+        while batch.num_rows() > 0 {
+            if self.cutter.is_empty() {
+                self.plan_row_group()?;
+            }
+            if let Some(rows) = self.cutter.fill(&mut batch) {
+                self.submit(rows)?;
+            }
         }
         Ok(())
     }

@@ -139,6 +139,7 @@ impl TableChecker {
             let Some(row_group) = self.row_group_is_readable(&table, index) else {
                 continue;
             };
+            self.pages_are_referenced_once(name, &row_group.block, &format!("{owner}, its block"));
             for (column, chunk) in row_group.columns.iter().enumerate() {
                 let place = ColumnChunkName {
                     table: &table,
@@ -218,7 +219,7 @@ impl TableChecker {
     ) {
         const INVARIANT: &str = "segment_matches_its_row_group";
         let name = &place.table.definition().name;
-        let page = chunk.pages.first().copied();
+        let page = row_group.column_pages(place.column).first().copied();
         let batches = match decode_column(place) {
             Ok(batches) => batches,
             Err(error) => return self.find(INVARIANT, name, page, error.to_string()),

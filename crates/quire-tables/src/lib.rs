@@ -37,11 +37,11 @@ pub use append::AppendOptions;
 pub use catalog::RowTableEntry;
 pub use check::TableFinding;
 pub use definition::{
-    AddedColumn, CatalogKeyPart, CheckDefinition, ColumnDefinition, ColumnDictionary,
-    ColumnSequence, ForeignKeyDefinition, GeneratedKind, IndexDefinition, KeyDefinition,
-    PageTarget, ReferentialAction, RoleDefinition, SequenceDefinition, SequenceOwner,
-    StorageFormat, TableDefinition, TableOptions, TableStorage, TreeRecord, TreeRole,
-    ViewDefinition, default_name,
+    AddedColumn, BLOCK_BYTES_DEFAULT, CatalogKeyPart, CheckDefinition, ColumnDefinition,
+    ColumnDictionary, ColumnSequence, ForeignKeyDefinition, GeneratedKind, IndexDefinition,
+    KeyDefinition, PageTarget, ReferentialAction, RoleDefinition, SequenceDefinition,
+    SequenceOwner, StorageFormat, TableDefinition, TableOptions, TableStorage, TreeRecord,
+    TreeRole, ViewDefinition, default_name,
 };
 pub use engine::Engine;
 pub use engine_options::EngineOptions;

@@ -9,6 +9,8 @@
 pub(crate) enum PageCluster {
     /// Metadata of row groups: a scan needs it before it can ask for segments.
     RowGroups,
+    /// Blocks of PAX tables, in the order of their row groups.
+    Blocks,
     /// Segments of the column with that index.
     Column(usize),
     /// All others, in the order of their names.

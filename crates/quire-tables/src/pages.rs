@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use quire_format::row_group::RowGroup;
 use quire_format::volume::MAX_PAYLOAD_BYTES;
 use quire_store::{BatchWriteError, PageId, PageKind, Pin, ReadAhead, Volume};
 
@@ -158,6 +159,12 @@ impl TransactionPages {
 
     pub(crate) fn free(&self, ids: &[PageId]) -> Result<(), EngineError> {
         self.with(|staging| ids.iter().try_for_each(|&id| staging.free(id)))
+    }
+
+    /// Frees the pages of all segments of a row group.
+    pub(crate) fn free_segments(&self, row_group: &RowGroup) -> Result<(), EngineError> {
+        let mut pages = row_group.segment_pages();
+        self.with(|staging| pages.try_for_each(|&page| staging.free(page)))
     }
 
     /// The transaction removes the rows of a table.

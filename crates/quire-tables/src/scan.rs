@@ -8,6 +8,7 @@
 
 mod byte_arrays;
 mod column;
+mod column_image;
 mod cursor;
 mod decode_timer;
 mod delta;

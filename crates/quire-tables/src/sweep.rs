@@ -97,7 +97,7 @@ fn column_tables(
             let loaded = row_group.row_group(&entry.definition, index, |pages| {
                 snapshot.source().read(pages)
             })?;
-            pages.extend(loaded.columns.iter().flat_map(|column| &column.pages));
+            pages.extend(loaded.segment_pages());
         }
     }
     Ok(())

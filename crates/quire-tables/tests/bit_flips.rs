@@ -19,6 +19,9 @@ const ROWS: i64 = 2500;
 const SAMPLED_FLIPS: usize = 3000;
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The table that is kept in blocks.
+const PAX: &str = "pax";
+
 /// Table names with all of their rows.
 type Answers = Vec<(String, Vec<RecordBatch>)>;
 
@@ -122,6 +125,7 @@ fn database() -> Vec<u8> {
     transaction.commit().unwrap();
     engine.volume().checkpoint().unwrap();
     create(&engine, "late");
+    create(&engine, PAX);
     drop(engine);
     disk.to_bytes()
 }
@@ -130,7 +134,10 @@ fn create(engine: &Engine, name: &str) {
     let columns = columns();
     let definition =
         |(name, sql_type, _): &(&str, SqlType, ArrayRef)| ColumnDefinition::new(*name, *sql_type);
-    let table = TableDefinition::new(name, columns.iter().map(definition).collect());
+    let mut table = TableDefinition::new(name, columns.iter().map(definition).collect());
+    if name == PAX {
+        table = table.in_blocks_of(16 << 10);
+    }
     let arrays = columns.into_iter().map(|(_, _, array)| array).collect();
     let batch = RecordBatch::try_new(table.arrow_schema(), arrays).unwrap();
     let mut transaction = engine.begin().unwrap();
@@ -185,7 +192,7 @@ fn is_noticed(bytes: &[u8], bit: usize, expected: &Answers) -> bool {
 /// Flips the given bits, on all threads; returns how many were noticed.
 fn flip_all(bytes: &[u8], bits: &[usize]) -> usize {
     let expected = answers(bytes.to_vec()).unwrap();
-    assert_eq!(expected.len(), 2);
+    assert_eq!(expected.len(), 3);
     let rows = |batches: &[RecordBatch]| batches.iter().map(RecordBatch::num_rows).sum::<usize>();
     assert!(
         expected

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, StringViewArray,
-};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::compute::concat_batches;
 use arrow::datatypes::Int64Type;
 use quire_codec::CodecId;

@@ -75,7 +75,12 @@ pub(crate) fn table_text(
     let name = quoted(&definition.name);
     let mut text = format!("CREATE TABLE {name} (\n{}\n)", lines.join(",\n"));
     match (definition.storage, purpose) {
-        (_, DefinitionPurpose::Portable) | (TableStorage::Column, DefinitionPurpose::Show) => {}
+        (_, DefinitionPurpose::Portable) => {}
+        (TableStorage::Column, _) if definition.options.block_bytes.is_some() => {
+            let options = block_options(&definition.options);
+            let _ = write!(text, " USING pax WITH ({})", options.join(", "));
+        }
+        (TableStorage::Column, DefinitionPurpose::Show) => {}
         (TableStorage::Column, DefinitionPurpose::Dump) => text.push_str(" USING column"),
         (TableStorage::Row, _) => {
             text.push_str(" USING row");
@@ -299,9 +304,13 @@ pub(crate) fn table_details(snapshot: &Snapshot, definition: &TableDefinition) -
         })
     });
     section("Referenced by", referring.collect());
-    if definition.storage == TableStorage::Row {
-        section("Options", spelled_options(&definition.options));
-    }
+    section(
+        "Options",
+        match definition.storage {
+            TableStorage::Row => spelled_options(&definition.options),
+            TableStorage::Column => block_options(&definition.options),
+        },
+    );
     lines
 }
 
@@ -320,6 +329,13 @@ fn index_lines(definition: &TableDefinition) -> Vec<String> {
         format!("{} {}({columns})", quoted(&index.key.name), kind(index))
     });
     primary.chain(others).collect()
+}
+
+/// The options of a PAX table, as in `WITH (…)`; none of other tables.
+fn block_options(options: &TableOptions) -> Vec<String> {
+    let block_bytes = options.block_bytes.iter();
+    let text = |bytes: &usize| format!("block_bytes = {bytes}");
+    block_bytes.map(text).collect()
 }
 
 /// The options of a row table that differ from what they would be without `WITH`, as in `WITH (…)`.

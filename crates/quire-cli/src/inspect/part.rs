@@ -88,7 +88,7 @@ fn tables(connection: &mut Connection) -> Result<Vec<FilePart>, Error> {
         let (name, storage) = (row.text(0), row.text(1));
         let mut table = FilePart::new(name, storage, row.bytes(2), Some(row.bytes(3)));
         table.parts = match storage {
-            "column" => columns(connection, name)?,
+            "column" | "pax" => columns(connection, name)?,
             _ => trees(connection, name)?,
         };
         tables.push(table);

@@ -28,8 +28,9 @@ pub(super) struct MapImage {
 }
 
 impl MapImage {
-    pub(super) fn open(image: &Arc<[u8]>) -> Result<Self, Corrupt> {
-        let mut cursor = ImageCursor::new(image, 0..image.len())?;
+    /// Opens the map that part of an image holds.
+    pub(super) fn open(image: &Arc<[u8]>, range: Range<usize>) -> Result<Self, Corrupt> {
+        let mut cursor = ImageCursor::new(image, range)?;
         let version = cursor.u8("map version")?;
         if version != MAP_VERSION {
             let what = format!("map version {version}, this program reads {MAP_VERSION}");

@@ -42,6 +42,7 @@ mod combined;
 mod encode_map;
 mod entries;
 mod fill;
+mod image;
 mod map;
 mod map_dictionary;
 mod map_exceptions;
@@ -60,6 +61,7 @@ mod tests;
 mod validity;
 
 pub use encode_map::{EncodeMapError, EncodedMap, encode_map};
+pub use image::SegmentImage;
 pub use quire_codec::choose::{Beneath, ChooseOptions, CodecChoice, SearchEffort, Sketch};
 pub use reader::SegmentReader;
 pub use runs::IntegerRuns;

@@ -62,12 +62,6 @@ macro_rules! decode {
 }
 
 impl PlainSegment {
-    /// Opens the segment that `image` holds, all of it.
-    pub(super) fn open(image: Arc<[u8]>) -> Result<Self, Corrupt> {
-        let range = 0..image.len();
-        Self::open_part(image, range)
-    }
-
     /// Opens the segment that part of an image holds.
     pub(super) fn open_part(image: Arc<[u8]>, range: Range<usize>) -> Result<Self, Corrupt> {
         let mut cursor = ImageCursor::new(&image, range.clone())?;

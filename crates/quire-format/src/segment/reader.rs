@@ -2,6 +2,7 @@
 
 use super::combined::Combined;
 use super::entries::SegmentEntries;
+use super::image::SegmentImage;
 use super::map::Mapped;
 use super::map_image::MapImage;
 use super::map_lead::LeadRuns;
@@ -101,7 +102,15 @@ impl SegmentReader {
     /// # Errors
     /// Bytes that [`super::encode_segment`] did not write, as far as that shows without decoding.
     pub fn open(image: Arc<[u8]>) -> Result<Self, Corrupt> {
-        let plain = PlainSegment::open(image)?;
+        Self::open_part(image.into())
+    }
+
+    /// Opens the segment that part of an image holds. The bytes stay where they are.
+    ///
+    /// # Errors
+    /// As [`SegmentReader::open`]; or the part is not in the image.
+    pub fn open_part(part: SegmentImage) -> Result<Self, Corrupt> {
+        let plain = PlainSegment::open_part(part.image, part.range)?;
         Ok(Self::new(*plain.header(), SegmentSource::Plain(plain)))
     }
 
@@ -140,7 +149,15 @@ impl SegmentReader {
     /// # Errors
     /// Bytes that [`super::encode_map()`] did not write, or not for that reference.
     pub fn open_map(image: &Arc<[u8]>, reference: &SegmentReader) -> Result<Self, Corrupt> {
-        let image = MapImage::open(image)?;
+        Self::open_map_part(Arc::clone(image).into(), reference)
+    }
+
+    /// The same of the map segment that part of an image holds.
+    ///
+    /// # Errors
+    /// As [`SegmentReader::open_map`]; or the part is not in the image.
+    pub fn open_map_part(part: SegmentImage, reference: &SegmentReader) -> Result<Self, Corrupt> {
+        let image = MapImage::open(&part.image, part.range)?;
         let header = image.header();
         let SegmentSource::Plain(plain) = &reference.source else {
             return Err(Corrupt::new(Mapped::WRONG_REFERENCE, 0));

@@ -30,6 +30,20 @@ pub(super) struct Cutter {
     chain: PrecedentChain,
 }
 
+impl RowGroupRows {
+    /// Rows that follow no other row group.
+    pub(super) fn alone(batches: Vec<RecordBatch>) -> Self {
+        let column_count = batches.first().map_or(0, RecordBatch::num_columns);
+        RowGroupRows {
+            row_count: batches.iter().map(RecordBatch::num_rows).sum(),
+            raw_bytes: batches.iter().map(batch_bytes).sum(),
+            batches,
+            relations: OnceLock::new(),
+            precedents: PrecedentChain::default().next(column_count),
+        }
+    }
+}
+
 impl Cutter {
     pub(super) fn new(options: &AppendOptions) -> Self {
         Cutter {
@@ -42,9 +56,13 @@ impl Cutter {
         }
     }
 
-    /// Adds rows; returns the row groups that are full.
-    pub(super) fn push(&mut self, mut batch: RecordBatch) -> Vec<RowGroupRows> {
-        let mut full = Vec::new();
+    /// Whether no rows have been gathered since the last full row group. Only then may `rows_max` change.
+    pub(super) fn is_empty(&self) -> bool {
+        self.row_count == 0
+    }
+
+    /// Takes rows from the front of `batch` until a row group is full, and returns that.
+    pub(super) fn fill(&mut self, batch: &mut RecordBatch) -> Option<RowGroupRows> {
         while batch.num_rows() > 0 {
             let room = batch.num_rows().min(self.rows_max - self.row_count);
             let mut piece = batch.slice(0, room);
@@ -63,12 +81,12 @@ impl Cutter {
                 self.raw_bytes += bytes;
             }
             let cut_short = rows < room;
-            batch = batch.slice(rows, batch.num_rows() - rows);
+            *batch = batch.slice(rows, batch.num_rows() - rows);
             if cut_short || self.row_count == self.rows_max || self.raw_bytes >= self.bytes_max {
-                full.extend(self.finish());
+                return self.finish();
             }
         }
-        full
+        None
     }
 
     /// The rows gathered since the last full row group.

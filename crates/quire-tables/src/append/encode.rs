@@ -25,9 +25,11 @@ pub(super) struct Encoder {
     beneath: Beneath,
 }
 
-/// A column of a row group, written.
+/// A column of a row group, written unless it becomes part of a block.
 pub(super) struct EncodedColumn {
     chunk: ColumnChunk,
+    /// The segment, of a table that is kept in blocks.
+    in_block: Vec<u8>,
     sketch: DistinctSketch,
     /// The segment, if other columns may be maps from this one: they are encoded next.
     pub(super) leading: Option<Arc<[u8]>>,
@@ -60,6 +62,19 @@ impl Encoder {
         &self,
         rows: &RowGroupRows,
     ) -> Result<EncodedRowGroup, TableAppendError> {
+        let columns = self.encode_columns(rows)?;
+        self.write_row_group(rows.row_count, columns)
+    }
+
+    /// Length of the block that the rows would be, in bytes. Writes nothing, for a table that is kept in blocks.
+    pub(super) fn encoded_bytes(&self, rows: &RowGroupRows) -> Result<u64, TableAppendError> {
+        let columns = self.encode_columns(rows)?;
+        let lengths = columns.iter().map(|column| column.chunk.encoded_bytes);
+        Ok(lengths.sum())
+    }
+
+    /// Encodes all columns of a row group, and writes those that have pages of their own.
+    fn encode_columns(&self, rows: &RowGroupRows) -> Result<Vec<EncodedColumn>, TableAppendError> {
         let count = self.definition.columns.len();
         let mut encoded: Vec<Option<EncodedColumn>> = (0..count).map(|_| None).collect();
         let relations = self.relations(rows);
@@ -72,7 +87,11 @@ impl Encoder {
             }
             encoded[column] = Some(leader);
         }
-        self.write_row_group(rows.row_count, encoded.into_iter().flatten().collect())
+        Ok(encoded.into_iter().flatten().collect())
+    }
+
+    fn has_blocks(&self) -> bool {
+        self.definition.options.block_bytes.is_some()
     }
 
     /// How the columns of a row group may follow each other.
@@ -81,7 +100,7 @@ impl Encoder {
         rows.relations.get_or_init(find)
     }
 
-    /// Encodes and writes one column of a row group; `leader` is the segment of the column that it may be a map from.
+    /// Encodes one column of a row group, and writes it if it has pages of its own; `leader` is the segment of the column that it may be a map from.
     pub(super) fn encode_column(
         &self,
         rows: &RowGroupRows,
@@ -105,12 +124,17 @@ impl Encoder {
                 .map_err(|error| encode_error(column, error))?,
         };
         let (choice, segment) = (encoded.choice, encoded.segment);
+        let pages = match self.has_blocks() {
+            true => Vec::new(),
+            false => {
+                let cluster = PageCluster::Column(index);
+                self.pages.write(PageKind::Segment, cluster, &segment)?
+            }
+        };
         let chunk = ColumnChunk {
             physical_type: column.sql_type.physical_type(),
             codec: choice.codec,
-            pages: self
-                .pages
-                .write(PageKind::Segment, PageCluster::Column(index), &segment)?,
+            pages,
             encoded_bytes: segment.len() as u64,
             raw_bytes: choice.raw_bytes as u64,
             estimated_bytes: choice.estimated_bytes as u64,
@@ -120,10 +144,16 @@ impl Encoder {
             zone: statistics.zone,
             group_zones: statistics.group_zones,
         };
+        let leads = relations.mapped_from(index).next().is_some();
         Ok(EncodedColumn {
             chunk,
             sketch: statistics.sketch,
-            leading: relations.mapped_from(index).next().map(|_| segment.into()),
+            leading: leads.then(|| segment.as_slice().into()),
+            in_block: if self.has_blocks() {
+                segment
+            } else {
+                Vec::new()
+            },
         })
     }
 
@@ -154,18 +184,23 @@ impl Encoder {
         })
     }
 
-    /// Writes the metadata of a row group whose columns are written.
+    /// Writes the block of a row group, if its table is kept in blocks, and its metadata.
     pub(super) fn write_row_group(
         &self,
         row_count: usize,
         columns: Vec<EncodedColumn>,
     ) -> Result<EncodedRowGroup, TableAppendError> {
+        let block = match self.has_blocks() {
+            true => self.write_block(&columns)?,
+            false => Vec::new(),
+        };
         let (columns, sketches) = columns
             .into_iter()
             .map(|column| (column.chunk, column.sketch))
             .unzip();
         let row_group = RowGroup {
             row_count: row_count as u64,
+            block,
             columns,
         };
         let (kind, cluster) = (PageKind::RowGroup, PageCluster::RowGroups);
@@ -175,6 +210,15 @@ impl Encoder {
             row_group: Arc::new(row_group),
             sketches,
         })
+    }
+}
+
+impl Encoder {
+    /// Writes the segments of all columns as one block.
+    fn write_block(&self, columns: &[EncodedColumn]) -> Result<Vec<PageId>, TableAppendError> {
+        let segments: Vec<_> = columns.iter().map(|one| one.in_block.as_slice()).collect();
+        let (kind, cluster) = (PageKind::Segment, PageCluster::Blocks);
+        Ok(self.pages.write(kind, cluster, &segments.concat())?)
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use quire_format::row_group::RowGroup;
+
 use super::cutter::RowGroupRows;
 use super::encode::{EncodedColumn, EncodedRowGroup, Encoder};
 use crate::error::TableAppendError;
@@ -115,6 +117,29 @@ impl AppendPipeline {
         drop(state);
         self.shared.changed.notify_all();
         Ok(())
+    }
+
+    /// A row group that was submitted, once it is written.
+    ///
+    /// # Errors
+    /// A worker failed.
+    pub(super) fn wait_for(&self, sequence: usize) -> Result<Arc<RowGroup>, TableAppendError> {
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(error) = state.error.take() {
+                return Err(error);
+            }
+            // Those that are asked for have been written lately.
+            let mut finished = state.finished.iter().rev();
+            if let Some((_, found)) = finished.find(|(number, _)| *number == sequence) {
+                return Ok(Arc::clone(&found.row_group));
+            }
+            state = self
+                .shared
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Waits for all row groups and returns them in the order of their rows.

@@ -16,7 +16,7 @@ use crate::types::SqlType;
 
 pub use default_name::default_name;
 pub(crate) use name_rules::check_name;
-pub use options::{StorageFormat, TableOptions};
+pub use options::{BLOCK_BYTES_DEFAULT, StorageFormat, TableOptions};
 pub use quire_format::catalog::{
     CatalogKeyPart, CheckRecord as CheckDefinition, ColumnSequence,
     ForeignKeyRecord as ForeignKeyDefinition, GeneratedKind, IndexRecord as IndexDefinition,
@@ -93,7 +93,7 @@ pub struct TableDefinition {
     pub checks: Vec<CheckDefinition>,
     /// Foreign keys.
     pub foreign_keys: Vec<ForeignKeyDefinition>,
-    /// How row pages are kept.
+    /// How row pages are kept, and the blocks of a PAX table.
     pub options: TableOptions,
 }
 
@@ -144,6 +144,7 @@ impl TableDefinition {
     /// Whether rows that were made for a column table that is defined as `planned` can be appended to this one as they are.
     pub fn takes_rows_of(&self, planned: &Self) -> bool {
         self.storage == planned.storage
+            && self.options.block_bytes == planned.options.block_bytes
             && self.columns == planned.columns
             && self.checks == planned.checks
     }
@@ -160,6 +161,14 @@ impl TableDefinition {
             name: format!("{}_pkey", self.name),
             columns: columns.iter().map(part).collect(),
         });
+        self
+    }
+
+    /// The table as a PAX table with blocks of about so many bytes.
+    #[must_use]
+    pub fn in_blocks_of(mut self, block_bytes: usize) -> Self {
+        self.storage = TableStorage::Column;
+        self.options.block_bytes = Some(block_bytes);
         self
     }
 

@@ -1,4 +1,4 @@
-//! How the pages of a row table are kept.
+//! How the pages of a row table are kept, and the blocks of a PAX table.
 
 use std::fmt;
 
@@ -16,10 +16,12 @@ const TUPLE_COMPRESSION: u8 = 5;
 const PAGE_TARGET_BYTES: u8 = 6;
 const PAGE_PADDING: u8 = 7;
 const ADVANCE_SPLIT: u8 = 8;
+/// Stored of PAX tables.
+const BLOCK_BYTES: u8 = 9;
 /// Stored in place of a transform's number.
 const CHOSEN: i64 = 255;
 
-/// Options of a row table (`WITH (…)`). A column table has them too, unused.
+/// Options of a table (`WITH (…)`). A column table has those of rows too, unused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableOptions {
     /// Length of a page in memory, in bytes.
@@ -34,7 +36,16 @@ pub struct TableOptions {
     pub compresses_tuples: bool,
     /// Fixed sizes of the images of leaves; `None`: any size.
     pub page_target: Option<PageTarget>,
+    /// Of a PAX table: length that a block, the segments of all columns of a row group, is to have, in bytes. `None`: a column table
+    /// keeps each segment in pages of its own (DSM).
+    pub block_bytes: Option<usize>,
 }
+
+/// Length of a block of a PAX table that says nothing about it, in bytes.
+pub const BLOCK_BYTES_DEFAULT: usize = 1 << 20;
+
+/// Lengths that blocks can be given, in bytes.
+const BLOCK_BYTES_ALLOWED: std::ops::RangeInclusive<usize> = 16 << 10..=16 << 20;
 
 /// The sizes that stored leaves can be given, in bytes (paper 4, §III).
 const PAGE_TARGET_BYTES_ALLOWED: [usize; 4] = [1 << 10, 2 << 10, 4 << 10, 8 << 10];
@@ -57,6 +68,7 @@ impl Default for TableOptions {
             storage_format: StorageFormat::Auto,
             compresses_tuples: true,
             page_target: None,
+            block_bytes: None,
         }
     }
 }
@@ -92,6 +104,15 @@ impl TableOptions {
             return Some(format!(
                 "a page of {} bytes; use 4096, 8192, 16384, 32768 or 65536",
                 self.page_bytes
+            ));
+        }
+        if let Some(bytes) = self.block_bytes
+            && !BLOCK_BYTES_ALLOWED.contains(&bytes)
+        {
+            return Some(format!(
+                "a block of {bytes} bytes; use {} to {}",
+                BLOCK_BYTES_ALLOWED.start(),
+                BLOCK_BYTES_ALLOWED.end()
             ));
         }
         let target = self.page_target;
@@ -153,6 +174,7 @@ impl TableOptions {
                 (ADVANCE_SPLIT, i64::from(target.splits_in_advance)),
             ]);
         }
+        options.extend(self.block_bytes.map(|bytes| (BLOCK_BYTES, bytes as i64)));
         options
     }
 
@@ -190,6 +212,10 @@ impl TableOptions {
                     .is_some_and(|target| set(&mut target.has_adaptive_padding, flag(value))),
                 ADVANCE_SPLIT => (options.page_target.as_mut())
                     .is_some_and(|target| set(&mut target.splits_in_advance, flag(value))),
+                BLOCK_BYTES => {
+                    let bytes = usize::try_from(value).ok();
+                    set(&mut options.block_bytes, bytes.map(Some))
+                }
                 _ => false,
             };
             if !is_known {
@@ -233,6 +259,7 @@ mod tests {
                     splits_in_advance: false,
                     ..PageTarget::new(2048)
                 }),
+                block_bytes: Some(65_536),
             };
             assert_eq!(options.error(), None);
             let record = options.to_record();
@@ -255,7 +282,8 @@ mod tests {
             (0, 0),
             (6, -1),
             (7, 1),
-            (9, 1),
+            (9, -1),
+            (10, 1),
             (2, 99),
             (4, 8),
             (5, 2),
@@ -272,6 +300,14 @@ mod tests {
             ..TableOptions::default()
         };
         assert!(odd.error().unwrap().contains("5000"));
+        for bytes in [0, 16_383, (16 << 20) + 1] {
+            let options = TableOptions {
+                block_bytes: Some(bytes),
+                ..TableOptions::default()
+            };
+            let error = options.error().unwrap();
+            assert!(error.contains(&bytes.to_string()), "{error}");
+        }
         for (page_bytes, page_codec, slot_bytes, what) in [
             (16_384, BlockCodecId::Lz4, 3_000, "3000"),
             (16_384, BlockCodecId::Lz4, 16_384, "16384"),

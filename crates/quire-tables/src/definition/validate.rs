@@ -101,6 +101,10 @@ impl TableDefinition {
         if let Some(what) = self.options.error() {
             return Err(DefinitionError::Option { what });
         }
+        if self.storage == TableStorage::Row && self.options.block_bytes.is_some() {
+            let what = "block_bytes".to_owned();
+            return Err(DefinitionError::NeedsColumnTable { what });
+        }
         if self.storage == TableStorage::Column {
             self.check_column_table_has_no_constraints()?;
         }

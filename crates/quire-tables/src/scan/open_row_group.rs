@@ -10,9 +10,10 @@ use quire_codec::{CodecId, Corrupt};
 use quire_format::relation::ColumnRelation;
 use quire_format::row_group::{ColumnChunk, GROUP_ROWS, RowGroup};
 use quire_format::row_position::RowPosition;
-use quire_format::segment::SegmentReader;
+use quire_format::segment::{SegmentImage, SegmentReader};
 
 use super::column::ColumnReader;
+use super::column_image::OpenBlock;
 use super::dictionary::CodeMask;
 use super::selection::Selection;
 use super::{Decompression, SharedTableScan};
@@ -28,6 +29,7 @@ pub(super) struct OpenRowGroup {
     pub(super) columns: Vec<Option<Box<ColumnReader>>>,
     /// The stored form of columns that others follow, unless they are read in that form themselves.
     references: Vec<Option<SegmentReader>>,
+    block: OpenBlock,
     /// One per predicate, for those that are evaluated on a dictionary.
     masks: Vec<Option<CodeMask>>,
     /// One per predicate: whether its tests drop few rows of this row group.
@@ -46,6 +48,7 @@ impl OpenRowGroup {
             deleted,
             columns: row_group.columns.iter().map(|_| None).collect(),
             references: row_group.columns.iter().map(|_| None).collect(),
+            block: OpenBlock::default(),
             masks: scan.options.predicates.iter().map(|_| None).collect(),
             has_idle_tests: vec![false; scan.options.predicates.len()],
             row_group,
@@ -245,7 +248,7 @@ impl OpenRowGroup {
             Some(relation) => self.open_related(scan, column, relation)?,
             None => match self.references[column].take() {
                 Some(known) => known,
-                None => self.open_segment(scan, column, SegmentReader::open)?,
+                None => self.open_segment(scan, column, SegmentReader::open_part)?,
             },
         };
         let sql_type = scan.table.definition().columns[column].sql_type;
@@ -275,11 +278,11 @@ impl OpenRowGroup {
         let second = second.map(|second| self.reference(second).ok_or_else(missing));
         let related = match relation.combination() {
             Some(combination) => {
-                let residuals = self.open_segment(scan, column, SegmentReader::open)?;
+                let residuals = self.open_segment(scan, column, SegmentReader::open_part)?;
                 first.and_then(|first| residuals.combined(combination, first, second.transpose()?))
             }
             None => {
-                let open = |image| SegmentReader::open_map(&image, first?);
+                let open = |image| SegmentReader::open_map_part(image, first?);
                 return self.open_segment(scan, column, open);
             }
         };
@@ -289,7 +292,7 @@ impl OpenRowGroup {
     /// Opens a column that others follow, unless it is open.
     fn open_reference(&mut self, scan: &SharedTableScan, column: usize) -> Result<(), ScanError> {
         if self.reference(column).is_none() {
-            let opened = self.open_segment(scan, column, SegmentReader::open)?;
+            let opened = self.open_segment(scan, column, SegmentReader::open_part)?;
             self.references[column] = Some(opened);
         }
         Ok(())
@@ -319,29 +322,25 @@ impl OpenRowGroup {
         &self,
         scan: &SharedTableScan,
         column: usize,
-        open: impl FnOnce(Arc<[u8]>) -> Result<SegmentReader, Corrupt>,
+        open: impl FnOnce(SegmentImage) -> Result<SegmentReader, Corrupt>,
     ) -> Result<SegmentReader, ScanError> {
         let chunk = &self.row_group.columns[column];
         scan.pages.note_open(self.index, column);
-        let image = scan.pages.read(&chunk.pages)?;
+        let (image, bytes_read) =
+            (self.block).column_image(&scan.pages, &self.row_group, column)?;
         scan.counters
             .bytes_read
-            .fetch_add(image.len() as u64, Ordering::Relaxed);
-        scan.note_read(0, image.len() as u64);
-        let segment = if image.len() as u64 == chunk.encoded_bytes {
-            open(image)
-        } else {
-            let (found, expected) = (image.len(), chunk.encoded_bytes);
-            let what = format!("segment of {found} bytes, expected {expected}");
-            Err(Corrupt::new(what, 0))
-        };
-        let segment = segment.and_then(|segment| match segment.codec() {
-            found if found == chunk.codec => Ok(segment),
-            found => {
-                let what = format!("segment is encoded with {found}, expected {}", chunk.codec);
-                Err(Corrupt::new(what, 0))
-            }
-        });
+            .fetch_add(bytes_read, Ordering::Relaxed);
+        scan.note_read(0, bytes_read);
+        let segment = image
+            .and_then(open)
+            .and_then(|segment| match segment.codec() {
+                found if found == chunk.codec => Ok(segment),
+                found => {
+                    let what = format!("segment is encoded with {found}, expected {}", chunk.codec);
+                    Err(Corrupt::new(what, 0))
+                }
+            });
         segment.map_err(|source| corrupt(scan, self.index, column, source))
     }
 

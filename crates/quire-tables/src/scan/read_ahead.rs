@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quire_format::row_group::{ColumnChunk, RowGroup};
+use quire_format::row_group::RowGroup;
 use quire_store::{PageId, ReadAhead, ReadAheadSource};
 
 use super::SharedTableScan;
@@ -331,8 +331,8 @@ impl ScanPagesState {
         ahead.release(scan.table.metadata_pages(index));
         self.pass_upcoming();
         Some(match scan.may_skip(&row_group) {
-            true => RequestedRowGroup::of(index, []),
-            false => RequestedRowGroup::of(index, self.wanted_columns(&row_group)),
+            true => RequestedRowGroup::of(index, &row_group, []),
+            false => RequestedRowGroup::of(index, &row_group, self.wanted_columns()),
         })
     }
 
@@ -379,24 +379,28 @@ impl ScanPagesState {
     }
 
     /// The columns that at least half of the row groups so far have opened.
-    fn wanted_columns<'r>(&self, row_group: &'r RowGroup) -> impl Iterator<Item = &'r ColumnChunk> {
-        let is_wanted = |count: &u32| *count > 0 && 2 * count >= self.opened_row_groups;
-        let columns = self.opened_columns.iter().zip(&row_group.columns);
-        columns.filter_map(move |(count, column)| is_wanted(count).then_some(column))
+    fn wanted_columns(&self) -> impl Iterator<Item = usize> {
+        let is_wanted = |count: u32| count > 0 && 2 * count >= self.opened_row_groups;
+        let columns = self.opened_columns.iter().enumerate();
+        columns.filter_map(move |(column, count)| is_wanted(*count).then_some(column))
     }
 }
 
 impl RequestedRowGroup {
-    /// All pages of some columns.
-    fn of<'r>(index: usize, columns: impl IntoIterator<Item = &'r ColumnChunk>) -> Self {
+    /// All pages of some columns. Those of a row group with a block are the same.
+    fn of(index: usize, row_group: &RowGroup, columns: impl IntoIterator<Item = usize>) -> Self {
         let mut request = RequestedRowGroup {
             index,
             pages: Vec::new(),
             bytes: 0,
         };
         for column in columns {
-            request.pages.extend(&column.pages);
-            request.bytes = request.bytes.saturating_add(column.encoded_bytes);
+            request.pages.extend(row_group.column_pages(column));
+            let bytes = row_group.column_image_bytes(column);
+            request.bytes = request.bytes.saturating_add(bytes);
+            if row_group.has_block() {
+                break;
+            }
         }
         request
     }

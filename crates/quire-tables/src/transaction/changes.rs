@@ -104,9 +104,7 @@ impl WriteTransaction {
         row_groups: &BTreeSet<usize>,
     ) -> Result<(), TransactionError> {
         for &index in row_groups {
-            for column in &table.row_group(index)?.columns {
-                self.pages.free(&column.pages)?;
-            }
+            self.pages.free_segments(&*table.row_group(index)?)?;
             if let Some(entry) = table.state().row_groups.get(index) {
                 self.pages.free(&entry.pointer.pages)?;
             }

@@ -223,10 +223,7 @@ impl WriteTransaction {
                 let loaded =
                     row_group.row_group(&entry.definition, index, |pages| self.source.read(pages));
                 if let Some(loaded) = unless_damaged(loaded)? {
-                    loaded
-                        .columns
-                        .iter()
-                        .try_for_each(|column| self.pages.free(&column.pages))?;
+                    self.pages.free_segments(&loaded)?;
                 }
                 self.pages.free(&row_group.pointer.pages)?;
             }

@@ -43,10 +43,15 @@ pub fn definition() -> TableDefinition {
 
 /// A table without rows.
 pub fn engine_on(disk: &Arc<impl Disk + 'static>) -> Engine {
+    engine_of(disk, definition())
+}
+
+/// A table of another definition, without rows.
+pub fn engine_of(disk: &Arc<impl Disk + 'static>, definition: TableDefinition) -> Engine {
     let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
     let engine = Engine::open(volume).unwrap();
     let mut transaction = engine.begin().unwrap();
-    transaction.create_table(definition()).unwrap();
+    transaction.create_table(definition).unwrap();
     transaction.commit().unwrap();
     engine
 }

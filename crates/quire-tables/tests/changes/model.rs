@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use quire_kv::mvcc::TransactionOptions;
 use quire_store::{MemDisk, Volume, VolumeOptions};
-use quire_tables::{Engine, MergeOptions, Snapshot};
+use quire_tables::{Engine, MergeOptions, Snapshot, TableDefinition};
 
 use crate::fixture::{
-    Random, Row, TABLE, append, change, changeable, engine_on, insert, keyed_rows, reopened,
-    rows_of, table, transaction,
+    Random, Row, TABLE, append, change, changeable, definition, engine_of, insert, keyed_rows,
+    reopened, rows_of, table, transaction,
 };
 
 struct World {
@@ -23,11 +23,11 @@ struct World {
 }
 
 impl World {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, definition: TableDefinition) -> Self {
         let disk = Arc::new(MemDisk::new());
         World {
             random: Random::new(seed),
-            engine: engine_on(&disk),
+            engine: engine_of(&disk, definition),
             disk,
             rows: Vec::new(),
             next: 0,
@@ -192,11 +192,23 @@ fn sorted(rows: &[Row]) -> Vec<Row> {
 
 #[test]
 fn changes_are_those_of_the_model() {
+    run(|_| definition());
+}
+
+#[test]
+fn changes_of_pax_tables_are_those_of_the_model() {
+    run(|seed| {
+        let block_bytes = [16 << 10, 50_000, 1 << 20][seed as usize % 3];
+        definition().in_blocks_of(block_bytes)
+    });
+}
+
+fn run(definition: impl Fn(u64) -> TableDefinition) {
     let seeds = std::env::var("QUIRE_CHANGE_SEEDS").ok();
     let seeds: u64 = seeds.and_then(|text| text.parse().ok()).unwrap_or(6);
     for seed in 1..=seeds {
         println!("seed {seed}");
-        let mut world = World::new(seed);
+        let mut world = World::new(seed, definition(seed));
         for _ in 0..30 {
             world.step();
         }

@@ -89,7 +89,9 @@ impl TableModel {
                 ..ColumnDefinition::new(format!("c{index}"), sql_type)
             }
         });
-        let definition = TableDefinition::new(name, columns.collect());
+        let mut definition = TableDefinition::new(name, columns.collect());
+        definition.options.block_bytes =
+            random.choose(&[None, None, Some(16 << 10), Some(40_000), Some(1 << 20)]);
         let schema = definition.arrow_schema();
         let rows = RecordBatch::new_empty(schema.clone());
         TableModel {

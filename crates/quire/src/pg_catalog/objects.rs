@@ -32,6 +32,7 @@ const NAMED: u32 = 0x7000_0000;
 /// The access methods of tables: our kinds of storage.
 pub(super) const ROW_METHOD: u32 = 12_101;
 pub(super) const COLUMN_METHOD: u32 = 12_102;
+pub(super) const PAX_METHOD: u32 = 12_103;
 pub(super) const TREE_METHOD: u32 = 403;
 
 /// A column of a relation.
@@ -205,6 +206,7 @@ impl Objects {
             kind: "r",
             method: match definition.storage {
                 TableStorage::Row => ROW_METHOD,
+                TableStorage::Column if definition.options.block_bytes.is_some() => PAX_METHOD,
                 TableStorage::Column => COLUMN_METHOD,
             },
             columns: columns.collect(),

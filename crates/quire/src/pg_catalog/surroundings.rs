@@ -2,7 +2,7 @@
 
 use datafusion::common::{Result, ScalarValue};
 
-use super::objects::{COLUMN_METHOD, PUBLIC, ROW_METHOD, TREE_METHOD};
+use super::objects::{COLUMN_METHOD, PAX_METHOD, PUBLIC, ROW_METHOD, TREE_METHOD};
 use super::role_entry::OWNER;
 use super::rows::{CatalogRows, flag, number, text};
 use super::specification::{INFORMATION_SCHEMA, PG_CATALOG};
@@ -41,6 +41,7 @@ pub(super) fn fill(catalog: &PgCatalog, rows: &mut CatalogRows, table: &str) -> 
             for (oid, name, kind) in [
                 (ROW_METHOD, "row", "t"),
                 (COLUMN_METHOD, "column", "t"),
+                (PAX_METHOD, "pax", "t"),
                 (TREE_METHOD, "btree", "i"),
             ] {
                 let kind = ("amtype", text(kind));

@@ -118,9 +118,9 @@ impl ConnectionSettings {
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let name = name.to_lowercase();
         kept::check_changeable(&name)?;
-        if name == ACCESS_METHOD && !["auto", "column", "row"].contains(&value) {
+        if name == ACCESS_METHOD && !["auto", "column", "pax", "row"].contains(&value) {
             let text = format!("invalid value for parameter \"{name}\": \"{value}\"");
-            return Err(Error::new("22023", text).with_hint("Say auto, column or row."));
+            return Err(Error::new("22023", text).with_hint("Say auto, column, pax or row."));
         }
         if let Some(kept) = self.kept.get_mut(name.as_str()) {
             *kept = match kept::is_switch(&name) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quire_error::Error;
 
-/// How tables are kept that do not say it and need no rows: `row`, `column`, or `auto`, which is columns.
+/// How tables are kept that do not say it and need no rows: `row`, `column`, `pax`, or `auto`, which is columns.
 pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
 
 /// The version of PostgreSQL whose catalog, protocol and formats these are; what clients are told.

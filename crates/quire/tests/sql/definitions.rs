@@ -99,6 +99,81 @@ fn a_table_is_described_with_all_that_belongs_to_it() {
     );
 }
 
+const PAX: &str = "CREATE TABLE reading (
+    id BIGINT,
+    note TEXT COMPRESSION fsst
+) USING pax WITH (block_bytes = 32768);";
+
+#[test]
+fn pax_tables_are_shown_as_such() {
+    let mut connection = database().connect();
+    rows(&mut connection, PAX);
+    rows(&mut connection, "CREATE TABLE plain (id BIGINT)");
+    rows(&mut connection, "CREATE TABLE whole (id BIGINT) USING pax");
+    let shown = connection.create_statement("reading").unwrap();
+    assert_eq!(shown.as_deref(), Some(PAX));
+    let details = connection.table_details("reading").unwrap();
+    assert_eq!(details, ["Options:", "    block_bytes = 32768"]);
+    let whole = connection.create_statement("whole").unwrap().unwrap();
+    assert!(
+        whole.ends_with("USING pax WITH (block_bytes = 1048576);"),
+        "{whole}"
+    );
+    let methods = "SELECT c.relname, am.amname, am.amtype FROM pg_catalog.pg_class c JOIN pg_catalog.pg_am am ON am.oid = c.relam \
+         WHERE c.relname IN ('plain', 'reading') ORDER BY 1";
+    assert_eq!(
+        rows(&mut connection, methods),
+        [["plain", "column", "t"], ["reading", "pax", "t"]]
+    );
+    let storage = "SELECT table_name, storage FROM quire_tables() ORDER BY 1";
+    assert_eq!(
+        rows(&mut connection, storage),
+        [["plain", "column"], ["reading", "pax"], ["whole", "pax"]]
+    );
+}
+
+/// `quire_storage` has the segments of a PAX table as it has those of a column table; blocks are of the length that is asked for.
+#[test]
+fn blocks_of_pax_tables_have_the_length_that_is_asked_for() {
+    let mut connection = database().connect();
+    rows(&mut connection, PAX);
+    let fill = "INSERT INTO reading SELECT i * 7919 % 1000003, 'note ' || i * i FROM generate_series(1, 40000) AS g(i)";
+    rows(&mut connection, fill);
+    let blocks = "SELECT count(*), max(bytes) FROM (SELECT row_group, sum(encoded_bytes) AS bytes FROM quire_storage('reading') \
+         GROUP BY row_group) AS blocks";
+    let lengths = |connection: &mut quire::Connection| {
+        let found = rows(connection, blocks);
+        let number = |at: usize| found[0][at].parse::<u64>().unwrap();
+        (number(0), number(1))
+    };
+    let (count, longest) = lengths(&mut connection);
+    assert!(
+        count > 3 && longest < 40_000,
+        "{count} blocks of up to {longest} bytes"
+    );
+    let before = rows(
+        &mut connection,
+        "SELECT count(*), sum(id), min(note) FROM reading",
+    );
+    rows(
+        &mut connection,
+        "ALTER TABLE reading SET (block_bytes = 131072)",
+    );
+    let (fewer, longest) = lengths(&mut connection);
+    assert!(
+        fewer < count && longest > 40_000,
+        "{fewer} blocks of up to {longest} bytes"
+    );
+    let after = rows(
+        &mut connection,
+        "SELECT count(*), sum(id), min(note) FROM reading",
+    );
+    assert_eq!(after, before);
+    let codec =
+        "SELECT DISTINCT codec, decision FROM quire_storage('reading') WHERE column_name = 'note'";
+    assert_eq!(rows(&mut connection, codec), [["fsst", "asked"]]);
+}
+
 /// Another key, other types, other pages: the rows are written again, and nothing else changes.
 #[test]
 fn row_tables_can_be_rewritten() {

@@ -98,8 +98,7 @@ fn assemble(
     draft.set_codecs(&clauses.compression)?;
     draft.add_constraints(&create.constraints)?;
     let options = table_options::with_options(&create.table_options)?;
-    let by_default = table_options::storage_by_default(&draft.definition, options, method);
-    draft.definition.storage = table_options::storage_of(clauses)?.unwrap_or(by_default);
+    table_options::set_storage(&mut draft.definition, clauses, options, method)?;
     table_options::apply(&mut draft.definition, options)
 }
 

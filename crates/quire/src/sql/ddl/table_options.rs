@@ -3,56 +3,57 @@
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, SqlOption};
 use quire_codec::block::BlockCodecId;
 use quire_error::Error;
-use quire_tables::{PageTarget, StorageFormat, TableDefinition, TableOptions, TableStorage};
+use quire_tables::{
+    BLOCK_BYTES_DEFAULT, PageTarget, StorageFormat, TableDefinition, TableOptions, TableStorage,
+};
 
 use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 
-/// The storage that `USING` names; `None` without that clause, when [`storage_by_default`] decides.
+/// Gives a definition the storage that `USING` names. Without that clause constraints and indexes need a row table, and so does a fill
+/// factor; any other table takes less space as a column table, unless `method`, the setting `default_table_access_method`, says otherwise.
 ///
 /// # Errors
-/// 42704 for an unknown access method, 0A000 for `pax`.
-pub(super) fn storage_of(clauses: &TableClauses) -> Result<Option<TableStorage>, Error> {
-    let Some((name, position)) = &clauses.using else {
-        return Ok(None);
-    };
-    match name.as_str() {
-        "column" => Ok(Some(TableStorage::Column)),
-        "row" => Ok(Some(TableStorage::Row)),
-        "pax" => Err(not_supported("USING pax")
-            .with_hint("Say USING row or USING column.")
-            .at(*position)),
-        _ => {
-            let text = format!("access method \"{name}\" does not exist");
-            Err(Error::new("42704", text)
-                .with_hint("Say USING row or USING column.")
-                .at(*position))
-        }
-    }
-}
-
-/// The storage of a table without `USING`. Constraints and indexes need a row table, and so does a fill factor; any other table takes
-/// less space as a column table, unless `method`, the setting `default_table_access_method`, is `row`.
-pub(super) fn storage_by_default(
-    definition: &TableDefinition,
+/// 42704 for an unknown access method.
+pub(super) fn set_storage(
+    definition: &mut TableDefinition,
+    clauses: &TableClauses,
     options: &[SqlOption],
     method: &str,
-) -> TableStorage {
+) -> Result<(), Error> {
+    let name = match &clauses.using {
+        Some((name, _)) => name.as_str(),
+        None if needs_rows(definition, options) => "row",
+        None => method,
+    };
+    definition.storage = match name {
+        "row" => TableStorage::Row,
+        "column" | "pax" => TableStorage::Column,
+        _ => match &clauses.using {
+            Some((name, position)) => {
+                let text = format!("access method \"{name}\" does not exist");
+                return Err(Error::new("42704", text)
+                    .with_hint("Say USING row, USING column or USING pax.")
+                    .at(*position));
+            }
+            // `auto`.
+            None => TableStorage::Column,
+        },
+    };
+    definition.options.block_bytes = (name == "pax").then_some(BLOCK_BYTES_DEFAULT);
+    Ok(())
+}
+
+/// Whether a table cannot do without rows that have a place of their own.
+fn needs_rows(definition: &TableDefinition, options: &[SqlOption]) -> bool {
     let is_fillfactor = |option: &SqlOption| match option {
         SqlOption::KeyValue { key, .. } => folded(key) == FILLFACTOR,
         _ => false,
     };
     let has_index = definition.index_names().next().is_some();
     // A fill factor reserves space in pages for updates of rows: whoever sets one expects to update the table.
-    let needs_rows = has_index
-        || definition.constraint_names().next().is_some()
-        || options.iter().any(is_fillfactor);
-    if needs_rows || method == "row" {
-        TableStorage::Row
-    } else {
-        TableStorage::Column
-    }
+    has_index || definition.constraint_names().next().is_some() || options.iter().any(is_fillfactor)
 }
 
 /// PostgreSQL's option for the percentage to which pages are filled.
@@ -78,14 +79,36 @@ pub(super) fn apply(definition: &mut TableDefinition, spelled: &[SqlOption]) -> 
         let value = value.trim_matches('\'').to_lowercase();
         if definition.storage == TableStorage::Row {
             set(&mut definition.options, &key, &value)?;
+        } else if definition.options.block_bytes.is_some() {
+            set_of_blocks(&mut definition.options, &key, &value)?;
         } else if key != "compression" || value != "auto" {
             return Err(not_supported(format!("option {key} = {value} of a column table")).with_hint(
                 "Pages of column tables need no options. To choose a codec, write COMPRESSION codec after a column's type; \
-                 or say USING row.",
+                 or say USING row or USING pax.",
             ));
         }
     }
     Ok(())
+}
+
+/// Sets an option of a PAX table. The range is checked later, when the whole definition is validated.
+fn set_of_blocks(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> {
+    let is_set = match key {
+        "block_bytes" => assign(&mut options.block_bytes, value.parse().ok().map(Some)),
+        // Segments are compressed in any case.
+        "compression" => value == "auto",
+        _ => {
+            let text = format!("unrecognized parameter \"{key}\"");
+            return Err(Error::new("22023", text).with_hint(
+                "The option of a PAX table is block_bytes. To choose a codec, write COMPRESSION codec after a column's type.",
+            ));
+        }
+    };
+    if is_set {
+        Ok(())
+    } else {
+        Err(invalid_value(key, value))
+    }
 }
 
 fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> {
