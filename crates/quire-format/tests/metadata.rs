@@ -198,6 +198,10 @@ fn row_group() -> RowGroup {
         zone,
         group_zones,
     };
+    let nulls = ZoneBounds {
+        null_count: 8192,
+        ..ZoneBounds::default()
+    };
     RowGroup {
         row_count: 10_000,
         block: Vec::new(),
@@ -206,13 +210,7 @@ fn row_group() -> RowGroup {
                 PhysicalType::Int64,
                 CodecId::Pfor,
                 zone(-5, i64::MAX, 8193),
-                vec![
-                    ZoneBounds {
-                        null_count: 8192,
-                        ..ZoneBounds::default()
-                    },
-                    zone(-5, i64::MAX, 1),
-                ],
+                vec![nulls, zone(-5, i64::MAX, 1)],
             ),
             ColumnChunk {
                 runner_up: None,

@@ -30,9 +30,10 @@ use quire_format::row_group::RowGroup;
 use quire_format::table_root::{ROW_GROUP_NUMBERS, RowGroupPointer, TableRoot};
 use quire_format::zone::ZoneBounds;
 
-use crate::catalog::{RowGroupEntry, TableEntry, TableState};
+use crate::catalog::{TableEntry, TableState};
 use crate::error::TableAppendError;
 use crate::pages::{PageSource, TransactionPages};
+use crate::row_group_entry::RowGroupEntry;
 use crate::scan::{ScanOptions, SharedTableScan};
 use crate::table::ColumnTable;
 use crate::types::SqlType;

@@ -15,6 +15,7 @@ mod pages;
 mod predicate;
 mod published;
 mod rebase;
+mod row_group_entry;
 mod row_half;
 pub mod row_table;
 mod rows;

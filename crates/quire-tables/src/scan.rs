@@ -37,7 +37,6 @@ use crate::rows::row_key_field;
 use crate::scan_statistics::{ScanCounters, ScanStatistics};
 use crate::table::ColumnTable;
 use cursor::ScanCursor;
-use quire_format::row_group::RowGroup;
 use quire_kv::progress::StatementWork;
 use read_ahead::ScanPages;
 pub use reader::ScanReader;
@@ -142,12 +141,7 @@ impl SharedTableScan {
             }
         }
         let row_groups: VecDeque<usize> = row_groups.into_iter().collect();
-        let pages = ScanPages::new(
-            table.source(),
-            row_groups.iter().copied(),
-            table.definition().columns.len(),
-            options.read_ahead_bytes,
-        );
+        let pages = ScanPages::new(&table, row_groups.iter().copied(), options.read_ahead_bytes);
         let cursor = ScanCursor::new(row_groups, delta, readers);
         Ok(Arc::new(SharedTableScan {
             schema,
@@ -205,11 +199,6 @@ impl SharedTableScan {
 
     fn limit_reached(&self) -> bool {
         self.rows_left.load(Ordering::Relaxed) == 0
-    }
-
-    /// Whether the predicates rule out all vector groups of a row group by their zones.
-    fn may_skip(&self, row_group: &Arc<RowGroup>) -> bool {
-        cursor::possible_groups(self, row_group).all(|is_possible| !is_possible)
     }
 }
 

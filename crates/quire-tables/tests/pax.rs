@@ -150,7 +150,10 @@ fn blocks_are_about_as_long_as_they_are_to_be() {
             );
             // A vector may be longer than a block.
             let rows = row_group.row_count;
-            assert!(rows < 1024 || rows % 1024 == 0, "{rows} rows: whole vectors");
+            assert!(
+                rows < 1024 || rows % 1024 == 0,
+                "{rows} rows: whole vectors"
+            );
         }
         assert!(last.encoded_bytes() <= block_bytes as u64 * 11 / 10);
         assert_eq!(Engine::check(engine.volume()), Vec::new());

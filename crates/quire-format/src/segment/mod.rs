@@ -51,6 +51,7 @@ mod map_keys;
 mod map_lead;
 mod map_numbers;
 mod map_values;
+mod materialize;
 mod materialized;
 mod plain;
 mod reader;

@@ -166,20 +166,14 @@ impl SegmentReader {
         Ok(Self::new(header, SegmentSource::Mapped(Box::new(mapped))))
     }
 
-    /// The same values, all of them decoded into memory. Its methods copy them from there; it has no dictionary and no runs, and no column can
-    /// follow it. Its codec is [`CodecId::Plain`]. It takes the width of the type for each row, one byte for a boolean, and for a string four
-    /// bytes and up to twice its length.
-    ///
-    /// # Errors
-    /// Corrupt bytes, in any vector; strings that pass 4 GiB.
-    pub fn materialized(&mut self) -> Result<Self, Corrupt> {
-        let all = MaterializedSegment::new(self)?;
+    /// The same column, of these values.
+    pub(super) fn with_values(&self, all: MaterializedSegment) -> Self {
         let header = SegmentHeader {
             codec: CodecId::Plain,
             ..self.header
         };
         let source = SegmentSource::Materialized(Box::new(all));
-        Ok(Self::new(header, source))
+        Self::new(header, source)
     }
 
     /// Bytes of the decoded values, if the segment is one of [`SegmentReader::materialized`].

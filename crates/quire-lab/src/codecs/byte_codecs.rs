@@ -1,6 +1,6 @@
 //! General codecs of figure 6.2, which compress bytes by the block.
 
-use super::generic::{CodecSpeed, speed};
+use super::codec_speed::{CodecSpeed, speed};
 use super::lzrw1;
 use crate::{Lab, LabError};
 use bzip2::{Action, Compress, Compression, Decompress, Status};

@@ -1,6 +1,7 @@
 //! Figure 6.7: decompression into cache, and into memory.
 
-use super::{CODE_BITS, columns, each_vector, patched};
+use super::columns;
+use super::vectors::{CODE_BITS, each_vector, patched};
 use crate::stored::{StoredColumn, Vector};
 use crate::super_scalar::{Reference, Segment, encode};
 use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};

@@ -1,7 +1,7 @@
 //! Figure 6.2: columns in the paper's schemes and in Quire's codecs.
 
-use super::generic::{CodecSpeed, PAPER_SCHEMES, QUIRE_CHOICE, speed};
-use super::{VectorComparison, each_vector, patched};
+use super::codec_speed::{CodecSpeed, PAPER_SCHEMES, QUIRE_CHOICE, speed};
+use super::vectors::{VectorComparison, each_vector, patched};
 use crate::stored::{StoredColumn, Vector};
 use crate::super_scalar::{
     Chosen, DictionaryEncoder, Reference, Segment, SegmentError, SuperScalarDictionary,

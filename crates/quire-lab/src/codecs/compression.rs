@@ -1,9 +1,10 @@
 //! Figure 6.5: compression and the exception rate.
 
+use super::columns;
 use super::counted::{self, CountedPoint, CountedStems};
 use super::decompression::signed;
 use super::instruction_sets::{self, BySetFigure};
-use super::{CODE_BITS, RATES_PERCENT, columns, dictionary, patched};
+use super::vectors::{CODE_BITS, RATES_PERCENT, dictionary, patched};
 use crate::super_scalar::{Compression, Reference, SegmentSettings, encode};
 use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions};
 use quire_codec::{CodecId, VECTOR_VALUES, fixed};
@@ -115,7 +116,7 @@ fn bandwidth_figure(
         chart: Chart::Lines,
         x: Axis::linear("exception rate", "%"),
         y: Axis::linear("compression bandwidth", "GB/s"),
-        positions: Positions::Numbers(super::percents()),
+        positions: Positions::Numbers(super::vectors::percents()),
         series: Vec::new(),
         notes,
     }

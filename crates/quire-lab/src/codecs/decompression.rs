@@ -1,9 +1,10 @@
 //! Figure 6.4: decompression and the exception rate.
 
+use super::columns;
 use super::counted::{self, CountedPoint, CountedStems};
 use super::instruction_sets::{self, BySetFigure};
-use super::{
-    CODE_BITS, RATES_PERCENT, VectorComparison, columns, dictionary, each_vector, patched,
+use super::vectors::{
+    CODE_BITS, RATES_PERCENT, VectorComparison, dictionary, each_vector, patched,
 };
 use crate::stored::{StoredColumn, Vector};
 use crate::super_scalar::{Marking, Reference, Segment, SegmentSettings, encode, unpack};
@@ -97,7 +98,7 @@ fn bandwidth_figure(
         chart: Chart::Lines,
         x: Axis::linear("exception rate", "%"),
         y: Axis::linear("decompression bandwidth", "GB/s"),
-        positions: Positions::Numbers(super::percents()),
+        positions: Positions::Numbers(super::vectors::percents()),
         series: Vec::new(),
         notes,
     }

@@ -1,6 +1,7 @@
 //! Figure 6.6: compulsory exceptions.
 
-use super::{columns, patched};
+use super::columns;
+use super::vectors::patched;
 use crate::super_scalar::{
     Reference, Segment, effective_exception_rate, encode, expected_exception_rate,
 };

@@ -1,6 +1,7 @@
 //! Figure 6.2: light-weight codecs beside general ones, on columns as TPC-H has them.
 
 use super::byte_codecs::{BLOCK_BYTES, block_speed, byte_codecs};
+use super::codec_speed::{CodecSpeed, PAPER_SCHEMES};
 use super::column_speeds::{
     segment_speed, stored_speed, stored_string_speed, string_bytes, string_dictionary_speed,
 };
@@ -9,36 +10,8 @@ use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, Series
 
 /// The column that [`figure_6_2`] returns speeds of.
 const SPEED_COLUMN: &str = "l_shipdate";
-/// The series of the paper's own schemes.
-pub(super) const PAPER_SCHEMES: &str = "PFOR, PFOR-DELTA or PDICT";
-pub(super) const QUIRE_CHOICE: &str = "Quire's choice";
 /// The general codec that the paper compares its own with.
 const LZRW1: &str = "lzrw1";
-
-/// Ratio and speeds of a codec on one column, in MB of uncompressed data per second.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CodecSpeed {
-    pub name: String,
-    pub ratio: f64,
-    pub compression_mb_s: f64,
-    pub decompression_mb_s: f64,
-}
-
-pub(super) fn speed(
-    name: &str,
-    raw_bytes: usize,
-    bytes: usize,
-    encode_ns: f64,
-    decode_ns: f64,
-) -> CodecSpeed {
-    let raw = raw_bytes as f64;
-    CodecSpeed {
-        name: name.to_owned(),
-        ratio: raw / bytes.max(1) as f64,
-        compression_mb_s: raw / encode_ns * 1e3,
-        decompression_mb_s: raw / decode_ns * 1e3,
-    }
-}
 
 /// The codecs on one column; none where the paper leaves the column uncompressed.
 struct MeasuredColumn {

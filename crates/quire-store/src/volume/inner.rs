@@ -9,7 +9,7 @@ use quire_format::volume::{BLOCK_BYTES, LAST_PAGE, PageId};
 use super::cache::Cache;
 use super::gate::Gate;
 use super::options::VolumeOptions;
-use super::read_ahead::ReadAheadBound;
+use super::read_ahead_bound::ReadAheadBound;
 use super::read_threads::ReadThreads;
 use super::version::PinnedVersion;
 use super::writer::VolumeWriterState;

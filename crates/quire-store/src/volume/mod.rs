@@ -27,6 +27,7 @@ mod page_map;
 mod pin;
 mod placement;
 mod read_ahead;
+mod read_ahead_bound;
 mod read_threads;
 mod rebuild;
 mod recovery;

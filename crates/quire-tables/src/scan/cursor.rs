@@ -85,10 +85,12 @@ impl ScanCursor {
             let Some(index) = self.row_groups.pop_front() else {
                 return Ok(self.delta.pop_front().map(Morsel::Delta));
             };
-            scan.pages.begin(scan, index);
+            scan.pages.begin(index, &|row_group| {
+                possible_groups(scan, row_group).all(|is_possible| !is_possible)
+            });
             let read = |pages: &[PageId]| scan.pages.read(pages);
             let row_group = scan.table.row_group_by(index, read)?;
-            scan.pages.forget_metadata(scan, index);
+            scan.pages.forget_metadata(index);
             let mut groups = groups_to_scan(scan, &row_group);
             let deleted = if groups.is_empty() {
                 None
@@ -149,7 +151,7 @@ fn groups_to_scan(scan: &SharedTableScan, row_group: &Arc<RowGroup>) -> Vec<usiz
 }
 
 /// For each vector group of a row group, whether its zones let a row pass all predicates.
-pub(super) fn possible_groups(
+fn possible_groups(
     scan: &SharedTableScan,
     row_group: &Arc<RowGroup>,
 ) -> impl Iterator<Item = bool> + use<> {

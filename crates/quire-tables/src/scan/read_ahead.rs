@@ -15,10 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quire_format::row_group::RowGroup;
 use quire_store::{PageId, ReadAhead, ReadAheadSource};
 
-use super::SharedTableScan;
 use crate::error::EngineError;
-use crate::pages::PageSource;
 use crate::scan_statistics::DiskWork;
+use crate::table::ColumnTable;
 
 /// The window of a scan that had to wait for the disk once.
 const WINDOW_BYTES_MIN: u64 = 2 << 20;
@@ -32,10 +31,13 @@ const REQUESTED_ROW_GROUPS_MAX: usize = 64;
 /// Metadata is requested when that of fewer row groups is known or on its way.
 const METADATA_ROW_GROUPS_MIN: usize = 16;
 
+/// Whether no row of a row group can pass the predicates, by its zones.
+pub(super) type ZoneTest<'a> = &'a dyn Fn(&Arc<RowGroup>) -> bool;
+
 /// What the readers of a scan have in common when they read pages.
 pub(super) struct ScanPages {
-    source: Arc<PageSource>,
-    /// Nothing if the source has no version of the volume that stays.
+    table: Arc<ColumnTable>,
+    /// Nothing if the table has no version of the volume that stays.
     ahead: Option<ReadAhead>,
     window_bytes_max: u64,
     /// A reader had to wait for the disk.
@@ -83,9 +85,8 @@ struct BegunRowGroup {
 impl ScanPages {
     /// The pages of a scan of these row groups, in that order, which has at most `window_bytes_max` bytes on their way; 0: it does not read ahead.
     pub(super) fn new(
-        source: &Arc<PageSource>,
+        table: &Arc<ColumnTable>,
         row_groups: impl Iterator<Item = usize>,
-        column_count: usize,
         window_bytes_max: u64,
     ) -> Self {
         let state = ScanPagesState {
@@ -97,11 +98,11 @@ impl ScanPages {
             requested: VecDeque::new(),
             begun: BTreeMap::new(),
             opened_row_groups: 0,
-            opened_columns: vec![0; column_count],
+            opened_columns: vec![0; table.definition().columns.len()],
         };
         Self {
-            ahead: source.read_ahead(),
-            source: Arc::clone(source),
+            ahead: table.source().read_ahead(),
+            table: Arc::clone(table),
             window_bytes_max,
             is_engaged: AtomicBool::new(false),
             state: Mutex::new(state),
@@ -121,9 +122,9 @@ impl ScanPages {
     /// The same, for a caller who has the lock of the state.
     fn read_noting(&self, ids: &[PageId], has_waited: &mut bool) -> Result<Arc<[u8]>, EngineError> {
         let Some(ahead) = &self.ahead else {
-            return self.source.read(ids);
+            return self.table.source().read(ids);
         };
-        self.source.read_by(ids, |page| {
+        self.table.source().read_by(ids, |page| {
             let read = ahead.read(page)?;
             *has_waited |= read.source == ReadAheadSource::Disk || !read.wait.is_zero();
             Ok(read.payload)
@@ -143,7 +144,7 @@ impl ScanPages {
     }
 
     /// A reader begins a row group, or finds that nothing in it is to be read. The cursor calls this in the order of the row groups.
-    pub(super) fn begin(&self, scan: &SharedTableScan, index: usize) {
+    pub(super) fn begin(&self, index: usize, may_skip: ZoneTest<'_>) {
         let Some(ahead) = &self.ahead else {
             return;
         };
@@ -151,16 +152,16 @@ impl ScanPages {
         let begun = state.take(index);
         state.begun.insert(index, begun);
         if self.is_engaged.load(Ordering::Relaxed) {
-            state.fill_window(scan, self, ahead);
+            state.fill_window(self, ahead, may_skip);
         }
     }
 
     /// The metadata of a row group is in memory. If another scan has read it, the pages that this one has asked for are not needed.
-    pub(super) fn forget_metadata(&self, scan: &SharedTableScan, index: usize) {
+    pub(super) fn forget_metadata(&self, index: usize) {
         if let Some(ahead) = &self.ahead
             && self.is_engaged.load(Ordering::Relaxed)
         {
-            ahead.release(scan.table.metadata_pages(index));
+            ahead.release(self.table.metadata_pages(index));
         }
     }
 
@@ -292,22 +293,22 @@ impl ScanPagesState {
     }
 
     /// Requests pages until the window is full, once half of it is empty: the same column of many row groups comes with one request.
-    fn fill_window(&mut self, scan: &SharedTableScan, pages: &ScanPages, ahead: &ReadAhead) {
+    fn fill_window(&mut self, pages: &ScanPages, ahead: &ReadAhead, may_skip: ZoneTest<'_>) {
         let on_their_way = self.requested.iter().map(|it| it.bytes);
         let mut on_their_way = on_their_way.fold(0, u64::saturating_add);
         if on_their_way > self.window_bytes / 2 {
             return;
         }
-        self.request_metadata(scan, ahead);
+        self.request_metadata(&pages.table, ahead);
         // What waits was refused: nothing is added to it.
         if self.waiting.is_empty() {
             while on_their_way < self.window_bytes
                 && self.requested.len() + self.waiting.len() < REQUESTED_ROW_GROUPS_MAX
-                && let Some(next) = self.next_request(scan, pages, ahead)
+                && let Some(next) = self.next_request(pages, ahead, may_skip)
             {
                 on_their_way = on_their_way.saturating_add(next.bytes);
                 self.waiting.push_back(next);
-                self.request_metadata(scan, ahead);
+                self.request_metadata(&pages.table, ahead);
             }
         }
         self.request_waiting(ahead);
@@ -317,20 +318,20 @@ impl ScanPagesState {
     /// of another row group, or if it cannot be read: its reader reports why.
     fn next_request(
         &mut self,
-        scan: &SharedTableScan,
         pages: &ScanPages,
         ahead: &ReadAhead,
+        may_skip: ZoneTest<'_>,
     ) -> Option<RequestedRowGroup> {
         let index = *self.upcoming.front()?;
-        let mut unread = scan.table.unread_metadata(index).iter();
+        let mut unread = pages.table.unread_metadata(index).iter();
         if self.metadata_requested == 0 || !unread.all(|page| ahead.is_ready(*page)) {
             return None;
         }
         let read = |ids: &[PageId]| pages.read_noting(ids, &mut false);
-        let row_group = scan.table.row_group_by(index, read).ok()?;
-        ahead.release(scan.table.metadata_pages(index));
+        let row_group = pages.table.row_group_by(index, read).ok()?;
+        ahead.release(pages.table.metadata_pages(index));
         self.pass_upcoming();
-        Some(match scan.may_skip(&row_group) {
+        Some(match may_skip(&row_group) {
             true => RequestedRowGroup::of(index, &row_group, []),
             false => RequestedRowGroup::of(index, &row_group, self.wanted_columns()),
         })
@@ -356,13 +357,13 @@ impl ScanPagesState {
     }
 
     /// Requests metadata of row groups to come when that of few is known.
-    fn request_metadata(&mut self, scan: &SharedTableScan, ahead: &ReadAhead) {
+    fn request_metadata(&mut self, table: &ColumnTable, ahead: &ReadAhead) {
         if self.metadata_requested >= METADATA_ROW_GROUPS_MIN {
             return;
         }
         let from = self.metadata_requested;
         let indexes = self.upcoming.iter().skip(from).take(METADATA_ROW_GROUPS);
-        let unread = indexes.map(|&index| scan.table.unread_metadata(index));
+        let unread = indexes.map(|&index| table.unread_metadata(index));
         let unread: Vec<&[PageId]> = unread.collect();
         let pages = unread.concat();
         let mut accepted = match pages.is_empty() {

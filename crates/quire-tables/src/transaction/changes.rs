@@ -8,10 +8,11 @@ use quire_kv::progress::StatementWork;
 
 use super::WriteTransaction;
 use crate::append::AppendOptions;
-use crate::catalog::{RowGroupEntry, TableEntry, TableState};
+use crate::catalog::{TableEntry, TableState};
 use crate::definition::{TableStorage, TreeRecord, TreeRole};
 use crate::delta::change_trees;
 use crate::error::{RowScanError, ScanError, TransactionError};
+use crate::row_group_entry::RowGroupEntry;
 use crate::scan::{ScanOptions, SharedTableScan};
 use crate::table::ColumnTable;
 

@@ -3,7 +3,6 @@
 //! Read-ahead never changes what a reader gets, only when the disk is asked. A page that could not be read ahead is read again by its
 //! reader, who reports the error; for a page that nobody reads there is none.
 
-mod bound;
 mod neighbours;
 mod report;
 mod requests;
@@ -16,8 +15,8 @@ use std::time::Duration;
 use quire_format::volume::PageId;
 
 use super::pin::{Pin, ReadFrom};
+use super::read_ahead_bound::held_bytes_max;
 use crate::error::PageReadError;
-pub(super) use bound::ReadAheadBound;
 pub use report::{ReadAheadPage, ReadAheadSource, ReadAheadStatistics, RequestedBytes};
 use requests::ScanReads;
 
@@ -122,7 +121,7 @@ impl ReadAhead {
     /// smaller, what has been accepted stays.
     #[must_use]
     pub fn held_bytes_max(&self) -> u64 {
-        bound::held_bytes_max(&self.reads.cache)
+        held_bytes_max(&self.reads.cache)
     }
 
     /// What read-ahead has done for this scan so far.

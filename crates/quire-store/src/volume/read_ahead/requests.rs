@@ -11,8 +11,8 @@ use quire_format::volume::{PageEntry, PageId};
 
 use super::super::cache::Cache;
 use super::super::page_map::image_bytes;
+use super::super::read_ahead_bound::{ReadAheadBound, held_bytes_max};
 use super::super::version::PinnedVersion;
-use super::bound::{ReadAheadBound, held_bytes_max};
 use super::neighbours::{NeighboursRead, neighbours, read_neighbours};
 use super::report::{ReadAheadSource, ReadAheadStatistics, RequestedBytes};
 use crate::disk::Disk;

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::volume::cache::Cache;
+use super::cache::Cache;
 
 /// This share of the cache may be read ahead.
 const SHARE_OF_CACHE: u64 = 8;
@@ -13,7 +13,7 @@ const HELD_BYTES_MIN: u64 = 1 << 20;
 /// The bytes of images that are queued, being read, or held for their readers; and the reads in progress of scans that
 /// have ended.
 #[derive(Default)]
-pub(in crate::volume) struct ReadAheadBound {
+pub(super) struct ReadAheadBound {
     state: Mutex<ReadAheadBoundState>,
     abandoned_read_ended: Condvar,
 }
@@ -51,7 +51,7 @@ impl ReadAheadBound {
 
     /// Bytes that are taken now.
     #[cfg(test)]
-    pub(in crate::volume) fn held_bytes(&self) -> u64 {
+    pub(super) fn held_bytes(&self) -> u64 {
         self.lock().held_bytes
     }
 
@@ -71,7 +71,7 @@ impl ReadAheadBound {
     /// Waits until as many reads of ended scans have ended as there were when this began: the space that those read can be given back. Safety does not
     /// depend on it, as each read holds its version; but who gives back space on purpose gets all of it. Scans that end meanwhile are not waited
     /// for, so the wait is that for a few requests to the disk.
-    pub(in crate::volume) fn wait_for_abandoned(&self) {
+    pub(super) fn wait_for_abandoned(&self) {
         let mut state = self.lock();
         let awaited = state.abandoned_reads;
         while state.ended_abandoned_reads < awaited {
