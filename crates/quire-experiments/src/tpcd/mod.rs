@@ -5,13 +5,13 @@
 //! compressed and over others. [`figures`] has the result as figures of `quire-lab`.
 
 mod benchmark;
-mod data;
+pub(crate) mod data;
 mod expressions;
 mod machine;
 mod paper;
-mod queries;
+pub(crate) mod queries;
 mod report;
-mod warehouse;
+pub(crate) mod warehouse;
 
 use std::path::PathBuf;
 

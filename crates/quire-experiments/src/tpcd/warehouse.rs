@@ -78,6 +78,23 @@ pub(crate) struct CsvAnswer {
 }
 
 impl CsvAnswer {
+    /// Runs a statement.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub(crate) fn of(connection: &mut Connection, sql: &str) -> Result<Self, BenchmarkFailure> {
+        let mut answer = Self::default();
+        if let Outcome::Rows(mut rows) = connection.execute(sql)? {
+            let schema = rows.schema();
+            let names = schema.fields().iter().map(|field| quoted(field.name()));
+            answer.header = names.collect::<Vec<_>>().join(",");
+            while let Some(batch) = rows.next_batch()? {
+                answer.add(&batch)?;
+            }
+        }
+        Ok(answer)
+    }
+
     pub(crate) fn text(&self) -> String {
         let lines = std::iter::once(&self.header).chain(&self.rows);
         lines.flat_map(|line| [line.as_str(), "\n"]).collect()
@@ -211,16 +228,7 @@ impl Warehouse {
     /// # Errors
     /// When it fails.
     pub(crate) fn execute(&mut self, sql: &str) -> Result<CsvAnswer, BenchmarkFailure> {
-        let mut answer = CsvAnswer::default();
-        if let Outcome::Rows(mut rows) = self.connection.execute(sql)? {
-            let schema = rows.schema();
-            let names = schema.fields().iter().map(|field| quoted(field.name()));
-            answer.header = names.collect::<Vec<_>>().join(",");
-            while let Some(batch) = rows.next_batch()? {
-                answer.add(&batch)?;
-            }
-        }
-        Ok(answer)
+        CsvAnswer::of(&mut self.connection, sql)
     }
 
     /// The same, and how long it took.
