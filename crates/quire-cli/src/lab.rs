@@ -1,5 +1,7 @@
 //! `quire lab EXPERIMENT`: the figures of the papers, measured again on this machine.
 
+mod databases;
+
 use std::env;
 use std::fs;
 use std::io::{self, Write};
@@ -30,12 +32,18 @@ pub enum Topic {
     IteratorModels,
     /// TPC-D over compressed and uncompressed tables: tables 3, 4 and 5 of Westmann et al.
     Tpcd,
+    /// Queries on devices of many bandwidths: equation 6.1 of Zukowski, measured
+    Devices,
+    /// TPC-H over compressed and uncompressed column tables: table 6.1 and figure 6.9 of Zukowski
+    Tpch,
+    /// Parallel streams of query 6 of TPC-H in memory: figure 6.8 of Zukowski
+    Bandwidth,
 }
 
-/// How `tpcd` is run.
+/// How experiments with databases are run.
 #[derive(Debug, Args)]
 pub struct Benchmark {
-    /// tpcd: size of the tables; 1 is the paper's gigabyte
+    /// Of databases: size of the tables; 1 is a gigabyte of rows
     #[arg(long, default_value = "0.1", value_parser = parse_scale)]
     scale: f64,
 
@@ -51,13 +59,17 @@ pub struct Benchmark {
     #[arg(long)]
     keys: bool,
 
-    /// tpcd: how often each query is run; the middle of its times counts
+    /// Of databases: how often each query is run; the middle of its times counts
     #[arg(long, default_value = "3", value_name = "COUNT")]
     rounds: usize,
 
-    /// tpcd: keep rows, databases and answers in this folder [default: a temporary one]
+    /// Of databases: keep rows, databases and answers in this folder [default: a temporary one]
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
+
+    /// bandwidth: streams of queries at a time, from 1 to this
+    #[arg(long, default_value = "4", value_name = "COUNT", value_parser = parse_streams)]
+    streams: usize,
 }
 
 /// On what `tpcd` is measured.
@@ -76,6 +88,13 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     }
 }
 
+fn parse_streams(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(streams) if (1..=64).contains(&streams) => Ok(streams),
+        _ => Err(format!("{text} is no number from 1 to 64")),
+    }
+}
+
 impl Topic {
     /// The experiment of the laboratory; none of what needs databases.
     fn experiment(self) -> Option<Experiment> {
@@ -86,7 +105,7 @@ impl Topic {
             Self::Postings => Some(Experiment::Postings),
             Self::LengthDecoding => Some(Experiment::LengthDecoding),
             Self::IteratorModels => Some(Experiment::IteratorModels),
-            Self::Tpcd => None,
+            Self::Tpcd | Self::Devices | Self::Tpch | Self::Bandwidth => None,
         }
     }
 }
@@ -148,7 +167,7 @@ pub fn run(
         Some(experiment) => experiment
             .run(&Lab::new(effort), text.as_deref())
             .map_err(|error| error.to_string()),
-        None => benchmark.figures(quick).map_err(|error| error.to_string()),
+        None => databases::figures(topic, benchmark, quick).map_err(|error| error.to_string()),
     };
     let figures = match figures {
         Ok(figures) => figures,

@@ -335,7 +335,10 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "universal_table",
         ],
     ),
-    ("quire-experiments", &["tpcd"]),
+    (
+        "quire-experiments",
+        &["verdict", "tpcd", "column_tables", "devices", "tpch", "bandwidth"],
+    ),
     (
         "quire-server",
         &[
