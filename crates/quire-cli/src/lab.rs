@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
 use clap::{Args, ValueEnum};
-use quire_experiments::tpcd::{Device, Setup};
+use quire_experiments::tpcd::{Device, Setup, TpcdCompression};
 use quire_lab::{Experiment, Figure, Lab, MeasureEffort, render};
 
 use crate::exit_code;
@@ -51,6 +51,10 @@ pub struct Benchmark {
     #[arg(long, value_enum, default_value = "paper")]
     machine: MachineName,
 
+    /// tpcd: how tuples are compressed
+    #[arg(long, value_enum, default_value = "paper")]
+    compression: CompressionName,
+
     /// tpcd: run the queries of TPC-H, too
     #[arg(long)]
     tpch: bool,
@@ -79,6 +83,15 @@ pub enum MachineName {
     Paper,
     /// This machine's processor and disk
     Own,
+}
+
+/// How `tpcd` compresses tuples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompressionName {
+    /// Numbers and lengths null-suppressed, dictionaries for three flags, dates as they are
+    Paper,
+    /// As Quire does it by itself
+    Auto,
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {
@@ -122,6 +135,10 @@ impl Benchmark {
             device: match self.machine {
                 MachineName::Paper => Device::Paper,
                 MachineName::Own => Device::Own,
+            },
+            compression: match self.compression {
+                CompressionName::Paper => TpcdCompression::Paper,
+                CompressionName::Auto => TpcdCompression::Auto,
             },
             with_tpch: self.tpch,
             has_keys: self.keys,

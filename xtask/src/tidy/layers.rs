@@ -292,6 +292,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "result_rows",
             "memory_limits",
             "options",
+            "experiment_options",
             "memory",
             "native",
             "merging",
