@@ -1,5 +1,7 @@
 //! `quire lab EXPERIMENT`: the figures of the papers, measured again on this machine.
 
+mod databases;
+
 use std::env;
 use std::fs;
 use std::io::{self, Write};
@@ -7,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
 use clap::{Args, ValueEnum};
-use quire_experiments::tpcd::{Device, Setup};
+use quire_experiments::tpcd::{Device, Setup, TpcdCompression};
 use quire_lab::{Experiment, Figure, Lab, MeasureEffort, render};
 
 use crate::exit_code;
@@ -32,18 +34,28 @@ pub enum Topic {
     IteratorModels,
     /// TPC-D over compressed and uncompressed tables: tables 3, 4 and 5 of Westmann et al.
     Tpcd,
+    /// Queries on devices of many bandwidths: equation 6.1 of Zukowski, measured
+    Devices,
+    /// TPC-H over compressed and uncompressed column tables: table 6.1 and figure 6.9 of Zukowski
+    Tpch,
+    /// Parallel streams of query 6 of TPC-H in memory: figure 6.8 of Zukowski
+    Bandwidth,
 }
 
-/// How `tpcd` is run.
+/// How experiments with databases are run.
 #[derive(Debug, Args)]
 pub struct Benchmark {
-    /// tpcd: size of the tables; 1 is the paper's gigabyte
+    /// Of databases: size of the tables; 1 is a gigabyte of rows
     #[arg(long, default_value = "0.1", value_parser = parse_scale)]
     scale: f64,
 
     /// tpcd: the machine whose processor and disk decide the times
     #[arg(long, value_enum, default_value = "paper")]
     machine: MachineName,
+
+    /// tpcd: how tuples are compressed
+    #[arg(long, value_enum, default_value = "paper")]
+    compression: CompressionName,
 
     /// tpcd: run the queries of TPC-H, too
     #[arg(long)]
@@ -53,13 +65,17 @@ pub struct Benchmark {
     #[arg(long)]
     keys: bool,
 
-    /// tpcd: how often each query is run; the middle of its times counts
+    /// Of databases: how often each query is run; the middle of its times counts
     #[arg(long, default_value = "3", value_name = "COUNT")]
     rounds: usize,
 
-    /// tpcd: keep rows, databases and answers in this folder [default: a temporary one]
+    /// Of databases: keep rows, databases and answers in this folder [default: a temporary one]
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
+
+    /// bandwidth: streams of queries at a time, from 1 to this
+    #[arg(long, default_value = "4", value_name = "COUNT", value_parser = parse_streams)]
+    streams: usize,
 }
 
 /// On what `tpcd` is measured.
@@ -71,10 +87,26 @@ pub enum MachineName {
     Own,
 }
 
+/// How `tpcd` compresses tuples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompressionName {
+    /// Numbers and lengths null-suppressed, dictionaries for three flags, dates as they are
+    Paper,
+    /// As Quire does it by itself
+    Auto,
+}
+
 fn parse_scale(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(scale) if (0.001..=1_000.0).contains(&scale) => Ok(scale),
         _ => Err(format!("{text} is no number from 0.001 to 1000")),
+    }
+}
+
+fn parse_streams(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(streams) if (1..=64).contains(&streams) => Ok(streams),
+        _ => Err(format!("{text} is no number from 1 to 64")),
     }
 }
 
@@ -89,7 +121,7 @@ impl Topic {
             Self::DocumentNumbers => Some(Experiment::DocumentNumbers),
             Self::LengthDecoding => Some(Experiment::LengthDecoding),
             Self::IteratorModels => Some(Experiment::IteratorModels),
-            Self::Tpcd => None,
+            Self::Tpcd | Self::Devices | Self::Tpch | Self::Bandwidth => None,
         }
     }
 }
@@ -106,6 +138,10 @@ impl Benchmark {
             device: match self.machine {
                 MachineName::Paper => Device::Paper,
                 MachineName::Own => Device::Own,
+            },
+            compression: match self.compression {
+                CompressionName::Paper => TpcdCompression::Paper,
+                CompressionName::Auto => TpcdCompression::Auto,
             },
             with_tpch: self.tpch,
             has_keys: self.keys,
@@ -151,7 +187,7 @@ pub fn run(
         Some(experiment) => experiment
             .run(&Lab::new(effort), text.as_deref())
             .map_err(|error| error.to_string()),
-        None => benchmark.figures(quick).map_err(|error| error.to_string()),
+        None => databases::figures(topic, benchmark, quick).map_err(|error| error.to_string()),
     };
     let figures = match figures {
         Ok(figures) => figures,

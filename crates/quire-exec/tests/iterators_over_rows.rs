@@ -40,6 +40,7 @@ fn workspace() -> impl Strategy<Value = Workspace> {
         costs: SpillCosts {
             write_ns: if packs { 1e9 } else { 0.001 },
             read_ns: 0.001,
+            seek_ns: 0.001,
             pack_ns: 1.0,
             unpack_ns: 1.0,
         },

@@ -1,6 +1,6 @@
 //! Tables 3, 4 and 5 of the paper, without the shell: `cargo run --release -p quire-experiments --example tpcd -- SCALE FOLDER [ROUNDS]`.
 
-use quire_experiments::tpcd::{Device, Setup};
+use quire_experiments::tpcd::{Device, Setup, TpcdCompression};
 use quire_lab::render;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,6 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let setup = Setup {
         scale,
         device: Device::Paper,
+        compression: TpcdCompression::Paper,
         with_tpch: true,
         has_keys: false,
         rounds,

@@ -181,6 +181,11 @@ impl Engine {
         &self.shared.options.mvcc
     }
 
+    /// Whether columns get dictionaries that have not asked for one.
+    pub(crate) fn finds_dictionaries(&self) -> bool {
+        self.shared.options.finds_dictionaries
+    }
+
     pub(crate) fn row_half(&self) -> &Arc<RowHalf> {
         &self.shared.rows
     }

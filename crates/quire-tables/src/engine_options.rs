@@ -16,6 +16,8 @@ pub struct EngineOptions {
     pub log: LogOptions,
     /// How transactions on rows run.
     pub mvcc: MvccOptions,
+    /// Whether columns of row tables get dictionaries where a sample says that it pays; otherwise only those that ask for one.
+    pub finds_dictionaries: bool,
 }
 
 impl Default for EngineOptions {
@@ -25,6 +27,7 @@ impl Default for EngineOptions {
             pool: PoolOptions::default(),
             log: LogOptions::default(),
             mvcc: MvccOptions::default(),
+            finds_dictionaries: true,
         }
     }
 }

@@ -67,7 +67,7 @@ fn chosen(definition: &TableDefinition) -> Vec<Option<(u8, usize)>> {
 #[test]
 fn frequent_values_get_codes_and_others_do_not() {
     let mut definition = definition();
-    choose_dictionaries(&mut definition, &[sample(20_000)]);
+    choose_dictionaries(&mut definition, &[sample(20_000)], true);
     // Three flags need 2 bits, for one code is for other values. Modes need 3, those in one row of a hundred have no code. Codes
     // for a hundred numbers of one byte would save less than they take; the fourth of the far numbers, 0, takes a
     // byte in every fourth row, which is more than the one bit that its code adds to all.
@@ -81,24 +81,35 @@ fn frequent_values_get_codes_and_others_do_not() {
 }
 
 #[test]
+fn without_finding_only_those_that_are_demanded_are_made() {
+    let mut definition = definition();
+    definition.columns[1].compression = Some(CodecId::Dictionary);
+    choose_dictionaries(&mut definition, &[sample(20_000)], false);
+    assert_eq!(
+        chosen(&definition),
+        [None, Some((2, 3)), None, None, None, None]
+    );
+}
+
+#[test]
 fn what_is_demanded_is_done_and_few_rows_decide_nothing() {
     let mut definition = definition();
-    choose_dictionaries(&mut definition, &[sample(100)]);
+    choose_dictionaries(&mut definition, &[sample(100)], true);
     assert_eq!(chosen(&definition), [None; 6]);
     definition.columns[1].compression = Some(CodecId::Dictionary);
     definition.columns[2].compression = Some(CodecId::Plain);
-    choose_dictionaries(&mut definition, &[sample(100)]);
+    choose_dictionaries(&mut definition, &[sample(100)], true);
     assert_eq!(chosen(&definition)[1..3], [Some((2, 3)), None]);
-    choose_dictionaries(&mut definition, &[sample(20_000)]);
+    choose_dictionaries(&mut definition, &[sample(20_000)], true);
     assert_eq!(chosen(&definition)[2], None);
     definition.options.compresses_tuples = false;
-    choose_dictionaries(&mut definition, &[sample(20_000)]);
+    choose_dictionaries(&mut definition, &[sample(20_000)], true);
     assert_eq!(
         chosen(&definition),
         [None, Some((2, 3)), None, None, None, None]
     );
     definition.storage = TableStorage::Column;
-    choose_dictionaries(&mut definition, &[sample(20_000)]);
+    choose_dictionaries(&mut definition, &[sample(20_000)], true);
     assert_eq!(chosen(&definition), [None; 6]);
 }
 
@@ -106,7 +117,7 @@ fn what_is_demanded_is_done_and_few_rows_decide_nothing() {
 #[test]
 fn values_that_are_met_once_get_no_codes() {
     let mut definition = definition();
-    choose_dictionaries(&mut definition, &[sample(400)]);
+    choose_dictionaries(&mut definition, &[sample(400)], true);
     let (flag, mode, far) = (Some((2, 3)), Some((3, 7)), Some((3, 4)));
     assert_eq!(chosen(&definition), [None, flag, mode, None, None, far]);
 }
@@ -121,7 +132,7 @@ fn dictionaries_are_bounded() {
     let mut columns = sample(rows).columns().to_vec();
     columns[3] = column;
     let batch = RecordBatch::try_new(definition.arrow_schema(), columns).unwrap();
-    choose_dictionaries(&mut definition, &[batch]);
+    choose_dictionaries(&mut definition, &[batch], true);
     let dictionary = definition.columns[3].dictionary.as_ref();
     let entries = dictionary.map_or(0, |dictionary| dictionary.entries.len());
     assert!(entries * 201 <= 32 << 10, "{entries}");

@@ -11,6 +11,7 @@ use quire_store::{
 use quire_tables::Engine;
 
 use crate::connection::Connection;
+use crate::experiment_options::ExperimentOptions;
 use crate::opened::Opened;
 use crate::options::DatabaseOptions;
 use crate::roles::Role;
@@ -84,8 +85,19 @@ impl Database {
         mode: OpenMode,
         options: DatabaseOptions,
     ) -> Result<Self, Error> {
+        Self::for_experiment(disk, mode, options, ExperimentOptions::default())
+    }
+
+    /// The same for an experiment.
+    #[doc(hidden)]
+    pub fn for_experiment(
+        disk: Arc<dyn Disk>,
+        mode: OpenMode,
+        options: DatabaseOptions,
+        experiment: ExperimentOptions,
+    ) -> Result<Self, Error> {
         Ok(Self {
-            opened: Arc::new(Opened::on_disk(disk, mode, options)?),
+            opened: Arc::new(Opened::on_disk(disk, mode, options, experiment)?),
             statements: Arc::default(),
         })
     }

@@ -28,6 +28,7 @@ mod backup;
 mod connection;
 mod database;
 mod definition_text;
+mod experiment_options;
 mod machine;
 mod memory;
 mod memory_limits;
@@ -55,6 +56,8 @@ mod value_ref;
 
 pub use connection::{Connection, TableSummary, TransactionStatus};
 pub use database::Database;
+#[doc(hidden)]
+pub use experiment_options::ExperimentOptions;
 pub use options::DatabaseOptions;
 pub use outcome::{Completion, Outcome, Rows};
 pub use quire_error::cancel::CancelHandle;

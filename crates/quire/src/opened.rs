@@ -8,12 +8,14 @@ use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
+use quire_exec::tuple::TemporaryDisks;
 use quire_store::pool::PoolOptions;
 use quire_store::{Disk, OpenMode, Volume, VolumeOptions};
 use quire_tables::{Engine, EngineOptions};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinHandle};
 
+use crate::experiment_options::ExperimentOptions;
 use crate::memory::{Shares, StatementMemory, environment_of};
 use crate::merging::{ChangedRows, Merging};
 use crate::options::DatabaseOptions;
@@ -36,13 +38,14 @@ fn staging_bytes(cache_bytes: usize) -> usize {
     (cache_bytes / 8).clamp(BYTES_MIN, BYTES_MAX)
 }
 
-fn engine_options(options: &DatabaseOptions) -> EngineOptions {
+fn engine_options(options: &DatabaseOptions, finds_dictionaries: bool) -> EngineOptions {
     EngineOptions {
         staging_bytes: staging_bytes(options.cache_bytes),
         pool: PoolOptions {
             budget_bytes: options.cache_bytes,
             ..PoolOptions::default()
         },
+        finds_dictionaries,
         ..EngineOptions::default()
     }
 }
@@ -69,6 +72,8 @@ pub(crate) struct Opened {
     runtime: Option<Runtime>,
     pub(crate) environment: Arc<RuntimeEnv>,
     pub(crate) options: DatabaseOptions,
+    /// Where the tuple engine writes rows that do not fit memory.
+    pub(crate) temporary_disks: TemporaryDisks,
     pub(crate) planners: Planners,
     pub(crate) plans: PlanCache,
     pub(crate) tuple_counts: TupleCounts,
@@ -82,6 +87,7 @@ impl Opened {
         disk: Arc<dyn Disk>,
         mode: OpenMode,
         options: DatabaseOptions,
+        experiment: ExperimentOptions,
     ) -> Result<Self, Error> {
         let volume_options = VolumeOptions {
             cache_bytes: options.cache_bytes,
@@ -91,11 +97,13 @@ impl Opened {
             OpenMode::ReadWrite => Volume::open_or_create(disk, volume_options)?,
             OpenMode::ReadOnly => Volume::open_with(disk, mode, volume_options)?,
         };
+        let engine_options = engine_options(&options, experiment.finds_dictionaries);
         Ok(Self {
-            engine: Engine::open_with(volume, engine_options(&options))?,
+            engine: Engine::open_with(volume, engine_options)?,
             runtime: Some(start_threads(&options)?),
             environment: environment(&options)?,
             options,
+            temporary_disks: experiment.temporary_disks,
             planners: Planners::default(),
             plans: PlanCache::default(),
             tuple_counts: TupleCounts::default(),

@@ -296,6 +296,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "result_rows",
             "memory_limits",
             "options",
+            "experiment_options",
             "memory",
             "native",
             "merging",
@@ -342,7 +343,17 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "whole_tuples",
         ],
     ),
-    ("quire-experiments", &["tpcd"]),
+    (
+        "quire-experiments",
+        &[
+            "verdict",
+            "tpcd",
+            "column_tables",
+            "devices",
+            "tpch",
+            "bandwidth",
+        ],
+    ),
     (
         "quire-server",
         &[

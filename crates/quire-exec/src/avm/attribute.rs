@@ -65,7 +65,7 @@ impl RegisterSet {
         if place.has_only_nulls() {
             return Ok(None);
         }
-        self.decoded_fields += 1;
+        self.tally.decoded_fields += 1;
         let ordinal = usize::from(ordinal);
         let (key, bytes) = super::registers::tuple_bytes(&self.buffers, place);
         let pick = |value: TupleValue<'_>| match value {
@@ -83,6 +83,7 @@ impl RegisterSet {
                 picked.map_err(|error| Trap::corrupt(table, error))?
             }
             Some(TupleSource::Temporary(layout)) => {
+                self.tally.temporary_fields += 1;
                 let picked = layout.field_with(bytes, ordinal, pick);
                 picked.map_err(Trap::temporary)?
             }
@@ -100,7 +101,7 @@ impl RegisterSet {
         if place.has_only_nulls() {
             return Ok(None);
         }
-        self.decoded_fields += 1;
+        self.tally.decoded_fields += 1;
         // Taken out while it is written to: a layout's strings are borrowed from the registers.
         let mut made = self.take_made();
         let found = self.find_text(attribute, &mut made);
@@ -144,6 +145,7 @@ impl RegisterSet {
                 }
             }
             Some(TupleSource::Temporary(layout)) => {
+                self.tally.temporary_fields += 1;
                 layout.field(bytes, ordinal).map_err(Trap::temporary)?
             }
             Some(TupleSource::None) | None => return Err(Trap::operand(attribute)),

@@ -121,8 +121,10 @@ pub struct RegisterSet {
     pub(super) states: States,
     /// Who compiles programs that run often.
     pub(super) compiler: Option<Arc<dyn ProgramCompiler>>,
-    /// Fields that programs have decoded.
-    pub(crate) decoded_fields: u64,
+    /// Whether iterators take the time of what they do.
+    pub(crate) is_counted: bool,
+    /// What programs and iterators have done, but for its time.
+    pub(crate) tally: Tally,
     /// What the inputs of the iterator that runs have done since it was asked for a row.
     pub(crate) of_inputs: Tally,
     pub(crate) cancellation: Cancellation,
@@ -327,7 +329,8 @@ impl RegisterSet {
             text_scratch: Vec::new(),
             states: States::default(),
             compiler: None,
-            decoded_fields: 0,
+            is_counted: false,
+            tally: Tally::default(),
             of_inputs: Tally::default(),
             cancellation: Cancellation::default(),
         }

@@ -250,6 +250,7 @@ impl MeasuredCosts {
                     | Cost::PageReadRandom
                     | Cost::SpillWrite
                     | Cost::SpillRead
+                    | Cost::SpillSeek
             );
             if !is_measured && !is_of_a_disk {
                 self.note(known.cost, known.default_ns * ratio);

@@ -43,6 +43,7 @@ pub enum Cost {
     Suppress,
     SpillWrite,
     SpillRead,
+    SpillSeek,
     SpillPack,
     SpillUnpack,
     TupleStart,
@@ -86,7 +87,7 @@ const fn known(cost: Cost, name: &'static str, default_ns: f64, of: &'static str
     }
 }
 
-const COUNT: usize = 38;
+const COUNT: usize = 39;
 
 /// In the order of [`Cost`].
 const KNOWN: [CostParameter; COUNT] = [
@@ -241,6 +242,12 @@ const KNOWN: [CostParameter; COUNT] = [
         "spill_read",
         600.0,
         "a KiB that is read from a temporary file",
+    ),
+    known(
+        Cost::SpillSeek,
+        "spill_seek",
+        1_000.0,
+        "going to a block of a temporary file that is read",
     ),
     known(
         Cost::SpillPack,

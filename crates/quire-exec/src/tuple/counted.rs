@@ -35,16 +35,32 @@ impl Counted {
             own: Tally::default(),
         }
     }
+
+    /// What it has done besides making rows; what it has nothing to do with is not named.
+    fn counters(&self) -> Vec<(String, u64)> {
+        let page_ns = u64::try_from(self.own.page_time.as_nanos()).unwrap_or(u64::MAX);
+        let named = [
+            ("fields decoded", self.own.decoded_fields, true),
+            ("of them in kept rows", self.own.temporary_fields, false),
+            ("ns in pages", page_ns, false),
+        ];
+        let named = named
+            .into_iter()
+            .filter(|(_, count, is_always)| *is_always || *count > 0);
+        named
+            .map(|(name, count, _)| (name.to_owned(), count))
+            .collect()
+    }
 }
 
 impl RegisterIterator for Counted {
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         let of_siblings = std::mem::take(&mut registers.of_inputs);
-        let (fields_before, started) = (registers.decoded_fields, Instant::now());
+        let (before, started) = (registers.tally, Instant::now());
         let has_row = self.inner.next(registers);
         let all = Tally {
-            decoded_fields: registers.decoded_fields - fields_before,
             time: started.elapsed(),
+            ..registers.tally.without(before)
         };
         self.own.add(all.without(registers.of_inputs));
         registers.of_inputs = of_siblings;
@@ -62,7 +78,7 @@ impl RegisterIterator for Counted {
         let measured = (self.call_count > 0).then(|| MeasuredOperator {
             row_count: self.row_count,
             own_time: self.own.time,
-            counters: vec![("fields decoded".to_owned(), self.own.decoded_fields)],
+            counters: self.counters(),
         });
         let spilling = self.spilling.as_ref().map(Spilling::shown);
         explanation.counts(estimate, measured, spilling.unwrap_or_default());

@@ -25,6 +25,7 @@ mod scan;
 mod sort;
 mod spill;
 mod temporary;
+mod temporary_disks;
 mod write;
 
 pub use build_error::LowerError;
@@ -40,6 +41,7 @@ pub use query::{QueryCosts, TupleQuery, TupleQueryError};
 pub use scan::{ScanPath, TableScan};
 pub use sort::{SortIterator, TupleSortKey};
 pub use spill::{SpillCosts, SpillCounts, Workspace};
+pub use temporary_disks::TemporaryDisks;
 pub use write::{NotWritten, RowSink, SharedSink, WrittenRow};
 pub(crate) use write::{WriteIterator, WriteSlots};
 

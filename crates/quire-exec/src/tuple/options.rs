@@ -1,10 +1,10 @@
 //! How a query is run by the tuple engine.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use quire_kv::progress::StatementWork;
 
+use super::temporary_disks::TemporaryDisks;
 use super::write::SharedSink;
 use crate::avm::Cancellation;
 use crate::costs::CostModel;
@@ -16,7 +16,7 @@ pub struct QueryOptions {
     /// equal share. Besides, a query has a leaf of each table, and the rows and strings that it works on.
     pub memory_bytes: usize,
     /// Where these files are made: where the system has its temporary files, if nothing else is said.
-    pub directory: Option<PathBuf>,
+    pub temporary_disks: TemporaryDisks,
     /// The time in microseconds since 1970.
     pub now: i64,
     /// Whether rows, times and decoded fields are counted, for [`TupleQuery::explanation`](super::TupleQuery::explanation). Costs some time for each row.
@@ -37,7 +37,7 @@ impl Default for QueryOptions {
     fn default() -> Self {
         Self {
             memory_bytes: 1 << 30,
-            directory: None,
+            temporary_disks: TemporaryDisks::default(),
             now: 0,
             is_counted: false,
             costs: CostModel::default(),

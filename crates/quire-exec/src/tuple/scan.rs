@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use quire_kv::btree::Direction;
 use quire_kv::mvcc::BTreeScan;
@@ -130,6 +131,14 @@ impl TableScan {
         registers.cancellation.check()?;
         self.look_up_nothing();
         let found = self.found_by(values, registers)?;
+        let started = registers.is_counted.then(Instant::now);
+        let is_done = self.fetch(found, registers);
+        note_pages(started, registers);
+        is_done
+    }
+
+    /// Copies what was looked up, or goes to its first row.
+    fn fetch(&mut self, found: FetchedTuple, registers: &mut RegisterSet) -> Result<(), Trap> {
         match found {
             FetchedTuple::Nothing => {}
             FetchedTuple::Row => {
@@ -296,6 +305,13 @@ impl TableScan {
     }
 }
 
+/// Pages have been at work since then.
+fn note_pages(started: Option<Instant>, registers: &mut RegisterSet) {
+    if let Some(started) = started {
+        registers.tally.page_time += started.elapsed();
+    }
+}
+
 fn copy_leaf(
     scan: &mut BTreeScan,
     rows: &mut CopiedRows,
@@ -322,7 +338,10 @@ impl RegisterIterator for TableScan {
                     _ => return Ok(true),
                 }
             }
-            if !self.read_rows(registers)? {
+            let started = registers.is_counted.then(Instant::now);
+            let has_rows = self.read_rows(registers);
+            note_pages(started, registers);
+            if !has_rows? {
                 return Ok(false);
             }
         }

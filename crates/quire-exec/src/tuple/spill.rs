@@ -11,14 +11,14 @@
 //! block of a file.
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quire_codec::Corrupt;
 use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, open};
-use quire_store::{Disk, FileDisk};
+use quire_store::Disk;
 
+use super::temporary_disks::TemporaryDisks;
 use crate::avm::{Cancellation, Trap};
 use crate::costs::{Cost, CostModel};
 
@@ -28,8 +28,8 @@ pub struct Workspace {
     /// For rows, their keys, and what finds them. At least one row, and a block of each stream that is written or read, are held even
     /// if they take more.
     pub memory_bytes: usize,
-    /// Where files without a name are made: where the system has its temporary files, if nothing else is said.
-    pub directory: Option<PathBuf>,
+    /// Where files without a name are made.
+    pub disks: TemporaryDisks,
     /// Whether rows are kept null-suppressed: smaller, and dearer to write.
     pub is_compressed: bool,
     /// What files cost, by which their blocks are compressed or not.
@@ -40,11 +40,13 @@ pub struct Workspace {
     pub cancellation: Cancellation,
 }
 
-/// What writing, reading, compressing and decompressing a KiB costs, in nanoseconds.
+/// What writing, reading, compressing and decompressing a KiB costs, and what reading a block costs besides, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpillCosts {
     pub write_ns: f64,
     pub read_ns: f64,
+    /// Going to where a block is.
+    pub seek_ns: f64,
     pub pack_ns: f64,
     pub unpack_ns: f64,
 }
@@ -54,6 +56,7 @@ impl SpillCosts {
         Self {
             write_ns: costs.of(Cost::SpillWrite),
             read_ns: costs.of(Cost::SpillRead),
+            seek_ns: costs.of(Cost::SpillSeek),
             pack_ns: costs.of(Cost::SpillPack),
             unpack_ns: costs.of(Cost::SpillUnpack),
         }
@@ -99,7 +102,7 @@ impl Default for Workspace {
     fn default() -> Self {
         Self {
             memory_bytes: 256 << 20,
-            directory: None,
+            disks: TemporaryDisks::default(),
             is_compressed: false,
             costs: SpillCosts::of(&CostModel::default()),
             counts: Arc::default(),
@@ -123,13 +126,16 @@ impl Workspace {
         used_bytes > (self.memory_bytes / 2).min(2 << 30)
     }
 
+    /// Bytes of a block: all blocks that are in memory together take a quarter of it.
+    pub(super) fn block_bytes(&self) -> usize {
+        (self.memory_bytes / 4 / STREAMS).clamp(64, BLOCK_BYTES)
+    }
+
     pub(super) fn file(&self) -> Result<IteratorSpillFile, Trap> {
-        let disk = FileDisk::temporary(self.directory.as_deref());
         Ok(IteratorSpillFile {
-            disk: disk.map_err(Trap::temporary_file)?,
+            disk: self.disks.file().map_err(Trap::temporary_file)?,
             end: 0,
-            // All blocks that are in memory together take a quarter of it.
-            block_bytes: (self.memory_bytes / 4 / STREAMS).clamp(64, BLOCK_BYTES),
+            block_bytes: self.block_bytes(),
             packing: SpillCompression::new(self.costs)?,
             counts: Arc::clone(&self.counts),
             cancellation: self.cancellation.clone(),
@@ -139,7 +145,7 @@ impl Workspace {
 
 /// A file for the streams of one iterator.
 pub(super) struct IteratorSpillFile {
-    disk: FileDisk,
+    disk: Arc<dyn Disk>,
     end: u64,
     block_bytes: usize,
     packing: SpillCompression,

@@ -5,19 +5,33 @@
 //! compressed and over others. [`figures`] has the result as figures of `quire-lab`.
 
 mod benchmark;
-mod data;
+mod both;
+pub(crate) mod data;
 mod expressions;
+mod fields;
 mod machine;
 mod paper;
-mod queries;
+pub(crate) mod queries;
 mod report;
-mod warehouse;
+pub(crate) mod schema;
+#[cfg(test)]
+mod tests;
+pub(crate) mod warehouse;
 
 use std::path::PathBuf;
 
 use quire_lab::Figure;
 
 pub use machine::Device;
+
+/// How the compressed tables are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TpcdCompression {
+    /// As the paper's: integers, decimals and lengths of strings null-suppressed, dictionaries for the three flags, dates and all else as it is.
+    Paper,
+    /// As Quire does it unless something else is said: dates null-suppressed, too, and dictionaries wherever a sample says that they pay.
+    Auto,
+}
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -26,6 +40,8 @@ pub struct Setup {
     pub scale: f64,
     /// On what.
     pub device: Device,
+    /// How compressed tables are compressed.
+    pub compression: TpcdCompression,
     /// Whether TPC-H's queries are run besides TPC-D's.
     pub with_tpch: bool,
     /// Whether tables have primary keys and indexes. Those of the paper have none.
@@ -74,6 +90,10 @@ pub enum BenchmarkFailure {
         "{table} has other rows after an update function than it should; report this as a defect"
     )]
     Totals { table: &'static str },
+    #[error("rows of {table} are not what its columns are; report this as a defect")]
+    Sample { table: &'static str },
+    #[error("EXPLAIN ANALYZE of {query} does not say what was done; report this as a defect")]
+    Analysis { query: &'static str },
     #[error("expressions cannot be measured: {0}; report this as a defect")]
     Expressions(String),
     #[error("{file} is damaged: {what}; report this as a defect")]

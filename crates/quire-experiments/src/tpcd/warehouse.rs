@@ -4,71 +4,13 @@ use std::path::{Path, PathBuf};
 
 use quire::arrow::array::RecordBatch;
 use quire::arrow::util::display::{ArrayFormatter, FormatOptions};
-use quire::{Connection, Database, DatabaseOptions, Outcome};
+use quire::{Connection, Database, DatabaseOptions, ExperimentOptions, Outcome};
 use quire_store::OpenMode;
 
 use crate::tpcd::data::{Files, TABLES};
-use crate::tpcd::machine::{Device, Machine, Seconds};
-use crate::tpcd::{BenchmarkFailure, paper};
-
-/// How rows are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WarehouseStorage {
-    /// Tuples compressed field by field.
-    Compressed,
-    /// Tuples as they are.
-    Plain,
-}
-
-impl WarehouseStorage {
-    pub(crate) const BOTH: [Self; 2] = [Self::Compressed, Self::Plain];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Compressed => "compressed",
-            Self::Plain => "uncompressed",
-        }
-    }
-}
-
-/// Tables as row tables, with and without keys.
-const SCHEMA: &str = include_str!("../../../../tests/tpch/row_schema.sql");
-const INDEXES: [&str; 2] = [
-    "CREATE INDEX lineitem_part ON lineitem (l_partkey)",
-    "CREATE INDEX orders_customer ON orders (o_custkey)",
-];
-
-/// The statements that make the tables. Pages are the paper's, and not compressed. The tables of one page are as they are, as the paper's.
-fn definitions(storage: WarehouseStorage, has_keys: bool) -> Vec<String> {
-    let lines = SCHEMA.lines().filter(|line| line.starts_with("CREATE"));
-    let definition = |line: &str| {
-        let is_small = ["TABLE region ", "TABLE nation "]
-            .iter()
-            .any(|name| line.contains(name));
-        let compression = match storage {
-            WarehouseStorage::Compressed if !is_small => "auto",
-            _ => "none",
-        };
-        let columns = if has_keys {
-            line.trim_end_matches(';').to_owned()
-        } else {
-            without_keys(line.trim_end_matches(';'))
-        };
-        format!(
-            "{columns} USING row WITH (compression = {compression}, page_codec = none, storage_format = none, page_size = {})",
-            paper::PAGE_BYTES
-        )
-    };
-    lines.map(definition).collect()
-}
-
-fn without_keys(line: &str) -> String {
-    let columns = match line.split_once(", PRIMARY KEY (") {
-        Some((before, _)) => format!("{before})"),
-        None => line.to_owned(),
-    };
-    columns.replace(" PRIMARY KEY", " NOT NULL")
-}
+use crate::tpcd::machine::{Device, Machine, Seconds, paper_costs};
+use crate::tpcd::schema::{INDEXES, WarehouseStorage, definitions};
+use crate::tpcd::{BenchmarkFailure, TpcdCompression};
 
 /// Rows of an answer as CSV, with a line of names; NULL is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,6 +20,23 @@ pub(crate) struct CsvAnswer {
 }
 
 impl CsvAnswer {
+    /// Runs a statement.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub(crate) fn of(connection: &mut Connection, sql: &str) -> Result<Self, BenchmarkFailure> {
+        let mut answer = Self::default();
+        if let Outcome::Rows(mut rows) = connection.execute(sql)? {
+            let schema = rows.schema();
+            let names = schema.fields().iter().map(|field| quoted(field.name()));
+            answer.header = names.collect::<Vec<_>>().join(",");
+            while let Some(batch) = rows.next_batch()? {
+                answer.add(&batch)?;
+            }
+        }
+        Ok(answer)
+    }
+
     pub(crate) fn text(&self) -> String {
         let lines = std::iter::once(&self.header).chain(&self.rows);
         lines.flat_map(|line| [line.as_str(), "\n"]).collect()
@@ -137,6 +96,8 @@ pub(crate) struct WarehouseOpening {
     pub(crate) slowness: f64,
     /// Bytes of the pool, and of what sorts and joins keep.
     pub(crate) memory_bytes: usize,
+    /// How compressed tables are compressed.
+    pub(crate) compression: TpcdCompression,
 }
 
 /// An open database.
@@ -144,6 +105,7 @@ pub(crate) struct Warehouse {
     machine: Machine,
     connection: Connection,
     path: PathBuf,
+    compression: TpcdCompression,
 }
 
 impl Warehouse {
@@ -161,13 +123,23 @@ impl Warehouse {
             ..DatabaseOptions::default()
         };
         let disk = machine.disk(path)?;
-        let database = Database::on_disk(disk, OpenMode::ReadWrite, options)?;
+        let experiment = ExperimentOptions {
+            temporary_disks: machine.temporary_disks(),
+            finds_dictionaries: opening.compression == TpcdCompression::Auto,
+        };
+        let mode = OpenMode::ReadWrite;
+        let database = Database::for_experiment(disk, mode, options, experiment)?;
         let mut warehouse = Self {
             machine,
             connection: database.connect(),
             path: path.to_owned(),
+            compression: opening.compression,
         };
         warehouse.execute("SET engine = 'tuple'")?;
+        if opening.device == Device::Paper {
+            let costs = paper_costs(opening.slowness);
+            warehouse.execute(&format!("SET costs = '{costs}'"))?;
+        }
         Ok(warehouse)
     }
 
@@ -181,7 +153,7 @@ impl Warehouse {
         storage: WarehouseStorage,
         has_keys: bool,
     ) -> Result<Vec<(&'static str, Seconds)>, BenchmarkFailure> {
-        for definition in definitions(storage, has_keys) {
+        for definition in definitions(storage, self.compression, has_keys) {
             self.execute(&definition)?;
         }
         let mut times = Vec::new();
@@ -206,21 +178,30 @@ impl Warehouse {
         Ok(self.measured(&format!("COPY {table} FROM '{file}'"))?.1)
     }
 
+    /// Runs a query and hands its rows to `take`, in batches.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub(crate) fn batches(
+        &mut self,
+        sql: &str,
+        mut take: impl FnMut(&RecordBatch),
+    ) -> Result<Seconds, BenchmarkFailure> {
+        let start = self.machine.moment();
+        if let Outcome::Rows(mut rows) = self.connection.execute(sql)? {
+            while let Some(batch) = rows.next_batch()? {
+                take(&batch);
+            }
+        }
+        Ok(self.machine.seconds_since(start))
+    }
+
     /// Runs a statement.
     ///
     /// # Errors
     /// When it fails.
     pub(crate) fn execute(&mut self, sql: &str) -> Result<CsvAnswer, BenchmarkFailure> {
-        let mut answer = CsvAnswer::default();
-        if let Outcome::Rows(mut rows) = self.connection.execute(sql)? {
-            let schema = rows.schema();
-            let names = schema.fields().iter().map(|field| quoted(field.name()));
-            answer.header = names.collect::<Vec<_>>().join(",");
-            while let Some(batch) = rows.next_batch()? {
-                answer.add(&batch)?;
-            }
-        }
-        Ok(answer)
+        CsvAnswer::of(&mut self.connection, sql)
     }
 
     /// The same, and how long it took.
@@ -249,6 +230,14 @@ impl Warehouse {
         self.number(&format!(
             "SELECT encoded_bytes FROM quire_tables() WHERE table_name = '{table}'"
         ))
+    }
+
+    /// Rows of a table.
+    ///
+    /// # Errors
+    /// When they cannot be counted.
+    pub(crate) fn row_count(&mut self, table: &str) -> Result<u64, BenchmarkFailure> {
+        self.number(&format!("SELECT count(*) FROM {table}"))
     }
 
     fn number(&mut self, sql: &str) -> Result<u64, BenchmarkFailure> {
@@ -283,20 +272,6 @@ impl Warehouse {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tables_without_keys_have_all_their_columns() {
-        let count = |definition: &String| definition.matches(" NOT NULL").count();
-        let [with, without] = [true, false].map(|keys| definitions(WarehouseStorage::Plain, keys));
-        assert_eq!(with.len(), 8);
-        assert_eq!(without.iter().map(count).sum::<usize>(), 61);
-        assert!(with.iter().all(|text| text.contains("PRIMARY KEY")));
-        assert!(
-            without
-                .iter()
-                .all(|text| !text.contains("KEY (") && !text.contains("PRIMARY"))
-        );
-    }
 
     #[test]
     fn fields_with_commas_are_quoted() {

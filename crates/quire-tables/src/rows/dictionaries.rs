@@ -34,8 +34,8 @@ const SAMPLE_ROWS_MIN: usize = 256;
 
 /// Chooses the dictionaries of the columns of a row table that is to be written, from some of its rows: batches of the table's
 /// visible columns. Dictionaries it had are forgotten. `COMPRESSION dictionary` asks for one however few rows there are,
-/// `COMPRESSION plain` forbids it; columns of the primary key have none.
-pub fn choose_dictionaries(definition: &mut TableDefinition, sample: &[RecordBatch]) {
+/// `COMPRESSION plain` forbids it; columns of the primary key have none. Where a column says nothing, it gets one if it pays, and if `finds` is true.
+pub fn choose_dictionaries(definition: &mut TableDefinition, sample: &[RecordBatch], finds: bool) {
     let compresses = definition.options.compresses_tuples;
     let is_row_table = definition.storage == TableStorage::Row;
     let key = definition.primary_key.clone();
@@ -53,7 +53,7 @@ pub fn choose_dictionaries(definition: &mut TableDefinition, sample: &[RecordBat
         }
         position += 1;
         let is_wanted = match column.compression {
-            None => compresses && row_count >= SAMPLE_ROWS_MIN,
+            None => finds && compresses && row_count >= SAMPLE_ROWS_MIN,
             Some(codec) => codec == CodecId::Dictionary,
         };
         if is_row_table && is_wanted && !is_key(ordinal) {

@@ -75,7 +75,7 @@ impl Transaction {
         sample: &[RecordBatch],
     ) -> Result<Arc<RowParts>, TransactionError> {
         let mut definition = TableDefinition::clone(table.definition());
-        choose_dictionaries(&mut definition, sample);
+        choose_dictionaries(&mut definition, sample, self.engine.finds_dictionaries());
         if definition == **table.definition() {
             return Ok(Arc::clone(table.parts()));
         }

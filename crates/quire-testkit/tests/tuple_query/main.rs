@@ -13,7 +13,7 @@ use quire_exec::plan::{
     Expression, Join, JoinKey, JoinKind, Plan, PlanColumn, PlanNode, PlanQuery, PlanSortKey,
     SortNode,
 };
-use quire_exec::tuple::{QueryOptions, TupleQuery, TupleQueryError};
+use quire_exec::tuple::{QueryOptions, TemporaryDisks, TupleQuery, TupleQueryError};
 use quire_native::NativeCompiler;
 use quire_store::{MemDisk, Volume, VolumeOptions};
 use quire_tables::row_table::Value;
@@ -207,7 +207,7 @@ fn a_query_without_room_needs_a_place_for_files() {
         let answer = |memory_bytes, directory: &str| {
             let options = QueryOptions {
                 memory_bytes,
-                directory: Some(directory.into()),
+                temporary_disks: TemporaryDisks::in_directory(directory),
                 ..QueryOptions::default()
             };
             tuple_answer(&query, &tables, &[], &options, None)

@@ -76,6 +76,7 @@ impl<'a> Builder<'a> {
     ) -> Self {
         let mut registers = RegisterSet::new();
         registers.cancellation = options.cancellation.clone();
+        registers.is_counted = options.is_counted;
         Self {
             pool: RegisterPool::default(),
             registers,
@@ -84,7 +85,7 @@ impl<'a> Builder<'a> {
             environment: Environment::at(parameters, options.now),
             workspace: Workspace {
                 memory_bytes: options.memory_bytes / keeping_nodes(plan).max(1),
-                directory: options.directory.clone(),
+                disks: options.temporary_disks.clone(),
                 is_compressed: false,
                 costs: SpillCosts::of(&options.costs),
                 counts: Arc::default(),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::tuple::spill::{SpillCosts, SpillCounts};
+use crate::tuple::spill::{SpillCounts, Workspace};
 
 /// About what a row takes that is kept, with its key and what finds it, and about what each of its values takes.
 pub(super) const ROW_BYTES: f64 = 100.0;
@@ -39,9 +39,12 @@ impl ExpectedSpill {
         row_count: f64,
         column_count: f64,
         suppress_ns: f64,
-        costs: &SpillCosts,
+        workspace: &Workspace,
     ) -> Self {
-        let kib_ns = costs.write_ns + costs.read_ns;
+        let costs = &workspace.costs;
+        // Blocks are filled before they are compressed: fewer records are fewer places to go to, smaller blocks are not.
+        let seeking_ns = costs.seek_ns * KIB / workspace.block_bytes() as f64;
+        let kib_ns = costs.write_ns + costs.read_ns + seeking_ns;
         let values_bytes = row_count * column_count * VALUE_BYTES;
         let saved_ns = values_bytes * (1.0 - COMPRESSED_SHARE) / KIB * kib_ns;
         let is_suppressed = row_count * column_count * suppress_ns < saved_ns;
@@ -51,7 +54,7 @@ impl ExpectedSpill {
             record_bytes,
             is_suppressed,
             plain_ns: record_bytes / KIB * kib_ns,
-            packed_ns: record_bytes / KIB * costs.packed_ns(COMPRESSED_SHARE),
+            packed_ns: record_bytes / KIB * (costs.packed_ns(COMPRESSED_SHARE) + seeking_ns),
         }
     }
 }
@@ -88,21 +91,27 @@ impl Spilling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tuple::SpillCosts;
 
-    fn costs(write_ns: f64, read_ns: f64) -> SpillCosts {
-        SpillCosts {
+    fn workspace(write_ns: f64, read_ns: f64) -> Workspace {
+        let costs = SpillCosts {
             write_ns,
             read_ns,
+            seek_ns: 0.0,
             pack_ns: 1600.0,
             unpack_ns: 400.0,
+        };
+        Workspace {
+            costs,
+            ..Workspace::default()
         }
     }
 
     #[test]
     fn a_slow_disk_wants_compression_and_a_fast_one_none() {
         // A disk of 1998, of some 8 MB a second, and one that takes a gigabyte.
-        let (slow, fast) = (costs(120_000.0, 120_000.0), costs(1000.0, 300.0));
-        let of = |costs| ExpectedSpill::new(1e6, 5.0, 6.0, costs);
+        let (slow, fast) = (workspace(120_000.0, 120_000.0), workspace(1000.0, 300.0));
+        let of = |workspace| ExpectedSpill::new(1e6, 5.0, 6.0, workspace);
         assert!(of(&slow).is_suppressed && of(&slow).packed_ns < of(&slow).plain_ns);
         assert!(of(&fast).packed_ns > of(&fast).plain_ns);
         // Nothing is saved by what costs more than writing.
@@ -111,13 +120,37 @@ mod tests {
 
     #[test]
     fn more_rows_and_columns_cost_more() {
-        let of = |rows, columns| ExpectedSpill::new(rows, columns, 6.0, &costs(1500.0, 600.0));
+        let of = |rows, columns| ExpectedSpill::new(rows, columns, 6.0, &workspace(1500.0, 600.0));
         for ns in [
             |it: ExpectedSpill| it.plain_ns,
             |it: ExpectedSpill| it.packed_ns,
         ] {
             assert!(ns(of(1e6, 5.0)) < ns(of(2e6, 5.0)));
             assert!(ns(of(1e6, 5.0)) < ns(of(1e6, 6.0)));
+        }
+    }
+
+    #[test]
+    fn each_block_is_gone_to_however_small_it_is_in_the_file() {
+        let of = |memory_bytes, seek_ns| {
+            let mut workspace = workspace(1500.0, 600.0);
+            workspace.memory_bytes = memory_bytes;
+            workspace.costs.seek_ns = seek_ns;
+            ExpectedSpill::new(1e6, 5.0, f64::INFINITY, &workspace)
+        };
+        // Blocks of 64 KiB, and of 4 KiB.
+        for (memory_bytes, block_bytes) in [(64 << 20, 65_536.0), (256 << 10, 4_096.0)] {
+            let (free, dear) = (of(memory_bytes, 0.0), of(memory_bytes, 13e6));
+            let seeks_ns = 1e6 * (ROW_BYTES + 5.0 * VALUE_BYTES) / block_bytes * 13e6;
+            for more_ns in [
+                dear.plain_ns - free.plain_ns,
+                dear.packed_ns - free.packed_ns,
+            ] {
+                assert!(
+                    (more_ns / seeks_ns - 1.0).abs() < 1e-6,
+                    "{more_ns} of {seeks_ns}"
+                );
+            }
         }
     }
 }

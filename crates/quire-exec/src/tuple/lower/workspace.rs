@@ -23,7 +23,7 @@ impl Builder<'_> {
         let columns = column_count as f64;
         let kept_bytes = row_count * (ROW_BYTES + VALUE_BYTES * columns);
         let expected = (kept_bytes > self.workspace.memory_bytes as f64)
-            .then(|| ExpectedSpill::new(row_count, columns, suppress_ns, &self.workspace.costs));
+            .then(|| ExpectedSpill::new(row_count, columns, suppress_ns, &self.workspace));
         let counts = Arc::new(SpillCounts::default());
         *self.spilling.borrow_mut() = Some(Spilling {
             expected,
@@ -48,8 +48,7 @@ impl Builder<'_> {
             return 0.0;
         }
         let suppress_ns = self.costs.of(Cost::Suppress);
-        let expected =
-            ExpectedSpill::new(spilled_rows, columns, suppress_ns, &self.workspace.costs);
+        let expected = ExpectedSpill::new(spilled_rows, columns, suppress_ns, &self.workspace);
         expected.plain_ns.min(expected.packed_ns)
     }
 }

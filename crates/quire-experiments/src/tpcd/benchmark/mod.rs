@@ -1,18 +1,22 @@
 //! The benchmark: loads, queries and update functions over compressed and uncompressed tables, in turn.
 
+pub(crate) mod splits;
 mod updates;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::tpcd::data::{Files, Refresh, TABLES};
+use quire_exec::costs::{Cost, calibrate};
+
+use crate::tpcd::both::Both;
+use crate::tpcd::data::{CHANGED, Files, Refresh, TABLES};
+use crate::tpcd::fields::{self, SampledTable};
 use crate::tpcd::machine::{Device, Seconds};
 use crate::tpcd::queries::{TpcdQuery, queries};
-use crate::tpcd::warehouse::{CsvAnswer, Warehouse, WarehouseOpening, WarehouseStorage};
-use crate::tpcd::{BenchmarkFailure, Setup, paper};
-
-/// A pair of values: compressed, uncompressed.
-pub(crate) type Both<T> = [T; 2];
+use crate::tpcd::schema::WarehouseStorage;
+use crate::tpcd::warehouse::{CsvAnswer, Warehouse, WarehouseOpening};
+use crate::tpcd::{BenchmarkFailure, Setup, TpcdCompression, paper};
+use splits::{LoadSplit, QuerySplit};
 
 /// What was measured of one query or update function.
 #[derive(Clone, Debug)]
@@ -22,6 +26,8 @@ pub(crate) struct MeasuredQuery {
     pub(crate) seconds: Both<Seconds>,
     /// With all tables in memory, by our processor; none of an update function.
     pub(crate) memory: Option<Both<f64>>,
+    /// None of an update function.
+    pub(crate) split: Option<Both<QuerySplit>>,
 }
 
 /// What was measured of one table.
@@ -30,6 +36,8 @@ pub(crate) struct MeasuredTable {
     pub(crate) name: &'static str,
     pub(crate) bytes: Both<u64>,
     pub(crate) load: Both<Seconds>,
+    /// None of tables that are never compressed, nor of other compression than the paper's.
+    pub(crate) split: Option<Both<LoadSplit>>,
 }
 
 /// All that was measured.
@@ -42,6 +50,10 @@ pub(crate) struct Results {
     pub(crate) other_plans: Vec<&'static str>,
     /// Queries that the tuple engine left to the batch engine.
     pub(crate) left: u64,
+    /// Of the compressed tables, if their compression is the paper's.
+    pub(crate) samples: Vec<SampledTable>,
+    /// How the processor's time of UF1 splits.
+    pub(crate) inserting: Option<Both<LoadSplit>>,
 }
 
 /// Everything lies in memory.
@@ -74,6 +86,7 @@ pub(crate) fn run(
         device: setup.device,
         slowness,
         memory_bytes: pool_bytes(setup.scale),
+        compression: setup.compression,
     };
     let run = BenchmarkRun {
         setup,
@@ -87,7 +100,13 @@ pub(crate) fn run(
         queries: Vec::new(),
         other_plans: Vec::new(),
         left: 0,
+        samples: Vec::new(),
+        inserting: None,
     };
+    if setup.compression == TpcdCompression::Paper {
+        progress("looking at fields");
+        run.sample(&mut results)?;
+    }
     run.queries(&mut results, progress)?;
     run.updates(&refresh, &mut results, progress)?;
     Ok(results)
@@ -108,6 +127,7 @@ fn slowness(folder: &Path) -> Result<f64, BenchmarkFailure> {
         device: Device::Own,
         slowness: 1.0,
         memory_bytes: pool_bytes(CALIBRATION_SCALE),
+        compression: TpcdCompression::Paper,
     };
     let mut warehouse = Warehouse::open(&path, opening)?;
     warehouse.load(&files, WarehouseStorage::Plain, false)?;
@@ -181,8 +201,41 @@ impl BenchmarkRun<'_> {
             name,
             bytes: [bytes(at, 0), bytes(at, 1)],
             load: [seconds(at, 0), seconds(at, 1)],
+            split: None,
         };
         Ok(TABLES.into_iter().enumerate().map(table).collect())
+    }
+
+    /// The same with all in memory, on this machine.
+    fn in_memory(&self) -> BenchmarkRun<'_> {
+        BenchmarkRun {
+            setup: self.setup,
+            opening: WarehouseOpening {
+                device: Device::Own,
+                slowness: 1.0,
+                memory_bytes: ALL_BYTES,
+                compression: self.opening.compression,
+            },
+            files: self.files.clone(),
+        }
+    }
+
+    /// What compression does to fields, and how loads split.
+    fn sample(&self, results: &mut Results) -> Result<(), BenchmarkFailure> {
+        let mut warehouse = self.in_memory().open(WarehouseStorage::Plain)?;
+        results.samples = fields::sampled(&mut warehouse)?;
+        let slowness = results.slowness;
+        for table in &mut results.tables {
+            let mut samples = results.samples.iter();
+            let Some(sample) = samples.find(|sample| sample.name == table.name) else {
+                continue;
+            };
+            let path = self.files.path(table.name).display().to_string();
+            let sql = format!("SELECT * FROM '{}'", path.replace('\'', "''"));
+            let parsing = warehouse.batches(&sql, |_| ())?.processor * slowness;
+            table.split = Some(splits::of_load(&table.load, parsing, sample, slowness));
+        }
+        Ok(())
     }
 
     /// Runs all queries in the pool of the paper, then with all in memory.
@@ -193,6 +246,8 @@ impl BenchmarkRun<'_> {
     ) -> Result<(), BenchmarkFailure> {
         let mut answers = Vec::new();
         let mut both = self.open_both()?;
+        let costs = calibrate(None);
+        let field_ns = [Cost::DecodeSuppressed, Cost::DecodePlain].map(|cost| costs.of(cost));
         for query in queries(self.setup.with_tpch) {
             progress(query.name);
             let (answer, seconds) = self.query(&query, &mut both)?;
@@ -205,21 +260,14 @@ impl BenchmarkRun<'_> {
                 is_of_tpcd: query.is_of_tpcd(),
                 seconds,
                 memory: None,
+                split: Some(self.split(&query, &mut both, field_ns)?),
             });
         }
         for warehouse in &mut both {
             results.left += warehouse.queries_left()?;
         }
         drop(both);
-        let in_memory = BenchmarkRun {
-            setup: self.setup,
-            opening: WarehouseOpening {
-                device: Device::Own,
-                slowness: 1.0,
-                memory_bytes: ALL_BYTES,
-            },
-            files: self.files.clone(),
-        };
+        let in_memory = self.in_memory();
         let mut both = in_memory.open_both()?;
         let measured = results.queries.iter_mut().zip(&answers);
         for (query, (measured, answer)) in queries(self.setup.with_tpch).zip(measured) {
@@ -258,6 +306,24 @@ impl BenchmarkRun<'_> {
             }
         }
         Ok((first.unwrap_or_default(), times.map(median)))
+    }
+
+    /// Where the processor's time goes.
+    fn split(
+        &self,
+        query: &TpcdQuery,
+        both: &mut Both<Warehouse>,
+        field_ns: Both<f64>,
+    ) -> Result<Both<QuerySplit>, BenchmarkFailure> {
+        let sql = format!("EXPLAIN ANALYZE {}", query.sql(self.setup.scale));
+        let mut splits = Both::<QuerySplit>::default();
+        let asked = both.iter_mut().zip(field_ns);
+        for (split, (warehouse, field_ns)) in splits.iter_mut().zip(asked) {
+            let analysis = warehouse.execute(&sql)?.text();
+            let found = QuerySplit::of(&analysis, field_ns, self.opening.slowness);
+            *split = found.ok_or(BenchmarkFailure::Analysis { query: query.name })?;
+        }
+        Ok(splits)
     }
 
     /// The answers of the pool of the paper, and of a large one, are kept apart.
@@ -309,7 +375,8 @@ impl BenchmarkRun<'_> {
             let warehouse = self.open(storage)?;
             times.push(updates::run(warehouse, &self.files, refresh)?);
         }
-        if let [compressed, plain] = times.as_slice() {
+        if let Ok(times) = <Both<[Seconds; 2]>>::try_from(times) {
+            let [compressed, plain] = &times;
             for (name, (compressed, plain)) in
                 ["UF1", "UF2"].into_iter().zip(compressed.iter().zip(plain))
             {
@@ -318,11 +385,38 @@ impl BenchmarkRun<'_> {
                     is_of_tpcd: true,
                     seconds: [*compressed, *plain],
                     memory: None,
+                    split: None,
                 });
             }
+            results.inserting = inserting(results, refresh, times);
         }
         Ok(())
     }
+}
+
+/// How the processor's time of UF1 splits. Its rows are parsed as those of loads are.
+fn inserting(
+    results: &Results,
+    refresh: &[Refresh; 2],
+    times: Both<[Seconds; 2]>,
+) -> Option<Both<LoadSplit>> {
+    let mut parsing = 0.0;
+    let mut tuples = [Vec::new(), Vec::new()];
+    for ((name, _, _), refresh) in CHANGED.into_iter().zip(refresh) {
+        let rows = u64::try_from(refresh.inserted.rows).ok()?;
+        let sample = results.samples.iter().find(|sample| sample.name == name)?;
+        let table = results.tables.iter().find(|table| table.name == name)?;
+        let [load, _] = table.split?;
+        parsing += load.parsing * rows as f64 / sample.row_count.max(1) as f64;
+        for (tuples, ns) in tuples.iter_mut().zip(sample.tuple_ns) {
+            tuples.push((rows, ns));
+        }
+    }
+    let [packed, plain] = tuples;
+    let [[packed_seconds, _], [plain_seconds, _]] = times;
+    let split =
+        |seconds: &Seconds, tuples| LoadSplit::of(seconds, parsing, tuples, results.slowness);
+    Some([split(&packed_seconds, packed), split(&plain_seconds, plain)])
 }
 
 fn same(name: &'static str, one: &CsvAnswer, other: &CsvAnswer) -> Result<(), BenchmarkFailure> {

@@ -44,6 +44,7 @@ impl ProcessorClock {
         Moment {
             time: processor + *waited,
             processor,
+            ..Moment::default()
         }
     }
 

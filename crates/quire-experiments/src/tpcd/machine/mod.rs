@@ -1,6 +1,7 @@
 //! What time is, and what a disk is: those of this machine, or of the paper's.
 
 mod clock;
+mod costs;
 mod device;
 mod disk;
 
@@ -8,12 +9,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use quire_exec::tuple::TemporaryDisks;
 use quire_store::{Disk, FileDisk};
 
 use crate::tpcd::{BenchmarkFailure, paper};
 pub(crate) use clock::{ProcessorClock, processor_time};
+pub(crate) use costs::paper_costs;
 pub(crate) use device::DeviceBuffer;
-use disk::BufferedDisk;
+use disk::SharedDevice;
 
 /// On what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +27,18 @@ pub enum Device {
     Own,
 }
 
-/// A machine, with its disk.
+/// A machine, with its disks.
 pub(crate) enum Machine {
-    Paper(Arc<ProcessorClock>),
+    Paper(PaperMachine),
     Own(Instant),
+}
+
+/// One processor, a disk for the database and another one for temporary files.
+pub(crate) struct PaperMachine {
+    slowness: f64,
+    clock: Arc<ProcessorClock>,
+    database: Arc<SharedDevice>,
+    temporaries: Arc<SharedDevice>,
 }
 
 /// Where a machine is in time.
@@ -35,13 +46,22 @@ pub(crate) enum Machine {
 pub(crate) struct Moment {
     pub(crate) time: Duration,
     pub(crate) processor: Duration,
+    /// Of the processor's, those in which the system read or wrote files.
+    pub(crate) files: Duration,
+    /// Bytes that were written into temporary files.
+    pub(crate) spilled_bytes: u64,
 }
 
 impl Machine {
     /// `slowness`: how many seconds of the paper's processor are one of ours.
     pub(crate) fn new(device: Device, slowness: f64) -> Self {
         match device {
-            Device::Paper => Self::Paper(Arc::new(ProcessorClock::new(slowness))),
+            Device::Paper => Self::Paper(PaperMachine {
+                slowness,
+                clock: Arc::new(ProcessorClock::new(slowness)),
+                database: Arc::new(SharedDevice::new(paper::disk())),
+                temporaries: Arc::new(SharedDevice::new(paper::disk())),
+            }),
             Device::Own => Self::Own(Instant::now()),
         }
     }
@@ -55,20 +75,37 @@ impl Machine {
         let file = Arc::new(file);
         Ok(match self {
             Self::Own(_) => file,
-            Self::Paper(clock) => {
-                let clock = Arc::clone(clock);
-                Arc::new(BufferedDisk::new(file, paper::disk(), clock))
+            Self::Paper(machine) => {
+                Arc::new(machine.database.file(file, Arc::clone(&machine.clock)))
             }
+        })
+    }
+
+    /// Where the tuple engine's temporary files are: on the second disk of the paper's machine.
+    pub(crate) fn temporary_disks(&self) -> TemporaryDisks {
+        let Self::Paper(machine) = self else {
+            return TemporaryDisks::default();
+        };
+        let (device, clock) = (Arc::clone(&machine.temporaries), Arc::clone(&machine.clock));
+        TemporaryDisks::made_by(move || {
+            let file = Arc::new(FileDisk::temporary(None)?);
+            Ok(Arc::new(device.file(file, Arc::clone(&clock))))
         })
     }
 
     /// Now.
     pub(crate) fn moment(&self) -> Moment {
         match self {
-            Self::Paper(clock) => clock.moment(),
+            Self::Paper(machine) => Moment {
+                files: (machine.database.calls() + machine.temporaries.calls())
+                    .mul_f64(machine.slowness),
+                spilled_bytes: machine.temporaries.written_bytes(),
+                ..machine.clock.moment()
+            },
             Self::Own(start) => Moment {
                 time: start.elapsed(),
                 processor: processor_time(),
+                ..Moment::default()
             },
         }
     }
@@ -80,6 +117,8 @@ impl Machine {
         Seconds {
             time: between(start.time, now.time),
             processor: between(start.processor, now.processor),
+            files: between(start.files, now.files),
+            spilled_kib: now.spilled_bytes.saturating_sub(start.spilled_bytes) as f64 / 1024.0,
         }
     }
 }
@@ -89,6 +128,10 @@ impl Machine {
 pub(crate) struct Seconds {
     pub(crate) time: f64,
     pub(crate) processor: f64,
+    /// Of the processor's, those in which the system read or wrote files; 0 on this machine.
+    pub(crate) files: f64,
+    /// KiB that were written into temporary files; 0 on this machine.
+    pub(crate) spilled_kib: f64,
 }
 
 impl Seconds {
@@ -96,5 +139,7 @@ impl Seconds {
     pub(crate) fn add(&mut self, more: Seconds) {
         self.time += more.time;
         self.processor += more.processor;
+        self.files += more.files;
+        self.spilled_kib += more.spilled_kib;
     }
 }

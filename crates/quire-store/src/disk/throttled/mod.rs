@@ -44,6 +44,8 @@ pub struct ThrottleStatistics {
     pub written_bytes: u64,
     /// Time for which the bus of the device was busy.
     pub transfer: Duration,
+    /// Sum over all reads and writes of their latencies, those that overlap included.
+    pub latency: Duration,
     /// Sum over all requests of the time from submission to completion, including the time in the queue.
     pub service: Duration,
     /// Sum over all requests of the time by which the underlying disk exceeded the model.
@@ -81,6 +83,7 @@ impl ThrottledDisk {
         let state = self.lock();
         ThrottleStatistics {
             transfer: state.timeline.transfer,
+            latency: state.timeline.latency,
             ..state.statistics
         }
     }

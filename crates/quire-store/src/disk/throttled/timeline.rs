@@ -24,6 +24,8 @@ pub(super) struct Timeline {
     position: u64,
     /// Total time for which the bus was busy.
     pub(super) transfer: Duration,
+    /// Sum over all reads and writes of the time to the first byte, from when a slot was free.
+    pub(super) latency: Duration,
 }
 
 impl Timeline {
@@ -34,6 +36,7 @@ impl Timeline {
             connection_free_at: Duration::ZERO,
             position: 0,
             transfer: Duration::ZERO,
+            latency: Duration::ZERO,
         }
     }
 
@@ -82,6 +85,7 @@ impl Timeline {
         *slot = done_at;
         self.connection_free_at = done_at;
         self.transfer += transfer;
+        self.latency += latency;
         done_at
     }
 }
@@ -118,6 +122,10 @@ mod tests {
         // Three slots: the fourth begins when the first is done.
         assert_eq!(times, [105, 110, 115, 210, 215]);
         assert_eq!(device.transfer, Duration::from_micros(25));
+        assert_eq!(device.latency, Duration::from_micros(500));
+        // Where the last request ended.
+        done(&mut device, 0, read(95));
+        assert_eq!(device.latency, Duration::from_micros(510));
     }
 
     #[test]

@@ -129,6 +129,7 @@ pub(super) async fn costs_of(
 pub(super) fn options_of(session: &Session, token: &CancelToken) -> QueryOptions {
     QueryOptions {
         memory_bytes: session.database.free_memory_bytes(),
+        temporary_disks: session.database.temporary_disks.clone(),
         now: session.environment(&[]).now(),
         costs: *session.settings().costs(),
         batch_threads: session.database.options.threads,

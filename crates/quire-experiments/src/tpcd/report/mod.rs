@@ -1,117 +1,42 @@
 //! What was measured, beside what the paper prints.
 
-use quire_lab::{Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
+mod drawing;
+mod notes;
+mod splits;
+mod verdicts;
 
-use crate::tpcd::benchmark::{Both, MeasuredQuery, MeasuredTable, Results, pool_bytes};
+use quire_lab::{Axis, Figure, Positions, Series, SeriesOrigin};
+
+use crate::tpcd::benchmark::{MeasuredQuery, MeasuredTable, Results};
+use crate::tpcd::both::pick;
 use crate::tpcd::machine::Seconds;
-use crate::tpcd::{Device, Setup, paper};
+use crate::tpcd::{Setup, paper};
+use drawing::{QUERY, TABLE, both, figure, measured, names, of_tpcd, printed};
+use verdicts::{Claim, NamedRatio};
 
 /// The tables of the paper as figures.
 pub(crate) fn figures(setup: &Setup, results: &Results) -> Vec<Figure> {
-    let notes = notes(setup, results);
+    let notes = notes::notes(setup, results);
     let mut figures = vec![
         sizes(setup, &results.tables),
-        loads(setup, &results.tables),
+        loads(setup, results),
+        splits::load_utilization(&results.tables),
         times(setup, results),
         processor(setup, results),
+        splits::utilization(results),
         ratios(results),
+        splits::queries(results),
+        splits::temporaries(results),
         memory(setup, results),
     ];
+    if !results.samples.is_empty() {
+        figures.push(splits::loads(results));
+        figures.push(splits::fields(results));
+    }
     for figure in &mut figures {
         figure.notes.extend(notes.iter().cloned());
     }
     figures
-}
-
-/// What it was measured on, and what is to be known of all of it.
-fn notes(setup: &Setup, results: &Results) -> Vec<String> {
-    let pool = pool_bytes(setup.scale) as f64 / f64::from(1 << 20);
-    let keys = if setup.has_keys {
-        "primary keys and two indexes"
-    } else {
-        "no keys and no indexes, as in the paper"
-    };
-    let mut notes = vec![format!(
-        "scale {}, pages of 4 KiB, a pool of {pool:.1} MiB and as much for sorts and joins, {keys}",
-        setup.scale
-    )];
-    notes.push(match setup.device {
-        Device::Paper => format!(
-            "seconds of the paper's machine: one second of this processor is {:.1} of its processor's (queries 1 and 6 need as much processor \
-             time here as there); 6.4 MB/s from its disk, read ahead while the processor computes",
-            results.slowness
-        ),
-        Device::Own => "seconds of this machine, which others may be using".to_owned(),
-    });
-    notes.push(match results.other_plans.as_slice() {
-        [] => "the plans for compressed and uncompressed tables are the same".to_owned(),
-        names => format!("other plans for compressed tables: {}", names.join(", ")),
-    });
-    notes.push(format!(
-        "queries that the tuple engine left to the batch engine: {}",
-        results.left
-    ));
-    notes
-}
-
-fn figure(
-    (stem, number): (&'static str, &'static str),
-    title: String,
-    (x, y): (Axis, Axis),
-    positions: Positions,
-    series: Vec<Series>,
-) -> Figure {
-    Figure {
-        stem,
-        title,
-        paper: Paper::CompressedDatabases,
-        number,
-        chart: Chart::Bars,
-        x,
-        y,
-        positions,
-        series,
-        notes: Vec::new(),
-    }
-}
-
-const TABLE: Axis = Axis::linear("table", "");
-const QUERY: Axis = Axis::linear("query", "");
-
-const NAMES: Both<&str> = ["compressed", "uncompressed"];
-
-/// A value of each table or query, and their sum.
-fn measured<T>(name: &str, all: &[T], of: impl Fn(&T) -> f64) -> Series {
-    let mut values: Vec<f64> = all.iter().map(of).collect();
-    values.push(values.iter().sum());
-    Series::new(name, SeriesOrigin::Measured, values)
-}
-
-/// The paper's, times `scale`, and their sum.
-fn printed(name: &str, scale: f64, values: Vec<Option<f64>>) -> Series {
-    let mut values: Vec<_> = values
-        .into_iter()
-        .map(|value| value.map(|value| value * scale))
-        .collect();
-    values.push(Some(values.iter().flatten().sum()));
-    Series::paper(name, values)
-}
-
-fn both(of: impl Fn(&str, usize) -> Series) -> [Series; 2] {
-    let [compressed, plain] = NAMES;
-    [of(compressed, 0), of(plain, 1)]
-}
-
-fn pick<T: Copy>(both: &Both<T>, at: usize) -> T {
-    let [compressed, plain] = *both;
-    match at {
-        0 => compressed,
-        _ => plain,
-    }
-}
-
-fn names<'a>(names: impl Iterator<Item = &'a str>) -> Positions {
-    Positions::labels(names.chain(["total"]))
 }
 
 fn of_paper(name: &str) -> Option<&'static paper::PaperTable> {
@@ -136,7 +61,8 @@ fn sizes(setup: &Setup, tables: &[MeasuredTable]) -> Figure {
     )
 }
 
-fn loads(setup: &Setup, tables: &[MeasuredTable]) -> Figure {
+fn loads(setup: &Setup, results: &Results) -> Figure {
+    let tables = &results.tables;
     let ours = both(|name, at| measured(name, tables, |table| pick(&table.load, at).time));
     let papers = both(|name, at| {
         let times = tables.iter().map(|table| {
@@ -145,19 +71,22 @@ fn loads(setup: &Setup, tables: &[MeasuredTable]) -> Figure {
         });
         printed(name, setup.scale, times.collect())
     });
-    figure(
+    let mut figure = figure(
         ("tpcd-load", "table 4"),
         "Time to load the tables; the paper's times the scale".to_owned(),
         (TABLE, Axis::linear("time", "s")),
         names(tables.iter().map(|table| table.name)),
         ours.into_iter().chain(papers).collect(),
-    )
-}
-
-/// Those of TPC-D.
-fn of_tpcd(results: &Results) -> Vec<&MeasuredQuery> {
-    let queries = results.queries.iter();
-    queries.filter(|query| query.is_of_tpcd).collect()
+    );
+    let ratios = tables
+        .iter()
+        .filter(|table| of_paper(table.name).is_some_and(|of| of.load_seconds.is_some()));
+    let ratios: Vec<NamedRatio> = ratios
+        .map(|table| NamedRatio::of(table.name, table.load.map(|load| load.time)))
+        .collect();
+    figure.notes.push(verdicts::loads(&ratios).text);
+    figure.notes.extend(notes::loads(results));
+    figure
 }
 
 fn papers_times(
@@ -243,32 +172,39 @@ fn ratios(results: &Results) -> Figure {
             Series::paper("the paper's", papers.collect()),
         ],
     );
-    figure.notes.push(verdict(results));
+    figure.notes.extend(claims(results));
     figure
 }
 
-/// How the 17 queries compare, as the paper says it of its own.
-fn verdict(results: &Results) -> String {
-    let queries = of_tpcd(results);
-    let queries = queries.iter().filter(|query| query.memory.is_some());
-    let times: Vec<Both<f64>> = queries
-        .map(|query| query.seconds.map(|seconds| seconds.time))
-        .collect();
-    let total = |at| times.iter().map(|time| pick(time, at)).sum::<f64>();
-    let count = |limit: f64| {
-        times
-            .iter()
-            .filter(|[one, other]| *one <= limit * other)
-            .count()
+/// What the paper says of table 5, and how it fares here.
+fn claims(results: &Results) -> Vec<String> {
+    let of = |query: &MeasuredQuery| {
+        NamedRatio::of(query.name, query.seconds.map(|seconds| seconds.time))
     };
-    format!(
-        "of {} queries of TPC-D {} are not slower over compressed tables, {} take half of the time at most; together they take {:.2} of it \
-         (the paper: 17; 4, and query 1 and 15 next to it; 0.62)",
-        times.len(),
-        count(1.0),
-        count(0.5),
-        total(0) / total(1).max(1e-9)
-    )
+    let tpcd = of_tpcd(results);
+    let (updates, queries): (Vec<&MeasuredQuery>, Vec<&MeasuredQuery>) =
+        tpcd.into_iter().partition(|query| query.memory.is_none());
+    let ratios: Vec<NamedRatio> = queries.iter().map(|query| of(query)).collect();
+    let total = |at: usize| {
+        queries
+            .iter()
+            .map(|query| pick(&query.seconds, at).time)
+            .sum::<f64>()
+    };
+    let mut claims = vec![
+        verdicts::never_loses(&ratios),
+        verdicts::halves(&ratios),
+        verdicts::saves_little(&ratios),
+        verdicts::saves_a_fifth(&ratios),
+        verdicts::total(&NamedRatio::of("17 queries", [total(0), total(1)])),
+    ];
+    for (name, claim) in [("UF1", Claim::UF1), ("UF2", Claim::UF2)] {
+        let found = updates.iter().find(|query| query.name == name);
+        claims.push(claim.verdict(found.map(|query| of(query))));
+    }
+    let mut lines: Vec<String> = claims.into_iter().map(|claim| claim.text).collect();
+    lines.extend(notes::inserting(results));
+    lines
 }
 
 /// What compression costs the processor when no disk is slow.
