@@ -39,7 +39,7 @@ use crate::table::ColumnTable;
 use crate::types::SqlType;
 use blocks::{BlockPlan, LAG_ROW_GROUPS};
 use column_values::ColumnValues;
-use cutter::{Cutter, RowGroupRows};
+use cutter::{Cutter, RowGroupRows, raw_bytes};
 use encode::{EncodedRowGroup, Encoder};
 pub use options::AppendOptions;
 use pipeline::AppendPipeline;
@@ -193,6 +193,13 @@ impl TableAppend {
             rows += row_group.row_count;
             first -= 1;
             self.absorbed.push(row_group);
+            let absorbed = self.absorbed.iter().map(|one| one.encoded_bytes());
+            let absorbed_bytes = absorbed.fold(0, u64::saturating_add);
+            if let Some(blocks) = &self.blocks
+                && blocks.are_enough(absorbed_bytes)
+            {
+                break;
+            }
         }
         if self.absorbed.is_empty() {
             return Ok(Vec::new());
@@ -227,20 +234,21 @@ impl TableAppend {
         let Some(blocks) = &self.blocks else {
             return Ok(());
         };
-        let first_rows = match blocks.sample_of(batches) {
-            // Encoded they are shorter still.
-            None => blocks.rows_max,
-            Some(sample) => match self.last_kept_row_group()? {
-                Some(last) => blocks.rows_like(last.row_count, last.encoded_bytes()),
-                None => {
-                    let sample = RowGroupRows::alone(sample);
-                    let bytes = self.encoder.encoded_bytes(&sample)?;
-                    blocks.rows_like(sample.row_count as u64, bytes)
-                }
-            },
+        // Encoded they are shorter still.
+        let Some(sample) = blocks.sample_of(batches) else {
+            return Ok(());
+        };
+        let (rows, raw_bytes, bytes) = match self.last_kept_row_group()? {
+            Some(last) => (last.row_count, raw_bytes(&last), last.encoded_bytes()),
+            None => {
+                let sample = RowGroupRows::alone(sample);
+                let bytes = self.encoder.encoded_bytes(&sample)?;
+                (sample.row_count as u64, sample.raw_bytes as u64, bytes)
+            }
         };
         if let Some(blocks) = &mut self.blocks {
-            blocks.first_rows = first_rows;
+            blocks.first_rows = blocks.rows_like(rows, bytes);
+            blocks.first_raw_bytes = blocks.raw_bytes_like(raw_bytes, bytes);
         }
         Ok(())
     }
@@ -263,13 +271,16 @@ impl TableAppend {
         let Some(blocks) = &self.blocks else {
             return Ok(());
         };
-        self.cutter.rows_max = match (&self.pipeline, self.row_groups_cut) {
+        let (rows_max, bytes_max) = match (&self.pipeline, self.row_groups_cut) {
             (Some(pipeline), cut @ 1..) => {
                 let before = pipeline.wait_for(cut.saturating_sub(LAG_ROW_GROUPS))?;
-                blocks.rows_like(before.row_count, before.encoded_bytes())
+                let bytes = before.encoded_bytes();
+                let raw_bytes_max = blocks.raw_bytes_like(raw_bytes(&before), bytes);
+                (blocks.rows_like(before.row_count, bytes), raw_bytes_max)
             }
-            _ => blocks.first_rows,
+            _ => (blocks.first_rows, blocks.first_raw_bytes),
         };
+        (self.cutter.rows_max, self.cutter.bytes_max) = (rows_max, bytes_max);
         Ok(())
     }
 

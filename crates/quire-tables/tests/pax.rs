@@ -259,7 +259,11 @@ fn a_row_longer_than_a_block_is_a_block_of_several_pages() {
     let columns: Vec<ArrayRef> = rows(0, 3).columns()[..4].to_vec();
     let columns = [columns, vec![Arc::new(text) as ArrayRef]].concat();
     let given = RecordBatch::try_new(definition().arrow_schema(), columns).unwrap();
-    let engine = loaded(definition().in_blocks_of(BLOCK_BYTES), &[given.clone()], 1);
+    let engine = loaded(
+        definition().in_blocks_of(BLOCK_BYTES),
+        std::slice::from_ref(&given),
+        1,
+    );
     assert_eq!(all_rows(&engine), given);
     let row_groups = row_groups(&engine);
     assert!(row_groups.iter().any(|row_group| row_group.block.len() > 1));

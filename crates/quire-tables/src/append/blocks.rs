@@ -26,6 +26,10 @@ pub(super) struct BlockPlan {
     pub(super) rows_max: usize,
     /// Rows of the first row group of an append.
     pub(super) first_rows: usize,
+    /// Bytes of its rows before they are encoded.
+    pub(super) first_raw_bytes: usize,
+    /// Bytes of the rows of a row group before they are encoded, however short its block is.
+    raw_bytes_max: usize,
 }
 
 impl BlockPlan {
@@ -36,7 +40,18 @@ impl BlockPlan {
             block_bytes: definition.options.block_bytes?,
             rows_max,
             first_rows: rows_max,
+            first_raw_bytes: options.row_group_bytes.max(1),
+            raw_bytes_max: options.row_group_bytes.max(1),
         })
+    }
+
+    /// Bytes of rows before they are encoded beyond which a block is cut, if `raw_bytes` are encoded in `bytes`: twice as many as should fill a block.
+    /// Where rows get longer, fewer make a block, long before an earlier row group says so.
+    pub(super) fn raw_bytes_like(&self, raw_bytes: u64, bytes: u64) -> usize {
+        let fitting =
+            2 * self.block_bytes as u128 * u128::from(raw_bytes) / u128::from(bytes.max(1));
+        let fitting = usize::try_from(fitting).unwrap_or(usize::MAX);
+        fitting.max(self.block_bytes).min(self.raw_bytes_max)
     }
 
     /// Rows of a block, if `rows` take `bytes`. Whole vectors, unless a vector is longer than a block.
@@ -52,10 +67,14 @@ impl BlockPlan {
         }
     }
 
-    /// Whether writing a row group again would not make its block longer to speak of.
+    /// Whether a row group is not to be written again: rows are rounded down to whole vectors, so a block that was cut as planned may be half empty.
     pub(super) fn is_full(&self, row_group: &RowGroup) -> bool {
-        row_group.row_count >= self.rows_max as u64
-            || row_group.encoded_bytes() >= self.block_bytes as u64 / 4 * 3
+        row_group.row_count >= self.rows_max as u64 || self.is_typical(row_group)
+    }
+
+    /// Whether so many bytes of blocks fill one: more of them need not be written again.
+    pub(super) fn are_enough(&self, bytes: u64) -> bool {
+        bytes >= self.block_bytes as u64
     }
 
     /// Whether a row group has so many rows that it says how long others will be.
@@ -98,6 +117,8 @@ mod tests {
             block_bytes,
             rows_max: 131_072,
             first_rows: 1,
+            first_raw_bytes: 1,
+            raw_bytes_max: 128 << 20,
         };
         // 16 bytes a row, 65,536 bytes: 4,096 rows.
         assert_eq!(plan(65_536).rows_like(1_000, 16_000), 4_096);
@@ -108,6 +129,9 @@ mod tests {
         assert_eq!(plan(65_536).rows_like(1, 1 << 30), 1);
         assert_eq!(plan(1 << 20).rows_like(131_072, 20), 131_072);
         assert_eq!(plan(1 << 20).rows_like(131_072, 0), 131_072);
+        assert_eq!(plan(65_536).raw_bytes_like(4_000, 1_000), 8 * 65_536);
+        assert_eq!(plan(65_536).raw_bytes_like(1, 1_000), 65_536);
+        assert_eq!(plan(65_536).raw_bytes_like(1 << 40, 1), 128 << 20);
         let odd = BlockPlan {
             rows_max: 1_500,
             ..plan(1 << 20)

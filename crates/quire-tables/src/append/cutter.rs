@@ -56,7 +56,7 @@ impl Cutter {
         }
     }
 
-    /// Whether no rows have been gathered since the last full row group. Only then may `rows_max` change.
+    /// Whether no rows have been gathered since the last full row group. Only then may `rows_max` and `bytes_max` change.
     pub(super) fn is_empty(&self) -> bool {
         self.row_count == 0
     }
@@ -106,11 +106,13 @@ impl Cutter {
 
     /// Whether writing a row group again would not make it larger to speak of.
     pub(super) fn is_full(&self, row_group: &RowGroup) -> bool {
-        let raw_bytes: u64 = row_group
-            .columns
-            .iter()
-            .map(|column| column.raw_bytes)
-            .sum();
+        let raw_bytes = raw_bytes(row_group);
         row_group.row_count >= self.rows_max as u64 || raw_bytes >= self.bytes_max as u64 / 2
     }
+}
+
+/// What the values of a row group take as plain arrays.
+pub(super) fn raw_bytes(row_group: &RowGroup) -> u64 {
+    let columns = row_group.columns.iter().map(|column| column.raw_bytes);
+    columns.fold(0, u64::saturating_add)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use quire_codec::Corrupt;
 use quire_format::row_group::RowGroup;
 use quire_format::segment::SegmentImage;
+use quire_format::volume::MAX_PAYLOAD_BYTES;
 
 use super::read_ahead::ScanPages;
 use crate::error::EngineError;
@@ -26,6 +27,15 @@ impl OpenBlock {
         row_group: &RowGroup,
         column: usize,
     ) -> Result<(Result<SegmentImage, Corrupt>, u64), EngineError> {
+        let (page_count, expected) = (
+            row_group.column_pages(column).len(),
+            row_group.column_image_bytes(column),
+        );
+        // Pages are full but for the last. More of them would be joined in memory before their length is compared.
+        if page_count as u64 > expected.div_ceil(MAX_PAYLOAD_BYTES as u64).max(1) {
+            let what = format!("{expected} bytes in {page_count} pages");
+            return Ok((Err(Corrupt::new(what, 0)), 0));
+        }
         let known = self.0.get().filter(|_| row_group.has_block());
         let (image, bytes_read) = match known {
             Some(block) => (Arc::clone(block), 0),
@@ -38,7 +48,7 @@ impl OpenBlock {
         if row_group.has_block() {
             let _ = self.0.set(Arc::clone(&image));
         }
-        let (found, expected) = (image.len() as u64, row_group.column_image_bytes(column));
+        let found = image.len() as u64;
         let range = row_group.column_range(column);
         let segment = match range.filter(|_| found == expected) {
             Some(range) => Ok(SegmentImage::part(image, range)),

@@ -23,13 +23,13 @@ use crate::table::ColumnTable;
 const WINDOW_BYTES_MIN: u64 = 2 << 20;
 
 /// Row groups whose metadata is requested at once.
-const METADATA_ROW_GROUPS: usize = 32;
+const METADATA_ROW_GROUPS: usize = 64;
 
 /// Row groups that are read ahead at most. Those that zones exclude count: their metadata is read by the one reader that looks for others.
-const REQUESTED_ROW_GROUPS_MAX: usize = 64;
+const REQUESTED_ROW_GROUPS_MAX: usize = 128;
 
 /// Metadata is requested when that of fewer row groups is known or on its way.
-const METADATA_ROW_GROUPS_MIN: usize = 16;
+const METADATA_ROW_GROUPS_MIN: usize = 32;
 
 /// Whether no row of a row group can pass the predicates, by its zones.
 pub(super) type ZoneTest<'a> = &'a dyn Fn(&Arc<RowGroup>) -> bool;
@@ -296,10 +296,12 @@ impl ScanPagesState {
     fn fill_window(&mut self, pages: &ScanPages, ahead: &ReadAhead, may_skip: ZoneTest<'_>) {
         let on_their_way = self.requested.iter().map(|it| it.bytes);
         let mut on_their_way = on_their_way.fold(0, u64::saturating_add);
-        if on_their_way > self.window_bytes / 2 {
+        self.request_metadata(&pages.table, ahead);
+        if on_their_way > self.window_bytes / 2
+            || self.requested.len() > REQUESTED_ROW_GROUPS_MAX / 2
+        {
             return;
         }
-        self.request_metadata(&pages.table, ahead);
         // What waits was refused: nothing is added to it.
         if self.waiting.is_empty() {
             while on_their_way < self.window_bytes

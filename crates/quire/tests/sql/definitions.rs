@@ -132,6 +132,25 @@ fn pax_tables_are_shown_as_such() {
     );
 }
 
+/// Tables that say nothing are of the kind of the setting, unless they have a key.
+#[test]
+fn pax_can_be_the_kind_of_tables_that_say_nothing() {
+    let mut connection = database().connect();
+    rows(&mut connection, "SET default_table_access_method = 'pax'");
+    rows(&mut connection, "CREATE TABLE silent (id INTEGER)");
+    rows(
+        &mut connection,
+        "CREATE TABLE keyed (id INTEGER PRIMARY KEY)",
+    );
+    rows(&mut connection, "RESET default_table_access_method");
+    rows(&mut connection, "CREATE TABLE usual (id INTEGER)");
+    let storage = "SELECT table_name, storage FROM quire_tables() ORDER BY 1";
+    assert_eq!(
+        rows(&mut connection, storage),
+        [["keyed", "row"], ["silent", "pax"], ["usual", "column"]]
+    );
+}
+
 /// `quire_storage` has the segments of a PAX table as it has those of a column table; blocks are of the length that is asked for.
 #[test]
 fn blocks_of_pax_tables_have_the_length_that_is_asked_for() {
