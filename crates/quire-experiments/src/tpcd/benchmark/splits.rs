@@ -54,7 +54,7 @@ impl QuerySplit {
     }
 }
 
-/// Seconds of the processor for loading rows.
+/// Seconds for loading rows: those of the processor by what it does, and those in which it waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LoadSplit {
     /// Calls of the system that write and read files.
@@ -63,11 +63,13 @@ pub(crate) struct LoadSplit {
     pub(crate) parsing: f64,
     /// Making tuples.
     pub(crate) tuples: f64,
-    /// What is left: pages, the log, checks.
+    /// What is left of the processor's: pages, the log, checks.
     pub(crate) rest: f64,
+    /// Waiting for the disk.
+    pub(crate) waiting: f64,
 }
 
-/// What the parts of a [`LoadSplit`] are called.
+/// What the processor does in a [`LoadSplit`].
 pub(crate) const LOAD_PARTS: [&str; 4] =
     ["files", "parsing", "making tuples", "pages and the rest"];
 
@@ -87,9 +89,11 @@ impl LoadSplit {
             parsing,
             tuples,
             rest: (load.processor - load.files - parsing - tuples).max(0.0),
+            waiting: load.time - load.processor,
         }
     }
 
+    /// Of the processor.
     pub(crate) fn seconds(&self) -> [f64; 4] {
         [self.files, self.parsing, self.tuples, self.rest]
     }
@@ -139,6 +143,7 @@ mod tests {
         };
         let split = LoadSplit::of(&load, 3.0, [(1_000_000, 100.0)], 10.0);
         assert_eq!(split.seconds(), [2.0, 3.0, 1.0, 4.0]);
+        assert_eq!(split.waiting, 2.0);
         // Parts that were measured apart may take more than the whole.
         assert_eq!(LoadSplit::of(&load, 30.0, [], 10.0).rest, 0.0);
     }

@@ -73,8 +73,10 @@ fn of_machine(setup: &Setup, results: &Results) -> Vec<String> {
 
 /// Why a total is less or more over compressed tables: its parts, and the one that does most for it.
 fn difference(what: &str, [compressed, plain]: Both<LoadSplit>) -> String {
-    let parts = LOAD_PARTS.into_iter();
-    let parts = parts.zip(compressed.seconds().into_iter().zip(plain.seconds()));
+    let names = LOAD_PARTS.into_iter().chain(["waiting for the disk"]);
+    let seconds = |split: &LoadSplit| split.seconds().into_iter().chain([split.waiting]);
+    let both = seconds(&compressed).zip(seconds(&plain));
+    let parts = names.zip(both);
     let parts: Vec<(&str, f64)> = parts
         .map(|(name, (one, other))| (name, one - other))
         .collect();
@@ -85,12 +87,12 @@ fn difference(what: &str, [compressed, plain]: Both<LoadSplit>) -> String {
         .max_by(|(_, one), (_, other)| (one * direction).total_cmp(&(other * direction)));
     let shown: Vec<String> = parts
         .iter()
-        .map(|(name, more)| format!("{name} {more:+.2} s"))
+        .map(|(name, more)| format!("{name} {more:+.3} s"))
         .collect();
     let word = if total < 0.0 { "less" } else { "more" };
     let (name, more) = most.copied().unwrap_or_default();
     format!(
-        "{what} needs {:.2} s {word} of the processor over compressed tables ({}); what decides is {name}, with {more:+.2} s",
+        "{what} takes {:.3} s {word} over compressed tables ({}); what decides is {name}, with {more:+.3} s",
         total.abs(),
         shown.join(", ")
     )
@@ -102,6 +104,7 @@ fn sum(splits: impl Iterator<Item = Both<LoadSplit>>) -> Option<Both<LoadSplit>>
         parsing: one.parsing + other.parsing,
         tuples: one.tuples + other.tuples,
         rest: one.rest + other.rest,
+        waiting: one.waiting + other.waiting,
     };
     splits.reduce(|[packed, plain], [more_packed, more_plain]| {
         [add(packed, more_packed), add(plain, more_plain)]
@@ -134,24 +137,40 @@ mod tests {
             parsing: 4.0,
             tuples: 1.0,
             rest: 8.0,
+            waiting: 9.0,
         };
         let less = LoadSplit {
             files: 1.0,
             parsing: 4.0,
             tuples: 3.0,
             rest: 5.0,
+            waiting: 9.0,
         };
         let text = difference("loading", [less, plain]);
-        assert!(text.contains("loading needs 2.00 s less"), "{text}");
-        assert!(text.contains("making tuples +2.00 s"), "{text}");
-        assert!(text.ends_with("pages and the rest, with -3.00 s"), "{text}");
+        assert!(text.contains("loading takes 2.000 s less"), "{text}");
+        assert!(text.contains("making tuples +2.000 s"), "{text}");
+        assert!(
+            text.ends_with("pages and the rest, with -3.000 s"),
+            "{text}"
+        );
         let text = difference("loading", [plain, less]);
-        assert!(text.contains("2.00 s more"), "{text}");
+        assert!(text.contains("2.000 s more"), "{text}");
         let dear = LoadSplit {
             tuples: 5.0,
             ..plain
         };
         let text = difference("UF1", [dear, plain]);
-        assert!(text.ends_with("making tuples, with +4.00 s"), "{text}");
+        assert!(text.ends_with("making tuples, with +4.000 s"), "{text}");
+        // The processor has more to do, and the disk less.
+        let late = LoadSplit {
+            waiting: 1.0,
+            ..dear
+        };
+        let text = difference("loading", [late, plain]);
+        assert!(text.contains("4.000 s less"), "{text}");
+        assert!(
+            text.ends_with("waiting for the disk, with -8.000 s"),
+            "{text}"
+        );
     }
 }
