@@ -32,14 +32,14 @@ pub(crate) fn run_in_memory(
     middle(rounds.collect::<Result<_, _>>()?, sql)
 }
 
-/// Runs a query on a device, with nothing in memory before each run.
+/// Runs a query on a device, or on the disk as it is, with nothing in memory before each run.
 pub(crate) fn run_cold(
     loaded: &LoadedColumns,
-    profile: &DeviceProfile,
+    profile: Option<DeviceProfile>,
     sql: &str,
     rounds: usize,
 ) -> Result<QueryRun, BenchmarkFailure> {
-    let rounds = (0..rounds.max(1)).map(|_| loaded.open(Some(*profile))?.run(sql));
+    let rounds = (0..rounds.max(1)).map(|_| loaded.open(profile)?.run(sql));
     middle(rounds.collect::<Result<_, _>>()?, sql)
 }
 

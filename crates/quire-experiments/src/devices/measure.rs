@@ -37,6 +37,8 @@ pub(crate) struct TestedDevice {
 pub(crate) struct DeviceQuery {
     pub(crate) name: &'static str,
     pub(crate) in_memory: CodecPair<TimeInMemory>,
+    /// From a cold start on a disk in memory, or a file, as it is.
+    pub(crate) undelayed_seconds: CodecPair<f64>,
     pub(crate) on_devices: Vec<(TestedDevice, CodecPair<TimeOnDevice>)>,
 }
 
@@ -124,12 +126,24 @@ fn measure(
         progress.say(&format!("  a run: {:.3} s", time.seconds));
         Ok::<_, BenchmarkFailure>(time)
     })?;
+    let undelayed_seconds = CodecPair::try_of(|codecs| {
+        let what = format!(
+            "{name} from a cold start without a device, {}",
+            codecs.name()
+        );
+        let run = progress.timed(&what, || {
+            run_cold(loaded.get(codecs), None, sql, setup.rounds)
+        })?;
+        check(&run)?;
+        progress.say(&format!("  a run: {:.3} s", run.seconds));
+        Ok::<_, BenchmarkFailure>(run.seconds)
+    })?;
     let mut on_devices = Vec::new();
     for device in devices(setup.is_quick) {
         let times = CodecPair::try_of(|codecs| {
             let what = format!("{name} on {}, {}", device.name, codecs.name());
             let run = progress.timed(&what, || {
-                run_cold(loaded.get(codecs), &device.profile, sql, setup.rounds)
+                run_cold(loaded.get(codecs), Some(device.profile), sql, setup.rounds)
             })?;
             check(&run)?;
             let time = TimeOnDevice::of(&run, &device.profile);
@@ -144,6 +158,7 @@ fn measure(
     Ok(DeviceQuery {
         name,
         in_memory,
+        undelayed_seconds,
         on_devices,
     })
 }

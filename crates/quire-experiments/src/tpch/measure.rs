@@ -174,7 +174,7 @@ fn measure(
             let what = format!("Q{number} on {}, {}", machine.name(), variant.name());
             let profile = machine.profile();
             let run = progress.timed(&what, || {
-                run_cold(loaded.get(codecs), &profile, &sql, setup.rounds)
+                run_cold(loaded.get(codecs), Some(profile), &sql, setup.rounds)
             })?;
             let time = TimeOnDevice::of(&run, &profile);
             progress.say(&format!("  a run: {:.3} s", time.seconds));
