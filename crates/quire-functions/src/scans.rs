@@ -19,8 +19,11 @@ impl std::fmt::Debug for ScansFunction {
     }
 }
 
+/// What a column shows of the sums over scans.
+type ScanCounter = fn(&ScanStatistics) -> u64;
+
 /// Columns besides the name of the table and the number of scans.
-const COUNTERS: [(&str, fn(&ScanStatistics) -> u64); 10] = [
+const COUNTERS: [(&str, ScanCounter); 10] = [
     ("rows", |sums| sums.rows),
     ("groups_scanned", |sums| sums.groups_scanned),
     ("groups_pruned", |sums| sums.groups_pruned),
