@@ -11,7 +11,6 @@ fn query(in_memory: [f64; 2], cold: &[(TpchMachine, TpchVariant, f64)]) -> TpchT
         seconds,
         decode_seconds,
         decoded_bytes: 1.5e9,
-        ..TimeInMemory::default()
     };
     let cold = cold.iter().map(|&(machine, variant, seconds)| {
         let disk_bytes = match variant {

@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(verdict.outcome, Fails);
         assert!(verdict.text.ends_with("16 of 17; not for Q4 (1.01)"));
         assert_eq!(saves_a_fifth(&ratios).outcome, Fails);
-        for at in 0..17 {
-            ratios[at].ratio = 0.5;
+        for query in ratios.iter_mut().take(17) {
+            query.ratio = 0.5;
         }
         assert_eq!(halves(&ratios).outcome, Holds);
         // Q3 and Q11 save half: that is not what the paper says of them.
