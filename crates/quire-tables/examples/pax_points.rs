@@ -192,13 +192,14 @@ fn file_of(definition: TableDefinition, batches: &[RecordBatch]) -> Result<Vec<u
 fn read_row(engine: &Engine, key: LineKey) -> Result<usize, Failure> {
     let snapshot = engine.snapshot();
     if let Some(rows) = snapshot.row_table(TABLE)? {
-        let mut values = vec![TupleValue::Null; rows.layout().column_count()];
-        values[ORDER_KEY] = TupleValue::Integer(key.order);
-        values[LINE_NUMBER] = TupleValue::Integer(key.line.into());
+        let values = [
+            TupleValue::Integer(key.order),
+            TupleValue::Integer(key.line.into()),
+        ];
         let mut row_key = Vec::new();
         rows.layout().encode_key(&values, &mut row_key)?;
         let found = rows.get(&row_key, |tuple| tuple.len())?;
-        return Ok(found.map_or(0, |_| values.len()));
+        return Ok(found.map_or(0, |_| rows.layout().column_count()));
     }
     let table = snapshot.table(TABLE)?.ok_or("no table")?;
     let options = ScanOptions {

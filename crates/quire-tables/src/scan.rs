@@ -24,7 +24,6 @@ mod selection;
 mod stored_tests;
 mod vector_groups;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -140,9 +139,8 @@ impl SharedTableScan {
                 delta = delta::parts(changes.delta(), readers)?;
             }
         }
-        let row_groups: VecDeque<usize> = row_groups.into_iter().collect();
-        let pages = ScanPages::new(&table, row_groups.iter().copied(), options.read_ahead_bytes);
-        let cursor = ScanCursor::new(row_groups, delta, readers);
+        let pages = ScanPages::new(&table, options.read_ahead_bytes);
+        let cursor = ScanCursor::new(row_groups.into_iter().collect(), delta, readers);
         Ok(Arc::new(SharedTableScan {
             schema,
             predicate_schemas,

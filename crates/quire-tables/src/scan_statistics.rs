@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use quire_store::ReadAheadStatistics;
+
 /// What a scan did so far, all readers together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanStatistics {
@@ -32,15 +34,6 @@ pub struct ScanStatistics {
     pub decoded_bytes: u64,
 }
 
-/// What the disk did for a scan.
-#[derive(Clone, Copy)]
-pub(crate) struct DiskWork {
-    pub(crate) requests: u64,
-    pub(crate) bytes: u64,
-    /// Sum of the times for which readers waited.
-    pub(crate) wait: Duration,
-}
-
 /// The same, while readers count.
 #[derive(Default)]
 pub(crate) struct ScanCounters {
@@ -56,7 +49,7 @@ pub(crate) struct ScanCounters {
 
 impl ScanCounters {
     /// The counters, and what the disk did.
-    pub(crate) fn statistics(&self, disk: DiskWork) -> ScanStatistics {
+    pub(crate) fn statistics(&self, disk: ReadAheadStatistics) -> ScanStatistics {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         ScanStatistics {
             bytes_read: count(&self.bytes_read),

@@ -72,7 +72,7 @@ impl TpchVariant {
         }
     }
 
-    /// The database that it reads; none for what Quire does not have.
+    /// The database that it reads; none for what is not run yet.
     pub(crate) fn codecs(self) -> Option<ColumnCodecs> {
         match self {
             Self::DsmPlain => Some(ColumnCodecs::Plain),

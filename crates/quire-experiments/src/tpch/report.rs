@@ -49,7 +49,7 @@ fn set_up(setup: &TpchSetup, lab: &Lab) -> Vec<String> {
             setup.scale,
             setup.rounds.max(1)
         ),
-        "not measured: PAX and M⇒M, which Quire does not have".to_owned(),
+        "not measured: PAX and M⇒M, which this experiment does not run yet".to_owned(),
     ]
 }
 

@@ -2,9 +2,8 @@
 
 use super::columns;
 use super::counted::{self, CountedPoint, CountedStems};
-use super::decompression::signed;
 use super::instruction_sets::{self, BySetFigure};
-use super::vectors::{CODE_BITS, RATES_PERCENT, dictionary, patched};
+use super::vectors::{CODE_BITS, RATES_PERCENT, dictionary, patched, signed};
 use crate::super_scalar::{Compression, Reference, SegmentSettings, encode};
 use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions};
 use quire_codec::{CodecId, VECTOR_VALUES, fixed};
@@ -72,12 +71,13 @@ pub(super) fn figure_6_5(lab: &Lab) -> Result<Vec<Figure>, LabError> {
         number: "figure 6.5",
         title: "Compression bandwidth by instruction set",
         y_name: "compression bandwidth",
-        percents: &RATES_PERCENT,
     };
-    figures.push(instruction_sets::figure(lab, &about, |percent| {
-        let near = columns::with_exceptions(value_count, percent, CODE_BITS, |code| code);
-        Ok(stored_point(lab, &signed(&near))?.gb_s)
-    })?);
+    figures.push(instruction_sets::figure(
+        lab,
+        &about,
+        value_count,
+        |values| stored_point(lab, values),
+    )?);
     Ok(figures)
 }
 

@@ -4,7 +4,7 @@ use super::columns;
 use super::counted::{self, CountedPoint, CountedStems};
 use super::instruction_sets::{self, BySetFigure};
 use super::vectors::{
-    CODE_BITS, RATES_PERCENT, VectorComparison, dictionary, each_vector, patched,
+    CODE_BITS, RATES_PERCENT, VectorComparison, dictionary, each_vector, patched, signed,
 };
 use crate::stored::{StoredColumn, Vector};
 use crate::super_scalar::{Marking, Reference, Segment, SegmentSettings, encode, unpack};
@@ -60,12 +60,13 @@ pub(super) fn figure_6_4(lab: &Lab) -> Result<Vec<Figure>, LabError> {
         number: "figure 6.4",
         title: "Decompression bandwidth by instruction set",
         y_name: "decompression bandwidth",
-        percents: &RATES_PERCENT,
     };
-    figures.push(instruction_sets::figure(lab, &about, |percent| {
-        let near = columns::with_exceptions(value_count, percent, CODE_BITS, |code| code);
-        Ok(stored_point(lab, CodecId::Pfor, &signed(&near))?.gb_s)
-    })?);
+    figures.push(instruction_sets::figure(
+        lab,
+        &about,
+        value_count,
+        |values| stored_point(lab, CodecId::Pfor, values),
+    )?);
     Ok(figures)
 }
 
@@ -121,11 +122,6 @@ fn unpacking_share(lab: &Lab, lines: &[(&'static str, Vec<CountedPoint>)]) -> St
          paper: a moderate fraction)",
         100.0 * ns / whole_ns
     )
-}
-
-/// The same values, signed.
-pub(super) fn signed(values: &[u64]) -> Vec<i64> {
-    values.iter().map(|&value| value as i64).collect()
 }
 
 fn segment_point(

@@ -1,9 +1,8 @@
 //! Fine-grained access, §6.2.6: one value beside a whole vector.
 
 use super::columns;
-use super::decompression::signed;
 use super::lineitem::{LineitemValues, lineitem};
-use super::vectors::{CODE_BITS, dictionary, patched};
+use super::vectors::{CODE_BITS, dictionary, patched, signed};
 use crate::random::LabRandom;
 use crate::stored::Vector;
 use crate::super_scalar::{Integer, Reference, Segment, encode};

@@ -2,6 +2,9 @@
 //!
 //! The paper's segments are compiled once, for the baseline of the target. Quire's kernels are compiled for each set.
 
+use super::columns;
+use super::counted::CountedPoint;
+use super::vectors::{CODE_BITS, RATES_PERCENT, percents, signed};
 use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::{Backend, active_backend, limit_backend};
 
@@ -42,24 +45,26 @@ pub(super) struct BySetFigure {
     pub(super) number: &'static str,
     pub(super) title: &'static str,
     pub(super) y_name: &'static str,
-    /// Exceptions in a hundred values, as measured one after the other.
-    pub(super) percents: &'static [u64],
 }
 
-/// The bandwidth that `gb_s` measures for each rate, for each instruction set.
+/// What `measure` takes for values with so many exceptions in a hundred, for each instruction set.
 pub(super) fn figure(
     lab: &Lab,
     about: &BySetFigure,
-    mut gb_s: impl FnMut(u64) -> Result<f64, LabError>,
+    value_count: usize,
+    measure: impl Fn(&[i64]) -> Result<CountedPoint, LabError>,
 ) -> Result<Figure, LabError> {
+    let gb_s = |percent| {
+        let near = columns::with_exceptions(value_count, percent, CODE_BITS, |code| code);
+        Ok(measure(&signed(&near))?.gb_s)
+    };
     let mut series = Vec::new();
     for (backend, name) in instruction_sets() {
         let _limit = BackendLimit::new(backend);
-        let values = about.percents.iter().map(|&percent| gb_s(percent));
-        let values = values.collect::<Result<_, _>>()?;
+        let values = RATES_PERCENT.into_iter().map(gb_s);
+        let values = values.collect::<Result<_, LabError>>()?;
         series.push(Series::new(name, SeriesOrigin::Measured, values));
     }
-    let rates = about.percents.iter().map(|&rate| rate as f64).collect();
     Ok(Figure {
         stem: about.stem,
         title: about.title.to_owned(),
@@ -68,7 +73,7 @@ pub(super) fn figure(
         chart: Chart::Lines,
         x: Axis::linear("exception rate", "%"),
         y: Axis::linear(about.y_name, "GB/s"),
-        positions: Positions::Numbers(rates),
+        positions: Positions::Numbers(percents()),
         series,
         notes: vec![
             lab.machine().to_owned(),

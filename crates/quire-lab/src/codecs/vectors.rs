@@ -85,3 +85,8 @@ pub(super) fn dictionary() -> Result<DictionaryEncoder<u64>, SegmentError> {
 pub(super) fn percents() -> Vec<f64> {
     RATES_PERCENT.iter().map(|&rate| rate as f64).collect()
 }
+
+/// The same values, signed.
+pub(super) fn signed(values: &[u64]) -> Vec<i64> {
+    values.iter().map(|&value| value as i64).collect()
+}

@@ -85,7 +85,7 @@ impl ScanCursor {
             let Some(index) = self.row_groups.pop_front() else {
                 return Ok(self.delta.pop_front().map(Morsel::Delta));
             };
-            scan.pages.begin(index, &|row_group| {
+            scan.pages.begin(index, &self.row_groups, &|row_group| {
                 possible_groups(scan, row_group).all(|is_possible| !is_possible)
             });
             let read = |pages: &[PageId]| scan.pages.read(pages);

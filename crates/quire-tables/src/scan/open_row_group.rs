@@ -326,8 +326,9 @@ impl OpenRowGroup {
     ) -> Result<SegmentReader, ScanError> {
         let chunk = &self.row_group.columns[column];
         scan.pages.note_open(self.index, column);
-        let (image, bytes_read) =
-            (self.block).column_image(&scan.pages, &self.row_group, column)?;
+        let (image, bytes_read) = self
+            .block
+            .column_image(&scan.pages, &self.row_group, column)?;
         scan.counters
             .bytes_read
             .fetch_add(bytes_read, Ordering::Relaxed);

@@ -13,10 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quire_format::row_group::RowGroup;
-use quire_store::{PageId, ReadAhead, ReadAheadSource};
+use quire_store::{PageId, ReadAhead, ReadAheadSource, ReadAheadStatistics};
 
 use crate::error::EngineError;
-use crate::scan_statistics::DiskWork;
 use crate::table::ColumnTable;
 
 /// The window of a scan that had to wait for the disk once.
@@ -49,14 +48,12 @@ struct ScanPagesState {
     /// Readers that have not ended.
     readers: usize,
     window_bytes: u64,
-    /// Row groups that the readers have not begun, nor been read ahead, in their order.
-    upcoming: VecDeque<usize>,
-    /// Of those in front, for so many metadata is in memory or requested.
-    metadata_requested: usize,
-    /// Row groups in front of `upcoming` whose pages are to be requested when other scans let go of what all of them may have.
-    waiting: VecDeque<RequestedRowGroup>,
-    /// Row groups whose pages are requested, which no reader has begun.
+    /// The first row groups that no reader has begun, whose pages are requested.
     requested: VecDeque<RequestedRowGroup>,
+    /// Those behind them whose pages are to be requested when other scans let go of what all of them may have.
+    waiting: VecDeque<RequestedRowGroup>,
+    /// Behind these, for so many row groups metadata is in memory or requested.
+    metadata_requested: usize,
     /// Pages requested for the row groups that readers are in.
     begun: BTreeMap<usize, BegunRowGroup>,
     /// Row groups that readers have opened a column of.
@@ -72,30 +69,33 @@ struct RequestedRowGroup {
     bytes: u64,
 }
 
+/// What the window of a scan is filled from.
+struct WindowSource<'a> {
+    pages: &'a ScanPages,
+    ahead: &'a ReadAhead,
+    /// Row groups that no reader has begun, in their order.
+    upcoming: &'a VecDeque<usize>,
+    may_skip: ZoneTest<'a>,
+}
+
 #[derive(Default)]
 struct BegunRowGroup {
     /// Readers that are in it.
     readers: usize,
     pages: Vec<PageId>,
-    /// Whether it counts among those that have opened a column.
-    is_opened: bool,
+    /// For each column whether it has been opened; empty until one has.
     opened_columns: Vec<bool>,
 }
 
 impl ScanPages {
-    /// The pages of a scan of these row groups, in that order, which has at most `window_bytes_max` bytes on their way; 0: it does not read ahead.
-    pub(super) fn new(
-        table: &Arc<ColumnTable>,
-        row_groups: impl Iterator<Item = usize>,
-        window_bytes_max: u64,
-    ) -> Self {
+    /// The pages of a scan that has at most `window_bytes_max` bytes on their way; 0: it does not read ahead.
+    pub(super) fn new(table: &Arc<ColumnTable>, window_bytes_max: u64) -> Self {
         let state = ScanPagesState {
             readers: 0,
             window_bytes: WINDOW_BYTES_MIN.min(window_bytes_max),
-            upcoming: row_groups.collect(),
-            metadata_requested: 0,
-            waiting: VecDeque::new(),
             requested: VecDeque::new(),
+            waiting: VecDeque::new(),
+            metadata_requested: 0,
             begun: BTreeMap::new(),
             opened_row_groups: 0,
             opened_columns: vec![0; table.definition().columns.len()],
@@ -143,8 +143,9 @@ impl ScanPages {
         }
     }
 
-    /// A reader begins a row group, or finds that nothing in it is to be read. The cursor calls this in the order of the row groups.
-    pub(super) fn begin(&self, index: usize, may_skip: ZoneTest<'_>) {
+    /// A reader begins a row group, or finds that nothing in it is to be read; `upcoming` are those that no reader has begun. The cursor calls this in
+    /// the order of the row groups.
+    pub(super) fn begin(&self, index: usize, upcoming: &VecDeque<usize>, may_skip: ZoneTest<'_>) {
         let Some(ahead) = &self.ahead else {
             return;
         };
@@ -152,7 +153,13 @@ impl ScanPages {
         let begun = state.take(index);
         state.begun.insert(index, begun);
         if self.is_engaged.load(Ordering::Relaxed) {
-            state.fill_window(self, ahead, may_skip);
+            let window = WindowSource {
+                pages: self,
+                ahead,
+                upcoming,
+                may_skip,
+            };
+            state.fill_window(&window);
         }
     }
 
@@ -220,8 +227,8 @@ impl ScanPages {
         let mut state = self.lock();
         let column_count = state.opened_columns.len();
         let begun = state.begun.entry(index).or_default();
+        let is_first = begun.opened_columns.is_empty();
         begun.opened_columns.resize(column_count, false);
-        let is_first = !std::mem::replace(&mut begun.is_opened, true);
         let is_new = begun.opened_columns.get_mut(column);
         let is_new = is_new.is_some_and(|is_opened| !std::mem::replace(is_opened, true));
         state.opened_row_groups += u32::from(is_first);
@@ -231,14 +238,9 @@ impl ScanPages {
     }
 
     /// What the disk did for the scan.
-    pub(super) fn disk_work(&self) -> DiskWork {
+    pub(super) fn disk_work(&self) -> ReadAheadStatistics {
         let ahead = self.ahead.as_ref().map(ReadAhead::statistics);
-        let ahead = ahead.unwrap_or_default();
-        DiskWork {
-            requests: ahead.requests,
-            bytes: ahead.bytes,
-            wait: ahead.wait,
-        }
+        ahead.unwrap_or_default()
     }
 
     fn release(&self, begun: Option<BegunRowGroup>) {
@@ -255,48 +257,44 @@ impl ScanPages {
 }
 
 impl ScanPagesState {
-    /// Takes a row group out of those that are to come.
+    /// Takes the first of the row groups that no reader has begun.
     fn take(&mut self, index: usize) -> BegunRowGroup {
-        if let Some(place) = self.requested.iter().position(|it| it.index == index) {
-            let requested = self.requested.remove(place);
-            let pages = requested.map_or_else(Vec::new, |requested| requested.pages);
-            return BegunRowGroup {
-                pages,
-                ..BegunRowGroup::default()
-            };
-        }
-        if self.waiting.front().is_some_and(|it| it.index == index) {
+        let is_it = |first: Option<&RequestedRowGroup>| first.is_some_and(|it| it.index == index);
+        let mut pages = Vec::new();
+        if is_it(self.requested.front()) {
+            pages = self.requested.pop_front().map_or(pages, |it| it.pages);
+        } else if is_it(self.waiting.front()) {
             self.waiting.pop_front();
-        } else if self.upcoming.front() == Some(&index) {
-            self.pass_upcoming();
+        } else {
+            debug_assert_eq!(self.planned(), 0, "readers begin row groups in their order");
+            self.metadata_requested = self.metadata_requested.saturating_sub(1);
         }
-        BegunRowGroup::default()
+        BegunRowGroup {
+            pages,
+            ..BegunRowGroup::default()
+        }
     }
 
-    fn pass_upcoming(&mut self) {
-        self.upcoming.pop_front();
-        self.metadata_requested = self.metadata_requested.saturating_sub(1);
-    }
-
-    /// Nothing is on its way any more. What a reader that is yet to be made may read is to come.
+    /// Nothing is on its way any more.
     fn forget_requests(&mut self) {
-        let requested = self.requested.drain(..).chain(self.waiting.drain(..));
-        let indexes: Vec<usize> = requested.map(|it| it.index).collect();
-        indexes
-            .into_iter()
-            .rev()
-            .for_each(|index| self.upcoming.push_front(index));
+        self.requested.clear();
+        self.waiting.clear();
+        self.metadata_requested = 0;
         self.begun
             .values_mut()
             .for_each(|begun| begun.pages.clear());
-        self.metadata_requested = 0;
+    }
+
+    /// Row groups in front whose pages are requested, or are to be.
+    fn planned(&self) -> usize {
+        self.requested.len() + self.waiting.len()
     }
 
     /// Requests pages until the window is full, once half of it is empty: the same column of many row groups comes with one request.
-    fn fill_window(&mut self, pages: &ScanPages, ahead: &ReadAhead, may_skip: ZoneTest<'_>) {
+    fn fill_window(&mut self, source: &WindowSource<'_>) {
         let on_their_way = self.requested.iter().map(|it| it.bytes);
         let mut on_their_way = on_their_way.fold(0, u64::saturating_add);
-        self.request_metadata(&pages.table, ahead);
+        self.request_metadata(source);
         if on_their_way > self.window_bytes / 2
             || self.requested.len() > REQUESTED_ROW_GROUPS_MAX / 2
         {
@@ -305,35 +303,31 @@ impl ScanPagesState {
         // What waits was refused: nothing is added to it.
         if self.waiting.is_empty() {
             while on_their_way < self.window_bytes
-                && self.requested.len() + self.waiting.len() < REQUESTED_ROW_GROUPS_MAX
-                && let Some(next) = self.next_request(pages, ahead, may_skip)
+                && self.planned() < REQUESTED_ROW_GROUPS_MAX
+                && let Some(next) = self.next_request(source)
             {
                 on_their_way = on_their_way.saturating_add(next.bytes);
                 self.waiting.push_back(next);
-                self.request_metadata(&pages.table, ahead);
+                self.metadata_requested -= 1;
+                self.request_metadata(source);
             }
         }
-        self.request_waiting(ahead);
+        self.request_waiting(source.ahead);
     }
 
     /// What the next row group to come is expected to need. Nothing at the end, while its metadata is not here, as no reader is to wait for that
     /// of another row group, or if it cannot be read: its reader reports why.
-    fn next_request(
-        &mut self,
-        pages: &ScanPages,
-        ahead: &ReadAhead,
-        may_skip: ZoneTest<'_>,
-    ) -> Option<RequestedRowGroup> {
-        let index = *self.upcoming.front()?;
+    fn next_request(&self, source: &WindowSource<'_>) -> Option<RequestedRowGroup> {
+        let index = *source.upcoming.get(self.planned())?;
+        let (pages, ahead) = (source.pages, source.ahead);
         let mut unread = pages.table.unread_metadata(index).iter();
         if self.metadata_requested == 0 || !unread.all(|page| ahead.is_ready(*page)) {
             return None;
         }
         let read = |ids: &[PageId]| pages.read_noting(ids, &mut false);
         let row_group = pages.table.row_group_by(index, read).ok()?;
-        ahead.release(pages.table.metadata_pages(index));
-        self.pass_upcoming();
-        Some(match may_skip(&row_group) {
+        pages.forget_metadata(index);
+        Some(match (source.may_skip)(&row_group) {
             true => RequestedRowGroup::of(index, &row_group, []),
             false => RequestedRowGroup::of(index, &row_group, self.wanted_columns()),
         })
@@ -359,18 +353,18 @@ impl ScanPagesState {
     }
 
     /// Requests metadata of row groups to come when that of few is known.
-    fn request_metadata(&mut self, table: &ColumnTable, ahead: &ReadAhead) {
+    fn request_metadata(&mut self, source: &WindowSource<'_>) {
         if self.metadata_requested >= METADATA_ROW_GROUPS_MIN {
             return;
         }
-        let from = self.metadata_requested;
-        let indexes = self.upcoming.iter().skip(from).take(METADATA_ROW_GROUPS);
-        let unread = indexes.map(|&index| table.unread_metadata(index));
+        let from = self.planned() + self.metadata_requested;
+        let indexes = source.upcoming.iter().skip(from).take(METADATA_ROW_GROUPS);
+        let unread = indexes.map(|&index| source.pages.table.unread_metadata(index));
         let unread: Vec<&[PageId]> = unread.collect();
         let pages = unread.concat();
         let mut accepted = match pages.is_empty() {
             true => 0,
-            false => ahead.request(&pages).pages,
+            false => source.ahead.request(&pages).pages,
         };
         for pages in unread {
             if pages.len() > accepted {

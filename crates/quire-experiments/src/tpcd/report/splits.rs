@@ -107,6 +107,23 @@ fn load_is_bound_by_the_processor(percents: Both<f64>) -> Verdict {
     Verdict::of_all(statement, &cases.collect::<Vec<_>>())
 }
 
+/// A figure of what the processor does for each of those that have been split.
+fn split_figure<const N: usize>(
+    (stem, section, title): (&'static str, &'static str, &str),
+    of: Axis,
+    part_names: [&str; N],
+    splits: &[(&'static str, Both<[f64; N]>)],
+) -> Figure {
+    let seconds: Vec<_> = splits.iter().map(|(_, seconds)| *seconds).collect();
+    figure(
+        (stem, section),
+        title.to_owned(),
+        (of, PROCESSOR),
+        names(splits.iter().map(|(name, _)| *name)),
+        parts(part_names, &seconds),
+    )
+}
+
 fn parts<const N: usize>(names: [&str; N], splits: &[Both<[f64; N]>]) -> Vec<Series> {
     let mut series = Vec::new();
     for (at, storage) in NAMES.into_iter().enumerate() {
@@ -129,20 +146,20 @@ fn parts<const N: usize>(names: [&str; N], splits: &[Both<[f64; N]>]) -> Vec<Ser
 
 /// With what the processor is busy in queries.
 pub(super) fn queries(results: &Results) -> Figure {
-    let found = results.queries.iter();
-    let found: Vec<_> = found
-        .filter_map(|query| Some((query.name, query.split?)))
-        .collect();
-    let splits: Vec<_> = found
-        .iter()
-        .map(|(_, split)| split.map(|split| split.seconds()))
-        .collect();
-    let mut figure = figure(
-        ("tpcd-split", "section 5.4"),
-        "What the processor does in queries".to_owned(),
-        (QUERY, PROCESSOR),
-        names(found.iter().map(|(name, _)| *name)),
-        parts(["pages", "decoding", "operators"], &splits),
+    let queries = results.queries.iter();
+    let splits = queries.filter_map(|query| {
+        let split = query.split?;
+        Some((query.name, split.map(|split| split.seconds())))
+    });
+    let mut figure = split_figure(
+        (
+            "tpcd-split",
+            "section 5.4",
+            "What the processor does in queries",
+        ),
+        QUERY,
+        ["pages", "decoding", "operators"],
+        &splits.collect::<Vec<_>>(),
     );
     figure.notes.push(
         "from one run of EXPLAIN ANALYZE, which takes times itself and compiles no programs to machine code: shares, not times, are to be compared with those \
@@ -155,20 +172,20 @@ pub(super) fn queries(results: &Results) -> Figure {
 
 /// With what the processor is busy in loads.
 pub(super) fn loads(results: &Results) -> Figure {
-    let found = results.tables.iter();
-    let found: Vec<_> = found
-        .filter_map(|table| Some((table.name, table.split?)))
-        .collect();
-    let splits: Vec<_> = found
-        .iter()
-        .map(|(_, split)| split.map(|split| split.seconds()))
-        .collect();
-    let mut figure = figure(
-        ("tpcd-load-processor", "section 5.3"),
-        "What the processor does in loads".to_owned(),
-        (TABLE, PROCESSOR),
-        names(found.iter().map(|(name, _)| *name)),
-        parts(LOAD_PARTS, &splits),
+    let tables = results.tables.iter();
+    let splits = tables.filter_map(|table| {
+        let split = table.split?;
+        Some((table.name, split.map(|split| split.seconds())))
+    });
+    let mut figure = split_figure(
+        (
+            "tpcd-load-processor",
+            "section 5.3",
+            "What the processor does in loads",
+        ),
+        TABLE,
+        LOAD_PARTS,
+        &splits.collect::<Vec<_>>(),
     );
     figure.notes.push(
         "files: calls of the system, by the wall clock; parsing: a query of the file of rows; making tuples: 20,000 rows of the table, one by one; the rest is what is left"
