@@ -31,12 +31,12 @@ struct Use {
 
 impl Imports {
     /// Reads those of a crate.
-    pub fn read(tree: &Tree, room: &Crate) -> Self {
-        let root = format!("{}/src/", room.folder);
+    pub fn read(tree: &Tree, member: &Crate) -> Self {
+        let root = format!("{}/src/", member.folder);
         let sources = tree.production_sources();
         let sources = sources.filter_map(|(owner, file, source)| {
             let inside = file.path.strip_prefix(&root)?;
-            (owner.name == room.name).then(|| (inside.to_owned(), source))
+            (owner.name == member.name).then(|| (inside.to_owned(), source))
         });
         let sources: BTreeMap<String, &RustSource> = sources.collect();
         let by_path: BTreeMap<Vec<String>, String> = sources

@@ -57,9 +57,9 @@ fn print_imports(root: &Path, options: &[String]) -> Result<(), String> {
         return Err("give the name of one crate".to_owned());
     };
     let tree = tree::Tree::read(root)?;
-    let found = tree.crates.iter().find(|room| room.name == *name);
-    let room = found.ok_or_else(|| format!("no crate is called {name:?}"))?;
-    let imports = imports::Imports::read(&tree, room);
+    let found = tree.crates.iter().find(|member| member.name == *name);
+    let member = found.ok_or_else(|| format!("no crate is called {name:?}"))?;
+    let imports = imports::Imports::read(&tree, member);
     for (file, targets) in &imports.of {
         for target in targets {
             println!("{file} -> {target}");

@@ -51,7 +51,7 @@ type Rule = fn(&Tree) -> Vec<Finding>;
 
 /// The rules that need nothing but the tree.
 const RULES: [Rule; 14] = [
-    arrows::rooms_depend_downwards,
+    arrows::crates_depend_downwards,
     arrows::heavy_dependencies_stay_in_their_room,
     arrows::pure_rooms_do_no_io,
     layers::parts_are_in_the_table_of_layers,

@@ -79,8 +79,8 @@ impl Tree {
     }
 
     pub fn owner_of(&self, path: &str) -> Option<&Crate> {
-        self.crates.iter().find(|room| {
-            path.strip_prefix(&room.folder)
+        self.crates.iter().find(|member| {
+            path.strip_prefix(&member.folder)
                 .is_some_and(|rest| rest.starts_with('/'))
         })
     }

@@ -1,6 +1,6 @@
 //! The shell: a terminal's or a script's way to a database.
 //!
-//! This room turns keys, scripts and options into calls of `quire` and its answers into text. It
+//! This crate turns keys, scripts and options into calls of `quire` and its answers into text. It
 //! knows no SQL beyond where a statement ends; see its README for the commands and modes.
 #![deny(unsafe_code)]
 

@@ -1,6 +1,6 @@
 //! Arrow's PyCapsule interface: streams of batches and schemas that cross between libraries without a copy.
 //!
-//! The only room of this crate for `unsafe`: the pointers inside of capsules.
+//! The only module of this crate with `unsafe`: the pointers inside of capsules.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;

@@ -146,7 +146,7 @@ impl Connection {
         }
     }
 
-    /// Treats an open transaction as if a statement of it had failed: for failures that this room does not see, such as a
+    /// Treats an open transaction as if a statement of it had failed: for failures that this crate does not see, such as a
     /// parameter that a client spells wrongly.
     pub fn fail_transaction(&mut self) {
         wait(self.session.transaction.lock()).fail();

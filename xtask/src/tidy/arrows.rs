@@ -1,9 +1,9 @@
-//! Which room may know which: arrows point down, and what is absent from a room stays absent.
+//! Which crate may depend on which: arrows point down, and what is absent from a crate stays absent.
 
 use super::Finding;
 use crate::tree::Tree;
 
-/// For each room: the rooms of ours it may depend on. A room that is not listed may not exist.
+/// For each crate of the workspace: those that it may depend on. A crate that is not listed is an error.
 const ARROWS: [(&str, &[&str]); 25] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
@@ -183,7 +183,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("xtask", &["quire-format"]),
 ];
 
-/// Dependencies (by the start of their name) that only the named rooms may have.
+/// Dependencies (by the start of their name) that only the named crates may have.
 const FENCED: [(&str, &[&str]); 8] = [
     ("pyo3", &["quire-python"]),
     ("rustls", &["quire-server"]),
@@ -232,7 +232,7 @@ const FENCED: [(&str, &[&str]); 8] = [
     ),
 ];
 
-/// Rooms that turn values into bytes and back, and never touch the world outside.
+/// Crates that turn values into bytes and back, without files, sockets, processes or the environment.
 const PURE: [&str; 6] = [
     "quire-codec",
     "quire-format",
@@ -243,26 +243,30 @@ const PURE: [&str; 6] = [
 ];
 const OUTSIDE_WORLD: [&str; 4] = ["std::fs", "std::net", "std::process", "std::env"];
 
-/// Dependencies between rooms follow `ARROWS`. Dependencies of tests are exempt: a test may look from anywhere.
-pub fn rooms_depend_downwards(tree: &Tree) -> Vec<Finding> {
-    let names: Vec<&str> = tree.crates.iter().map(|room| room.name.as_str()).collect();
+/// Dependencies between crates follow `ARROWS`. Dependencies of tests are exempt: a test may look from anywhere.
+pub fn crates_depend_downwards(tree: &Tree) -> Vec<Finding> {
+    let names: Vec<&str> = tree
+        .crates
+        .iter()
+        .map(|member| member.name.as_str())
+        .collect();
     let mut findings = Vec::new();
-    for room in &tree.crates {
-        let manifest = format!("{}/Cargo.toml", room.folder);
-        let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == room.name) else {
+    for member in &tree.crates {
+        let manifest = format!("{}/Cargo.toml", member.folder);
+        let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == member.name) else {
             findings.push(Finding::new(
                 "arrows",
                 &manifest,
                 0,
-                "this room is not in the table of arrows",
+                "this crate is not in the table of arrows",
             ));
             continue;
         };
-        for dependency in room.dependencies.iter().map(String::as_str) {
+        for dependency in member.dependencies.iter().map(String::as_str) {
             if names.contains(&dependency) && !allowed.contains(&dependency) {
                 let message = format!(
                     "{} must not depend on {dependency}: arrows point down",
-                    room.name
+                    member.name
                 );
                 findings.push(Finding::new("arrows", &manifest, 0, message));
             }
@@ -271,21 +275,21 @@ pub fn rooms_depend_downwards(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Heavy dependencies are fenced in the room that was cut for them.
+/// Heavy dependencies belong to the crate that was made for them.
 pub fn heavy_dependencies_stay_in_their_room(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for room in &tree.crates {
-        for dependency in &room.dependencies {
+    for member in &tree.crates {
+        for dependency in &member.dependencies {
             let fence = FENCED
                 .iter()
                 .find(|(start, _)| dependency.starts_with(start));
-            if let Some((_, rooms)) = fence
-                && !rooms.contains(&room.name.as_str())
+            if let Some((_, crates)) = fence
+                && !crates.contains(&member.name.as_str())
             {
-                let message = format!("only {} may depend on {dependency}", rooms.join(", "));
+                let message = format!("only {} may depend on {dependency}", crates.join(", "));
                 findings.push(Finding::new(
                     "arrows",
-                    &format!("{}/Cargo.toml", room.folder),
+                    &format!("{}/Cargo.toml", member.folder),
                     0,
                     message,
                 ));
@@ -299,14 +303,14 @@ pub fn heavy_dependencies_stay_in_their_room(tree: &Tree) -> Vec<Finding> {
 pub fn pure_rooms_do_no_io(tree: &Tree) -> Vec<Finding> {
     let sources = tree
         .production_sources()
-        .filter(|(room, _, _)| PURE.contains(&room.name.as_str()));
+        .filter(|(member, _, _)| PURE.contains(&member.name.as_str()));
     let mut findings = Vec::new();
-    for (room, file, source) in sources {
+    for (member, file, source) in sources {
         for (line, text) in source.code_lines() {
             if let Some(module) = OUTSIDE_WORLD.iter().find(|module| text.contains(*module)) {
                 let message = format!(
                     "{} does no input or output of its own, but names {module}",
-                    room.name
+                    member.name
                 );
                 findings.push(Finding::new("arrows", &file.path, line, message));
             }
@@ -337,7 +341,7 @@ mod tests {
                 "[package]\nname = \"quire-store\"\n[dependencies]\nquire-codec.workspace = true\n",
             ),
         ]);
-        let findings = rooms_depend_downwards(&tree);
+        let findings = crates_depend_downwards(&tree);
         assert_eq!(findings.len(), 1);
         assert!(
             findings[0]
@@ -352,7 +356,7 @@ mod tests {
             "[package]\nname = \"quire-store\"\n[dev-dependencies]\nquire.workspace = true\n";
         let quire = ("crates/quire/Cargo.toml", "[package]\nname = \"quire\"\n");
         assert_eq!(
-            rooms_depend_downwards(&tree_of(&[
+            crates_depend_downwards(&tree_of(&[
                 ("crates/quire-store/Cargo.toml", manifest),
                 quire
             ])),
@@ -366,7 +370,7 @@ mod tests {
             "crates/quire-extra/Cargo.toml",
             "[package]\nname = \"quire-extra\"\n",
         )]);
-        assert_eq!(rooms_depend_downwards(&tree).len(), 1);
+        assert_eq!(crates_depend_downwards(&tree).len(), 1);
     }
 
     #[test]

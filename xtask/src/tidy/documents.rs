@@ -8,17 +8,17 @@ const STYLE_LINES_MAX: usize = 150;
 /// A README below this size is a heading.
 const README_BYTES_MIN: usize = 400;
 
-/// Each room says what it answers.
+/// Each crate has a README.
 pub fn every_crate_has_a_readme(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for room in &tree.crates {
-        let path = format!("{}/README.md", room.folder);
+    for member in &tree.crates {
+        let path = format!("{}/README.md", member.folder);
         match tree.file(&path) {
             None => findings.push(Finding::new(
                 "readme",
                 &path,
                 0,
-                "is missing: say what the room answers",
+                "is missing: say what the crate answers",
             )),
             Some(file) if file.text.len() < README_BYTES_MIN => {
                 findings.push(Finding::new("readme", &path, 0, "says next to nothing"));

@@ -428,17 +428,17 @@ const LAYERS: [(&str, &[&str]); 21] = [
 /// Every part of a crate is in the table, and nothing else is.
 pub fn parts_are_in_the_table_of_layers(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for room in &tree.crates {
-        let Some(layers) = layers_of(room) else {
+    for member in &tree.crates {
+        let Some(layers) = layers_of(member) else {
             continue;
         };
-        let imports = Imports::read(tree, room);
+        let imports = Imports::read(tree, member);
         let parts: Vec<&str> = imports.of.keys().filter_map(|file| part_of(file)).collect();
         let missing = parts.iter().filter(|part| !layers.contains(part));
         let gone = layers.iter().filter(|part| !parts.contains(part));
         let mut say = |part: &str, what: &str| {
             let message = format!("{part} {what} the table of layers");
-            findings.push(Finding::new("layers", &room.folder, 0, message));
+            findings.push(Finding::new("layers", &member.folder, 0, message));
         };
         missing.for_each(|part| say(part, "is not in"));
         gone.for_each(|part| say(part, "is not in the crate, and in"));
@@ -448,8 +448,8 @@ pub fn parts_are_in_the_table_of_layers(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Imports of a crate from a lower part to a higher one.
-pub fn upward_imports(room: &Crate, imports: &Imports) -> usize {
-    let Some(layers) = layers_of(room) else {
+pub fn upward_imports(member: &Crate, imports: &Imports) -> usize {
+    let Some(layers) = layers_of(member) else {
         return 0;
     };
     let height = |file: &str| {
@@ -462,8 +462,8 @@ pub fn upward_imports(room: &Crate, imports: &Imports) -> usize {
     upward.sum()
 }
 
-fn layers_of(room: &Crate) -> Option<&'static [&'static str]> {
-    let found = LAYERS.iter().find(|(name, _)| *name == room.name);
+fn layers_of(member: &Crate) -> Option<&'static [&'static str]> {
+    let found = LAYERS.iter().find(|(name, _)| *name == member.name);
     found.map(|(_, layers)| *layers)
 }
 

@@ -23,7 +23,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const HEADING: &str = "\
 # Numbers that may only fall. `cargo xtask tidy` compares, `cargo xtask tidy --tighten` lowers.
 # long-files: lines of a file above 600. long-functions: lines of a function above 70.
-# waivers: `allow` and `expect` of lints outside tests. public-items: `pub` items outside tests (the doors of a room).
+# waivers: `allow` and `expect` of lints outside tests. public-items: `pub` items outside tests (what other crates can call).
 # upward-imports: imports of a higher part of the same crate (`xtask/src/tidy/layers.rs`). file-circles: groups of files that import each
 # other. files-in-circles: the files of these groups.
 # repeated-type-names: types outside tests whose name another type of the workspace has (`xtask/src/tidy/type_names.rs`).
@@ -151,15 +151,18 @@ fn measure(tree: &Tree) -> Values {
     for file in tree.files.iter().filter(|file| file.rust.is_some()) {
         measure_lengths(file, &mut values);
     }
-    for (room, _, source) in tree.production_sources() {
-        measure_waivers(room, source, &mut values);
-        // A program has no doors: nobody can call into it.
-        if tree.file(&format!("{}/src/lib.rs", room.folder)).is_some() {
-            measure_doors(room, source, &mut values);
+    for (member, _, source) in tree.production_sources() {
+        measure_waivers(member, source, &mut values);
+        // No crate can call a program.
+        if tree
+            .file(&format!("{}/src/lib.rs", member.folder))
+            .is_some()
+        {
+            measure_public_items(member, source, &mut values);
         }
     }
-    for room in &tree.crates {
-        measure_imports(tree, room, &mut values);
+    for member in &tree.crates {
+        measure_imports(tree, member, &mut values);
     }
     values.insert("repeated-type-names", repeated_type_names(tree));
     values
@@ -186,37 +189,37 @@ fn measure_lengths(file: &TextFile, values: &mut Values) {
     }
 }
 
-fn measure_waivers(room: &Crate, source: &RustSource, values: &mut Values) {
+fn measure_waivers(member: &Crate, source: &RustSource, values: &mut Values) {
     let is_waiver = |text: &str| text.contains("allow(") || text.contains("expect(");
     let attributes = source.attributes().into_iter();
     let waivers = attributes.filter(|(line, text)| is_waiver(text) && !source.is_test_line(*line));
-    add(values, "waivers", room, waivers.count());
+    add(values, "waivers", member, waivers.count());
 }
 
-fn measure_doors(room: &Crate, source: &RustSource, values: &mut Values) {
+fn measure_public_items(member: &Crate, source: &RustSource, values: &mut Values) {
     let public = source.code_lines().filter(|(_, text)| is_public_item(text));
-    add(values, "public-items", room, public.count());
+    add(values, "public-items", member, public.count());
 }
 
-fn measure_imports(tree: &Tree, room: &Crate, values: &mut Values) {
-    let imports = Imports::read(tree, room);
+fn measure_imports(tree: &Tree, member: &Crate, values: &mut Values) {
+    let imports = Imports::read(tree, member);
     let circles = imports.circles();
     add(
         values,
         "upward-imports",
-        room,
-        upward_imports(room, &imports),
+        member,
+        upward_imports(member, &imports),
     );
-    add(values, "file-circles", room, circles.len());
-    add(values, "files-in-circles", room, circles.concat().len());
+    add(values, "file-circles", member, circles.len());
+    add(values, "files-in-circles", member, circles.concat().len());
 }
 
-fn add(values: &mut Values, section: &'static str, room: &Crate, count: usize) {
+fn add(values: &mut Values, section: &'static str, member: &Crate, count: usize) {
     if count > 0 {
         *values
             .entry(section)
             .or_default()
-            .entry(room.name.clone())
+            .entry(member.name.clone())
             .or_default() += count;
     }
 }

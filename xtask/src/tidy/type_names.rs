@@ -11,8 +11,8 @@ const CONVENTIONAL: [&str; 5] = ["Error", "Builder", "Iter", "IntoIter", "Option
 pub fn repeated_type_names(tree: &Tree) -> BTreeMap<String, usize> {
     let definitions: Vec<(&str, &str)> = tree
         .production_sources()
-        .flat_map(|(room, _, source)| {
-            type_names(source).map(move |name| (room.name.as_str(), name))
+        .flat_map(|(member, _, source)| {
+            type_names(source).map(move |name| (member.name.as_str(), name))
         })
         .filter(|(_, name)| !CONVENTIONAL.contains(name))
         .collect();
@@ -21,9 +21,9 @@ pub fn repeated_type_names(tree: &Tree) -> BTreeMap<String, usize> {
         *holders.entry(name).or_default() += 1;
     }
     let mut counts = BTreeMap::new();
-    for (room, name) in &definitions {
+    for (member, name) in &definitions {
         if holders[name] > 1 {
-            *counts.entry((*room).to_owned()).or_default() += 1;
+            *counts.entry((*member).to_owned()).or_default() += 1;
         }
     }
     counts

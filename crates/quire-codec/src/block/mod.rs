@@ -1,7 +1,7 @@
 //! Which bytes stand for this block of bytes, and is it worth it?
 //!
 //! A *block* is any run of bytes that is stored and read as a whole: a page image, a record of a volume. The
-//! codecs of this room know nothing about what is in it. Whoever stores a block keeps the number of its codec
+//! codecs of this module know nothing about what is in it. Whoever stores a block keeps the number of its codec
 //! and its raw length beside it; level and gain are not needed to read it, a dictionary is.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Programs as machine code, which another room makes: when it is made, and how it takes turns with the interpreter.
+//! Programs as machine code, which another crate makes: when it is made, and how it takes turns with the interpreter.
 //!
 //! Machine code computes what is common and short. Whatever else there is, it leaves to the interpreter: it says at which instruction it has stopped,
 //! that one is interpreted, and the code is entered again further on. All registers are where the interpreter looks for them whenever the
