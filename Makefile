@@ -10,12 +10,14 @@ CARGO := cargo
 XTASK := $(CARGO_TARGET_DIR)/release/xtask
 SCALE ?= 1
 CASES ?= 100000
+# The page of `make report`.
+PAGE ?= $(CARGO_TARGET_DIR)/report.html
 ORACLE_QUERIES ?= 20000
 # Options of the oracle, such as --seed 17:203 or --avoid. `make test` asks as many statements as 170 seconds allow.
 ORACLE ?=
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build python tidy format lint docs unit corpus acceptance test demo bench bench-queries bench-codecs bench-server bench-latency bench-files bench-bits bench-memory testers oracle regress nightly clean-data
+.PHONY: help setup build python tidy format lint docs unit corpus acceptance test demo bench bench-queries bench-codecs bench-server bench-latency bench-files bench-bits bench-memory testers oracle regress report nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -26,6 +28,7 @@ help:
 	@echo "make docs        documentation of all crates; a link that leads nowhere is an error"
 	@echo "make oracle      ORACLE_QUERIES=20000 random statements on Quire and PostgreSQL 15"
 	@echo "make regress     PostgreSQL's own tests of queries: the share that agrees"
+	@echo "make report      every figure of the papers as one page, with what they claim: PAGE=\$$CARGO_TARGET_DIR/report.html; hours, with QUICK=1 minutes"
 	@echo "make bench       size, load and query times beside DuckDB, Hyper, Parquet and DataFusion; small statements; the server; codecs"
 	@echo "make bench-queries of these the queries alone: TPC-H, also shuffled and with little memory, TPC-DS, large statements, planning"
 	@echo "make bench-codecs the codecs' kernels beside their peers: cycles, GB/s, and the bar of each"
@@ -46,7 +49,7 @@ setup: .venv/ready
 		|| { apt-get update && apt-get install -y --no-install-recommends build-essential pkg-config; }
 	@for client in $(CLIENTS); do command -v $$client >/dev/null || missing=1; done; test -z "$$missing" \
 		|| { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(CLIENT_PACKAGES); }
-# A browser for the pages of `quire inspect`. Where it cannot be had its test is skipped, and says so.
+# A browser for the pages of `quire inspect` and `quire lab --report`. Where it cannot be had its test is skipped, and says so.
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
 		|| { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || true
 
@@ -100,6 +103,11 @@ demo:
 	$(CARGO) build --release --locked -p quire-cli -p xtask
 	$(XTASK) demo --quire $(QUIRE) --work $(CARGO_TARGET_DIR)/demo --scale $(SCALE) \
 		$(if $(DATA),--data "$(DATA)") $(if $(COLUMNS),--columns)
+
+# The page names the commit that the program is made from.
+report:
+	QUIRE_COMMIT=$$(git describe --always --dirty) $(CARGO) build --release --locked -p quire-cli
+	$(QUIRE) lab --report "$(PAGE)" $(if $(QUICK),--quick)
 
 bench: setup build python
 	@$(MAKE) --no-print-directory bench-queries

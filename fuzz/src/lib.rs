@@ -59,9 +59,25 @@ fn decode_others(reader: &mut SegmentReader, vector: usize) {
         PhysicalType::Int128 => reader.decode_i128(vector, &mut [0; VECTOR_ROWS]),
         PhysicalType::Float32 => reader.decode_f32(vector, &mut [0.0; VECTOR_ROWS]),
         PhysicalType::Float64 => reader.decode_f64(vector, &mut [0.0; VECTOR_ROWS]),
-        PhysicalType::Bytes => reader.decode_bytes(vector, &mut BytesVector::new()),
+        PhysicalType::Bytes => return ask_strings(reader, vector),
         PhysicalType::Int16 | PhysicalType::Int32 | PhysicalType::Int64 => return,
     };
+}
+
+/// Strings of some rows are those of the whole vector.
+fn ask_strings(reader: &mut SegmentReader, vector: usize) {
+    let (mut whole, mut some) = (BytesVector::new(), BytesVector::new());
+    let count = reader.decode_bytes(vector, &mut whole);
+    for rows in [&[0, 1, 500][..], &[0, 2, 4, 6, 8, 1023]] {
+        some.clear();
+        let read = reader.decode_byte_rows(vector, rows, &mut some);
+        if let (Ok(count), Ok(())) = (&count, read) {
+            assert!(rows.iter().all(|&row| (row as usize) < *count));
+            let (whole, some) = (whole.as_slice(), some.as_slice());
+            let mut rows = rows.iter().enumerate();
+            assert!(rows.all(|(place, &row)| some.get(place) == whole.get(row as usize)));
+        }
+    }
 }
 
 fn ask_integers(reader: &mut SegmentReader, vector: usize, values: &[i64]) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::lab::{Benchmark, Topic};
+use crate::lab::LabArguments;
 use crate::render::RenderMode;
 use crate::shell::{Location, Resources, ShellSettings};
 
@@ -191,27 +191,11 @@ pub enum Action {
 
     /// Measure the figures of the papers again on this machine
     ///
-    /// Prints each figure as a table, the paper's values beside ours. Exit codes: 0 measured; 2 a
-    /// file could not be read or written, or a figure not be measured.
-    Lab {
-        /// Which figures
-        topic: Topic,
-
-        /// The text to use: the documents of `postings` and `document-numbers`, one on each line, or
-        /// the strings of `transforms`; without it texts are made up
-        file: Option<PathBuf>,
-
-        /// Write each figure as .csv and .svg into this folder instead
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
-
-        /// Small samples and few rounds: the values mean little
-        #[arg(long)]
-        quick: bool,
-
-        #[command(flatten)]
-        benchmark: Benchmark,
-    },
+    /// Prints the figures of a topic as tables, the paper's values beside ours. With --report all
+    /// topics become one page of HTML, with what the papers claim and whether it holds. Exit codes:
+    /// 0 measured; 2 a file could not be read or written, or a figure not be measured.
+    #[command(arg_required_else_help = true)]
+    Lab(LabArguments),
 }
 
 /// Something to run before leaving.
@@ -282,7 +266,7 @@ mod tests {
 
     use std::path::PathBuf;
 
-    use clap::CommandFactory;
+    use clap::{CommandFactory, ValueEnum};
 
     use super::{Action, CommandLine, StartupScript};
     use crate::lab::Topic;
@@ -368,19 +352,48 @@ mod tests {
         let (arguments, _) = read(&["check", "a.quire"]);
         assert!(matches!(arguments.action, Some(Action::Check { .. })));
         let (arguments, _) = read(&["lab", "postings", "text", "--quick", "--out", "figures"]);
-        let Some(Action::Lab {
-            topic,
-            file,
-            out,
-            quick,
-            ..
-        }) = arguments.action
-        else {
+        let Some(Action::Lab(lab)) = arguments.action else {
             panic!("no laboratory");
         };
-        assert_eq!((topic, quick), (Topic::Postings, true));
-        assert_eq!((file, out), (Some("text".into()), Some("figures".into())));
+        assert_eq!((lab.topic, lab.quick), (Some(Topic::Postings), true));
+        assert_eq!(lab.file, Some("text".into()));
+        assert_eq!(lab.out, Some("figures".into()));
         let (arguments, _) = read(&["./check", "select 1"]);
         assert_eq!(arguments.location().path, Some(PathBuf::from("./check")));
+    }
+
+    #[test]
+    fn the_laboratory_needs_a_topic_or_a_report() {
+        let try_lab = |words: &str| {
+            let words = ["quire", "lab"].into_iter().chain(words.split_whitespace());
+            CommandLine::command().try_get_matches_from(words)
+        };
+        for wrong in [
+            "",
+            "--quick",
+            "--only codecs",
+            "codecs --only codecs --report page.html",
+            "--report page.html --out figures",
+        ] {
+            assert!(try_lab(wrong).is_err(), "{wrong}");
+        }
+        let words = [
+            "lab",
+            "--report",
+            "page.html",
+            "--only",
+            "codecs,iterator-models",
+        ];
+        let Some(Action::Lab(lab)) = read(&words).0.action else {
+            panic!("no laboratory");
+        };
+        assert_eq!(lab.topics(), [Topic::Codecs, Topic::IteratorModels]);
+        let Some(Action::Lab(lab)) = read(&["lab", "--report", "page.html"]).0.action else {
+            panic!("no laboratory");
+        };
+        assert_eq!(lab.topics(), Topic::value_variants());
+        // What it prints when nothing is asked for, and its help, name the report.
+        let message = try_lab("").unwrap_err().to_string();
+        assert!(message.contains("--report <PAGE>"), "{message}");
     }
 }

@@ -1,6 +1,7 @@
-//! `quire lab EXPERIMENT`: the figures of the papers, measured again on this machine.
+//! `quire lab`: the figures of the papers, measured again on this machine, by topic or as one report.
 
 mod databases;
+mod report;
 
 use std::env;
 use std::fs;
@@ -10,10 +11,55 @@ use std::process::{self, ExitCode};
 
 use clap::{Args, ValueEnum};
 use quire_experiments::tpcd::{Device, Setup, TpcdCompression};
-use quire_lab::{Experiment, Figure, Lab, MeasureEffort, render};
+use quire_lab::{Experiment, Figure, Lab, MeasureEffort, Paper, render};
 
 use crate::exit_code;
 use crate::shell::describe_plain;
+
+/// What is measured, and where the figures go.
+#[derive(Debug, Args)]
+pub struct LabArguments {
+    /// Which figures; with --report all of them, unless one is named
+    #[arg(required_unless_present = "report")]
+    pub topic: Option<Topic>,
+
+    /// The text to use: the documents of `postings` and `document-numbers`, one on each line, or
+    /// the strings of `transforms`; without it, and for a report of several topics, texts are made up
+    pub file: Option<PathBuf>,
+
+    /// Write each figure as .csv and .svg into this folder instead
+    #[arg(long, value_name = "DIR", conflicts_with = "report")]
+    pub out: Option<PathBuf>,
+
+    /// Write one page of HTML with all figures, what the papers claim and whether it holds; takes
+    /// hours, with --quick minutes. It is written anew after each topic
+    #[arg(long, value_name = "PAGE")]
+    pub report: Option<PathBuf>,
+
+    /// Of a report: these topics alone, with commas between them
+    #[arg(
+        long,
+        value_name = "TOPICS",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        requires = "report",
+        conflicts_with = "topic"
+    )]
+    pub only: Vec<Topic>,
+
+    /// Small samples and few rounds: the values mean little
+    #[arg(long)]
+    pub quick: bool,
+
+    #[command(flatten)]
+    benchmark: Benchmark,
+}
+
+const TPCH_MACHINES: &str = "--machine p4 and opteron are machines of tpch; say paper or own";
+
+/// Size of tables where none is named: of one topic, and of a report that takes hours.
+const TOPIC_SCALE: f64 = 0.1;
+const REPORT_SCALE: f64 = 1.0;
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -32,6 +78,8 @@ pub enum Topic {
     LengthDecoding,
     /// Classic and extended iterators: §4.1.1 of Westmann et al.
     IteratorModels,
+    /// Programs of the register machine: figures 5 and 6 and §4.1.2 of Westmann et al.
+    Avm,
     /// TPC-D over compressed and uncompressed tables: tables 3, 4 and 5 of Westmann et al.
     Tpcd,
     /// Queries on devices of many bandwidths: equation 6.1 of Zukowski, measured
@@ -45,13 +93,17 @@ pub enum Topic {
 /// How experiments with databases are run.
 #[derive(Debug, Args)]
 pub struct Benchmark {
-    /// Of databases: size of the tables; 1 is a gigabyte of rows
-    #[arg(long, default_value = "0.1", value_parser = parse_scale)]
-    scale: f64,
+    /// Of databases: size of the tables; 1 is a gigabyte of rows [default: 0.1; of a report without --quick 1]
+    #[arg(long, value_parser = parse_scale)]
+    scale: Option<f64>,
 
-    /// tpcd: the machine whose processor and disk decide the times
+    /// tpcd and tpch: the machine whose processor and disk decide the times
     #[arg(long, value_enum, default_value = "paper")]
     machine: MachineName,
+
+    /// tpch: how columns are laid out
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["dsm", "pax"])]
+    layouts: Vec<LayoutName>,
 
     /// tpcd: how tuples are compressed
     #[arg(long, value_enum, default_value = "paper")]
@@ -78,13 +130,26 @@ pub struct Benchmark {
     streams: usize,
 }
 
-/// On what `tpcd` is measured.
+/// On what `tpcd` and `tpch` are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MachineName {
-    /// A processor and a disk as slow as the paper's
+    /// A processor and a disk as slow as the paper's; of tpch both of its machines
     Paper,
-    /// This machine's processor and disk
+    /// tpch: the Pentium4 with twelve disks
+    P4,
+    /// tpch: the Opteron with four disks
+    Opteron,
+    /// This machine's processor; of tpcd its disk, of tpch an NVMe disk
     Own,
+}
+
+/// How `tpch` lays out columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LayoutName {
+    /// Each column by itself
+    Dsm,
+    /// All columns of some rows in one block
+    Pax,
 }
 
 /// How `tpcd` compresses tuples.
@@ -121,23 +186,100 @@ impl Topic {
             Self::DocumentNumbers => Some(Experiment::DocumentNumbers),
             Self::LengthDecoding => Some(Experiment::LengthDecoding),
             Self::IteratorModels => Some(Experiment::IteratorModels),
-            Self::Tpcd | Self::Devices | Self::Tpch | Self::Bandwidth => None,
+            Self::Avm | Self::Tpcd | Self::Devices | Self::Tpch | Self::Bandwidth => None,
+        }
+    }
+
+    /// Whose figures they are.
+    fn paper(self) -> Paper {
+        match self {
+            Self::LengthDecoding | Self::IteratorModels | Self::Avm | Self::Tpcd => {
+                Paper::CompressedDatabases
+            }
+            Self::Codecs
+            | Self::Postings
+            | Self::DocumentNumbers
+            | Self::Devices
+            | Self::Tpch
+            | Self::Bandwidth => Paper::SuperScalarCompression,
+            Self::Transforms | Self::DualFormat => Paper::DualPageFormat,
         }
     }
 }
 
+impl LabArguments {
+    /// What is measured, in this order.
+    pub fn topics(&self) -> Vec<Topic> {
+        let is_asked_for = |topic: &Topic| match self.topic {
+            Some(only) => *topic == only,
+            None => self.only.is_empty() || self.only.contains(topic),
+        };
+        let topics = Topic::value_variants().iter().copied();
+        topics.filter(is_asked_for).collect()
+    }
+
+    /// The size of tables.
+    fn scale(&self) -> f64 {
+        let is_whole_report = self.report.is_some() && !self.quick;
+        let default = if is_whole_report {
+            REPORT_SCALE
+        } else {
+            TOPIC_SCALE
+        };
+        self.benchmark.scale.unwrap_or(default)
+    }
+
+    fn effort(&self) -> MeasureEffort {
+        if self.quick {
+            MeasureEffort::Quick
+        } else {
+            MeasureEffort::Full
+        }
+    }
+
+    /// The text of the user's, if there is one.
+    fn text(&self) -> Result<Option<Vec<u8>>, String> {
+        let Some(file) = &self.file else {
+            return Ok(None);
+        };
+        let text = fs::read(file);
+        text.map(Some)
+            .map_err(|error| format!("cannot read {}: {error}", file.display()))
+    }
+
+    /// Measures the figures of a topic.
+    fn figures(&self, topic: Topic, text: Option<&[u8]>) -> Result<Vec<Figure>, String> {
+        let figures = match topic.experiment() {
+            Some(experiment) => experiment
+                .run(&Lab::new(self.effort()), text)
+                .map_err(|error| error.to_string())?,
+            None if topic == Topic::Tpcd && self.benchmark.is_on_machine_of_tpch() => {
+                return Err(TPCH_MACHINES.to_owned());
+            }
+            None => databases::figures(topic, &self.benchmark, self.scale(), self.quick)
+                .map_err(|error| error.to_string())?,
+        };
+        Ok(figures)
+    }
+}
+
 impl Benchmark {
+    fn is_on_machine_of_tpch(&self) -> bool {
+        matches!(self.machine, MachineName::P4 | MachineName::Opteron)
+    }
+
     /// Runs it. Without a folder of the user's its files are removed.
     fn figures(
         &self,
+        scale: f64,
         quick: bool,
     ) -> Result<Vec<Figure>, quire_experiments::tpcd::BenchmarkFailure> {
         let temporary = env::temp_dir().join(format!("quire-experiments-{}", process::id()));
         let setup = Setup {
-            scale: self.scale,
+            scale,
             device: match self.machine {
-                MachineName::Paper => Device::Paper,
                 MachineName::Own => Device::Own,
+                MachineName::Paper | MachineName::P4 | MachineName::Opteron => Device::Paper,
             },
             compression: match self.compression {
                 CompressionName::Paper => TpcdCompression::Paper,
@@ -160,49 +302,15 @@ impl Benchmark {
     }
 }
 
-/// Measures, and prints the figures or writes them into a folder.
-pub fn run(
-    topic: Topic,
-    out: Option<&Path>,
-    quick: bool,
-    file: Option<&Path>,
-    benchmark: &Benchmark,
-) -> ExitCode {
-    let text = match file.map(fs::read).transpose() {
-        Ok(text) => text,
-        Err(error) => {
-            let name = file.map(Path::display);
-            return trouble(&format!(
-                "cannot read {}: {error}",
-                name.map_or_else(String::new, |name| name.to_string())
-            ));
-        }
+/// Measures, and prints the figures, or writes them into a folder or as a page.
+pub fn run(arguments: &LabArguments) -> ExitCode {
+    let written = match &arguments.report {
+        Some(page) => report::write(arguments, page).map(|()| String::new()),
+        None => measured(arguments),
     };
-    let effort = if quick {
-        MeasureEffort::Quick
-    } else {
-        MeasureEffort::Full
-    };
-    let figures = match topic.experiment() {
-        Some(experiment) => experiment
-            .run(&Lab::new(effort), text.as_deref())
-            .map_err(|error| error.to_string()),
-        None => databases::figures(topic, benchmark, quick).map_err(|error| error.to_string()),
-    };
-    let figures = match figures {
-        Ok(figures) => figures,
+    let written = match written {
+        Ok(written) => written,
         Err(message) => return trouble(&message),
-    };
-    let written = match out {
-        Some(folder) => match write_files(&figures, folder) {
-            Ok(written) => written,
-            Err(message) => return trouble(&message),
-        },
-        None => figures
-            .iter()
-            .map(render::text)
-            .collect::<Vec<_>>()
-            .join("\n"),
     };
     match io::stdout().write_all(written.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -210,6 +318,22 @@ pub fn run(
             ExitCode::from(exit_code::NOBODY_READS)
         }
         Err(error) => trouble(&format!("cannot write: {error}")),
+    }
+}
+
+/// The figures as text, or the names of their files.
+fn measured(arguments: &LabArguments) -> Result<String, String> {
+    let text = arguments.text()?;
+    let mut figures = Vec::new();
+    for topic in arguments.topics() {
+        figures.extend(arguments.figures(topic, text.as_deref())?);
+    }
+    match &arguments.out {
+        Some(folder) => write_files(&figures, folder),
+        None => {
+            let texts: Vec<String> = figures.iter().map(render::text).collect();
+            Ok(texts.join("\n"))
+        }
     }
 }
 

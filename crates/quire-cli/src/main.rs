@@ -44,13 +44,7 @@ fn main() -> ExitCode {
             };
         }
         Some(Action::Inspect { file, html }) => return inspect::run(file, html.as_deref()),
-        Some(Action::Lab {
-            topic,
-            out,
-            quick,
-            file,
-            benchmark,
-        }) => return lab::run(*topic, out.as_deref(), *quick, file.as_deref(), benchmark),
+        Some(Action::Lab(lab)) => return lab::run(lab),
         Some(Action::Serve {
             file,
             listen,

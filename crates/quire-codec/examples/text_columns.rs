@@ -16,7 +16,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const CODECS: [CodecId; 7] = [
+const CODECS: [CodecId; 8] = [
     CodecId::Plain,
     CodecId::Dictionary,
     CodecId::Fsst,
@@ -24,6 +24,7 @@ const CODECS: [CodecId; 7] = [
     CodecId::Words,
     CodecId::Shape,
     CodecId::Phrases,
+    CodecId::Pdict,
 ];
 
 /// How long decoding is repeated, three times at least; of every vector the fastest round counts.

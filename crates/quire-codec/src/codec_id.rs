@@ -59,7 +59,8 @@ impl CodecId {
             Self::Fsst | Self::Zstd | Self::Words | Self::Shape | Self::Phrases => {
                 matches!(physical_type, Bytes)
             }
-            Self::Pdict | Self::Sparse => !matches!(physical_type, Bool | Bytes),
+            Self::Pdict => !matches!(physical_type, Bool),
+            Self::Sparse => !matches!(physical_type, Bool | Bytes),
             Self::Alp | Self::AlpRd => matches!(physical_type, Float32 | Float64),
         }
     }

@@ -8,8 +8,8 @@ use quire_exec::avm::{
 };
 use quire_exec::plan::{ComparisonExpression, Expression, PlanScalar, ValueKind};
 use quire_exec::tuple::{
-    Explanation, Filter, HashJoin, JoinSides, LimitIterator, RegisterIterator, SortIterator,
-    SpillCosts, TupleJoinKind, TupleSortKey, Union, Workspace,
+    Explanation, Filter, HashJoin, JoinSides, KeptRowShape, LimitIterator, RegisterIterator,
+    SortIterator, SpillCosts, TupleJoinKind, TupleSortKey, Union, Workspace,
 };
 use quire_tables::row_table::Value;
 
@@ -32,10 +32,9 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 /// Room for everything, for some rows, or for one.
 fn workspace() -> impl Strategy<Value = Workspace> {
     let memory_bytes = prop::sample::select(vec![0, 700, 1 << 20]);
-    let choices = (memory_bytes, any::<bool>(), any::<bool>());
-    choices.prop_map(|(memory_bytes, is_compressed, packs)| Workspace {
+    let choices = (memory_bytes, any::<bool>());
+    choices.prop_map(|(memory_bytes, packs)| Workspace {
         memory_bytes,
-        is_compressed,
         // Blocks of files are compressed if writing is dear.
         costs: SpillCosts {
             write_ns: if packs { 1e9 } else { 0.001 },
@@ -194,7 +193,7 @@ fn hash_joined(
     left: &[Row],
     right: &[Row],
     (by_text, ordered): (bool, bool),
-    workspace: Workspace,
+    (workspace, are_suppressed): (Workspace, bool),
 ) -> Vec<Pair> {
     let mut pool = RegisterPool::default();
     let mut registers = RegisterSet::new();
@@ -225,8 +224,7 @@ fn hash_joined(
         is_null_aware: false,
         left_keys: keys(left_columns),
         right_keys: keys(right.columns()),
-        right_columns: right.columns().to_vec(),
-        right_tuple: tuple,
+        right: KeptRowShape::of_values(&right.columns(), tuple, are_suppressed),
         left_columns: left_columns.to_vec(),
         left_tuples: Vec::new(),
         condition,
@@ -312,10 +310,12 @@ proptest! {
         by_text: bool,
         ordered: bool,
         workspace in workspace(),
+        are_suppressed: bool,
     ) {
         for kind in KINDS {
             let expected = with_nulls(kind, joined(kind, &left, &right, by_text, ordered));
-            let found = hash_joined(kind, &left, &right, (by_text, ordered), workspace.clone());
+            let workspace = (workspace.clone(), are_suppressed);
+            let found = hash_joined(kind, &left, &right, (by_text, ordered), workspace);
             prop_assert_eq!(found, expected, "{:?}", kind);
         }
     }
@@ -327,6 +327,7 @@ proptest! {
         nulls_first in any::<[bool; 2]>(),
         most_rows in prop::option::of(0_usize..6),
         workspace in workspace(),
+        are_suppressed: bool,
     ) {
         let mut pool = RegisterPool::default();
         let mut registers = RegisterSet::new();
@@ -339,8 +340,8 @@ proptest! {
             is_descending: descending[key],
             nulls_first: nulls_first[key],
         });
-        let columns_and_tuple = (columns.as_slice(), tuple);
-        let sort = SortIterator::new(input, &keys, columns_and_tuple, most_rows, workspace, &mut registers);
+        let kept = KeptRowShape::of_values(&columns, tuple, are_suppressed);
+        let sort = SortIterator::new(input, &keys, kept, most_rows, workspace, &mut registers);
         let sort = sort.unwrap();
         let sort = Filter::new(sort, load, &mut registers).unwrap();
         let mut expected = sorted(&rows, descending, nulls_first);
@@ -389,11 +390,10 @@ fn the_first_few_of_many_are_the_least() {
         nulls_first: false,
     };
     let workspace = Workspace::default();
-    let columns_and_tuple = (columns.as_slice(), tuple);
     let sort = SortIterator::new(
         input,
         &[key],
-        columns_and_tuple,
+        KeptRowShape::of_values(&columns, tuple, false),
         Some(20),
         workspace,
         &mut registers,

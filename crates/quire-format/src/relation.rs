@@ -68,6 +68,28 @@ impl ColumnRelation {
         }
     }
 
+    /// The same relation where columns have other indices; `None` if a reference has none.
+    #[must_use]
+    pub fn renumbered(self, index_of: impl Fn(usize) -> Option<usize>) -> Option<Self> {
+        Some(match self {
+            ColumnRelation::Same(first) => ColumnRelation::Same(index_of(first)?),
+            ColumnRelation::Sum(first, second) => {
+                ColumnRelation::Sum(index_of(first)?, index_of(second)?)
+            }
+            ColumnRelation::Difference(first, second) => {
+                ColumnRelation::Difference(index_of(first)?, index_of(second)?)
+            }
+            ColumnRelation::Product {
+                columns: (first, second),
+                divisor_digits,
+            } => ColumnRelation::Product {
+                columns: (index_of(first)?, index_of(second)?),
+                divisor_digits,
+            },
+            ColumnRelation::Map(first) => ColumnRelation::Map(index_of(first)?),
+        })
+    }
+
     /// The relation as a formula, given the names of the columns: `a`, `a + b`, `a - b`, `a * b`, `a * b / 100`,
     /// `map of a`.
     pub fn formula<'a>(self, name: impl Fn(usize) -> &'a str) -> String {

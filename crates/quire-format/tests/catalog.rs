@@ -30,6 +30,9 @@ fn column(name: &str, id: u8, first: u32) -> ColumnRecord {
         added: None,
         stores_null: true,
         dictionary: None,
+        fsst: None,
+        padded_bytes: None,
+        key_code: None,
     }
 }
 
@@ -68,9 +71,9 @@ fn catalogs_of_the_first_version_are_read() {
     };
     let decoded = CatalogRecord::decode(&bytes).unwrap();
     assert_eq!(decoded, expected);
-    // It is written again as version 4, with the same meaning.
+    // It is written again as version 5, with the same meaning.
     let again = decoded.encode();
-    assert_eq!(again[0], 4);
+    assert_eq!(again[0], 5);
     assert_eq!(CatalogRecord::decode(&again).unwrap(), expected);
     // Version 1 has no bits for what came later.
     for bit in 2..8 {
@@ -200,9 +203,37 @@ fn small() -> CatalogRecord {
 #[test]
 fn every_byte_is_where_the_document_says() {
     let roles: &[u8] = &[2, 6, 1, b't', 7, 1, b'V', 7, 1, b'g', 0]; // one with everything, one with nothing
-    let expected = [&bytes_of_small(4, &columns_since_version_3()), roles].concat();
+    let expected = [&bytes_of_small(5, &columns_since_version_3()), roles].concat();
     assert_eq!(small().encode(), expected);
     assert_eq!(CatalogRecord::decode(&expected).unwrap(), small());
+    // Version 4 has the same bytes for columns without FSST tables.
+    let older = [&bytes_of_small(4, &columns_since_version_3()), roles].concat();
+    assert_eq!(CatalogRecord::decode(&older).unwrap(), small());
+}
+
+/// The second column has the symbols "ab" and "c", flag 512; the third is padded to 25 bytes, 1024, and has a code of keys, 2048.
+#[test]
+fn tables_of_fsst_widths_and_codes_of_keys_are_there_since_version_5() {
+    let mut catalog = small();
+    catalog.roles.clear();
+    let columns = &mut catalog.tables[0].columns;
+    columns[1].fsst = Some(vec![2, 2, 1, b'a', b'b', b'c']);
+    columns[2].padded_bytes = Some(25);
+    columns[2].key_code = Some(b"xyz".to_vec());
+    let with_table = [
+        &[1, b'a', 3, 0, 0, 8 | 128, 1, 2, 5][..],
+        &[1, b'b', 11, 0, 0, 1 | 4 | 32 | 64 | 128, 1 | 4],
+        b"\x03'x'\x02yz\x06\x02\x02\x01abc",
+        &[1, b'c', 4, 0, 0, 16 | 128, 2 | 8 | 16, 2, 2, 1, 9, 0, 25],
+        b"\x03xyz",
+    ]
+    .concat();
+    let bytes = [&bytes_of_small(5, &with_table)[..], &[0]].concat();
+    assert_eq!(catalog.encode(), bytes);
+    assert_eq!(CatalogRecord::decode(&bytes).unwrap(), catalog);
+    let older = [&bytes_of_small(4, &with_table)[..], &[0]].concat();
+    let error = CatalogRecord::decode(&older).unwrap_err().to_string();
+    assert!(error.contains("unknown column flags"), "{error}");
 }
 
 fn columns_since_version_3() -> Vec<u8> {
@@ -265,9 +296,9 @@ fn bytes_of_small(version: u8, columns: &[u8]) -> Vec<u8> {
 #[test]
 fn a_later_version_is_named() {
     let mut bytes = small().encode();
-    bytes[0] = 5;
+    bytes[0] = 6;
     let error = CatalogRecord::decode(&bytes).unwrap_err().to_string();
-    assert!(error.contains("version 5"), "{error}");
+    assert!(error.contains("version 6"), "{error}");
 }
 
 #[test]

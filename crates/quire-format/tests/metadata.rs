@@ -41,6 +41,9 @@ fn column(name: &str, id: u8, compression: Option<CodecId>) -> ColumnRecord {
                 .map(|entry| entry.to_le_bytes().to_vec())
                 .collect(),
         }),
+        fsst: (id == 11).then(|| vec![7; 300]),
+        padded_bytes: (id == 11).then_some(255),
+        key_code: (id == 11).then(|| vec![9; 5_000]),
     }
 }
 

@@ -193,6 +193,50 @@ fn ranges_agree(reader: &mut SegmentReader, vector: usize, scalars: &[CodecScala
     }
 }
 
+/// Single values, codes and strings of some rows are those of the vector. What follows other columns has none, but strings of some rows.
+fn single_values_agree(
+    reader: &mut SegmentReader,
+    vector: usize,
+    scalars: &[CodecScalar],
+    about: &str,
+) {
+    let rows = [0, scalars.len() / 3, scalars.len() / 2, scalars.len() - 1];
+    let first = vector * 1024;
+    let mut codes = [0; 1024];
+    let has_codes = reader.decode_codes(vector, &mut codes).is_ok();
+    for row in rows {
+        let value = match reader.physical_type() {
+            PhysicalType::Bool => reader.value_bool(first + row).map(CodecScalar::Bool),
+            PhysicalType::Int16 => reader.value_i16(first + row).map(CodecScalar::Int16),
+            PhysicalType::Int32 => reader.value_i32(first + row).map(CodecScalar::Int32),
+            PhysicalType::Int64 => reader.value_i64(first + row).map(CodecScalar::Int64),
+            PhysicalType::Int128 => reader.value_i128(first + row).map(CodecScalar::Int128),
+            PhysicalType::Float32 => reader.value_f32(first + row).map(CodecScalar::Float32),
+            PhysicalType::Float64 => reader.value_f64(first + row).map(CodecScalar::Float64),
+            PhysicalType::Bytes => {
+                let mut out = BytesVector::new();
+                let row = 8192 + row as u32;
+                let read = reader.decode_byte_rows(vector, &[row], &mut out);
+                read.map(|()| CodecScalar::Bytes(out.as_slice().get(0).to_vec()))
+            }
+        };
+        let is_text = reader.physical_type() == PhysicalType::Bytes;
+        match value {
+            Ok(value) => assert_eq!(value, scalars[row], "{about}, row {row}"),
+            Err(error) => assert!(
+                reader.few_rows() == 0 && !is_text,
+                "{about}, row {row}: {error}"
+            ),
+        }
+        match reader.code(first + row) {
+            Ok(code) => assert!(has_codes && code == codes[row], "{about}, row {row}"),
+            Err(error) => assert_eq!(reader.few_codes(), 0, "{about}, row {row}: {error}"),
+        }
+    }
+    assert!(reader.value_i64(reader.row_count()).is_err(), "{about}");
+    assert!(reader.code(reader.row_count()).is_err(), "{about}");
+}
+
 /// Every row of `image` is that of `column`, and so it is once all of them have been decoded.
 fn gives_back(image: &[u8], column: &Column, validity: Option<&[u64]>, about: &str) {
     let mut reader = SegmentReader::open(image.into()).unwrap();
@@ -253,6 +297,7 @@ fn reads_back(reader: &mut SegmentReader, column: &Column, validity: Option<&[u6
             "{about}"
         );
         codes_agree(reader, vector, &scalars, about);
+        single_values_agree(reader, vector, &scalars, about);
         ranges_agree(reader, vector, &scalars, about);
         runs_agree(reader, vector, &scalars, about);
     }

@@ -199,7 +199,14 @@ fn storage_of_rows(snapshot: &Snapshot, name: &str) -> Result<Arc<dyn TableProvi
             "encoded_bytes",
             integers(sizes.iter().map(|size| integer(size.stored_bytes))),
         ),
+        ("layer", layers(sizes.iter().map(|_| "row"))),
     ])
+}
+
+/// How the bytes of each row lie in the file.
+fn layers(layers: impl IntoIterator<Item = &'static str>) -> ArrayRef {
+    let layers = layers.into_iter().map(Some);
+    Arc::new(layers.collect::<StringViewArray>())
 }
 
 fn external(error: quire_tables::EngineError) -> DataFusionError {
@@ -224,6 +231,8 @@ struct StorageRows {
     runner_up_bytes: Vec<Option<i64>>,
     /// Why the codec was chosen.
     decision: Vec<Option<&'static str>>,
+    /// `column`: segments in pages of their own; `pax`: segments in one block; `row`: a tree.
+    layer: Vec<&'static str>,
 }
 
 impl StorageRows {
@@ -240,6 +249,7 @@ impl StorageRows {
         self.runner_up.push(None);
         self.runner_up_bytes.push(None);
         self.decision.push(None);
+        self.layer.push("row");
     }
 }
 
@@ -267,6 +277,8 @@ fn storage_of(snapshot: &Snapshot, table: &ColumnTable) -> Result<Arc<dyn TableP
             rows.runner_up_bytes
                 .push(chunk.runner_up.and_then(|(_, bytes)| integer(bytes)));
             rows.decision.push(Some(chunk.decision.name()));
+            let is_in_block = group.has_block();
+            rows.layer.push(if is_in_block { "pax" } else { "column" });
         }
     }
     let sizes = snapshot.tree_sizes(&table.definition().name);
@@ -293,6 +305,7 @@ fn storage_of(snapshot: &Snapshot, table: &ColumnTable) -> Result<Arc<dyn TableP
         ("runner_up", text(rows.runner_up)),
         ("runner_up_bytes", integers(rows.runner_up_bytes)),
         ("decision", text(rows.decision)),
+        ("layer", layers(rows.layer)),
     ])
 }
 

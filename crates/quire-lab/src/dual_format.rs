@@ -74,6 +74,7 @@ fn figure(lab: &Lab, stem: &'static str, y: Axis, series: Vec<Series>) -> Figure
         y,
         positions: Positions::labels(PageTransform::ALL.map(PageTransform::name)),
         series,
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             format!(

@@ -1,5 +1,8 @@
 //! A figure: positions along one axis, and series of values over them.
 
+use crate::verdict::Verdict;
+use std::slice::Chunks;
+
 /// The paper a figure is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paper {
@@ -13,6 +16,22 @@ pub enum Paper {
 }
 
 impl Paper {
+    /// In the order of their numbers.
+    pub const ALL: [Self; 3] = [
+        Self::CompressedDatabases,
+        Self::SuperScalarCompression,
+        Self::DualPageFormat,
+    ];
+
+    /// 1, 2 or 3, as the documents of the project count them.
+    pub fn number(self) -> usize {
+        match self {
+            Self::CompressedDatabases => 1,
+            Self::SuperScalarCompression => 2,
+            Self::DualPageFormat => 3,
+        }
+    }
+
     /// Author and short title.
     pub fn citation(self) -> &'static str {
         match self {
@@ -34,7 +53,13 @@ impl Paper {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chart {
     Lines,
+    /// A bar for each series at every position.
     Bars,
+    /// Bars of parts that lie on each other. Each `parts` series after another are one bar at every position, the first of them at the
+    /// bottom. Their names are `BAR: PART`; the same part of each bar has the same colour.
+    StackedBars {
+        parts: usize,
+    },
 }
 
 /// How an axis is divided.
@@ -178,6 +203,8 @@ pub struct Figure {
     pub positions: Positions,
     /// Each with as many values as there are positions.
     pub series: Vec<Series>,
+    /// What the paper claims of it, and whether that holds.
+    pub verdicts: Vec<Verdict>,
     /// How it was measured, on which machine, and what it shows.
     pub notes: Vec<String>,
 }
@@ -186,6 +213,20 @@ impl Figure {
     /// The series of that name.
     pub fn series(&self, name: &str) -> Option<&Series> {
         self.series.iter().find(|series| series.name == name)
+    }
+
+    /// The series of each bar, from below to above; none of a chart without stacks.
+    pub(crate) fn stacks(&self) -> Chunks<'_, Series> {
+        match self.chart {
+            Chart::StackedBars { parts } => self.series.chunks(parts.max(1)),
+            Chart::Lines | Chart::Bars => [].chunks(1),
+        }
+    }
+
+    /// Verdicts and notes, a line each.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
+        let verdicts = self.verdicts.iter().map(Verdict::text);
+        verdicts.chain(self.notes.iter().cloned())
     }
 
     /// The same figure in another unit: each measured value is replaced by `convert` of it.
@@ -206,4 +247,10 @@ impl Figure {
         }
         figure
     }
+}
+
+/// What the parts of a bar add up to at a position; none where no part has a value.
+pub(crate) fn stack_height(parts: &[Series], place: usize) -> Option<f64> {
+    let values = parts.iter().filter_map(|part| *part.values.get(place)?);
+    values.reduce(|sum, value| sum + value)
 }

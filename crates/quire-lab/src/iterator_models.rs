@@ -343,6 +343,7 @@ pub(crate) fn figures(lab: &Lab) -> Result<Vec<Figure>, LabError> {
             Series::new("extended", SeriesOrigin::Measured, extendeds),
             Series::new("ratio", SeriesOrigin::Measured, ratio),
         ],
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             format!("{order_count} orders of four lines in memory; expressions are compiled into both models alike, so that only copying and decoding again differ"),

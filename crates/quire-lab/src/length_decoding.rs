@@ -240,6 +240,7 @@ pub(crate) fn figures(lab: &Lab) -> Result<Vec<Figure>, LabError> {
             Series::new("ratio", SeriesOrigin::Measured, ratio),
             Series::paper("the paper's ratio", paper.to_vec()),
         ],
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             format!("{count} tuples of 16 compressed fields, {bytes} length bytes; every field is looked for anew, as a query does that reads some"),

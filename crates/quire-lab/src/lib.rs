@@ -1,7 +1,8 @@
 //! What do the figures of the papers look like on this machine?
 //!
 //! Each experiment measures the codecs of `quire-codec` again as a paper did, and returns [`Figure`]s: series of
-//! measured points, beside them what the paper prints as numbers. [`render`] writes a figure as text, CSV or SVG.
+//! measured points, beside them what the paper prints as numbers, and [`Verdict`]s on what it claims. [`render`] writes a figure as text,
+//! CSV or SVG, and a [`LabReport`] of many as one page of HTML.
 //! Nothing here reads or writes a file except for the name of the processor.
 //!
 //! ```
@@ -14,6 +15,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod claims;
 mod clock;
 pub mod codecs;
 mod counters;
@@ -26,18 +28,24 @@ mod machine;
 pub mod postings;
 mod random;
 pub mod render;
+mod report;
 mod sample_text;
 mod stored;
+pub mod streams;
 pub mod super_scalar;
 pub mod transforms;
+mod uncompressed_tuples;
 mod universal_table;
+mod verdict;
 mod whole_tuples;
 
 pub use clock::{Lab, MeasureEffort};
 pub use codecs::equation::{Bandwidths, decompression_needed, equation_6_1};
 pub use figure::{Axis, AxisScale, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
+pub use report::{LabReport, ReportTopic, TopicState};
 pub use sample_text::made_up_text;
 pub use universal_table::UniversalTable;
+pub use verdict::{Verdict, VerdictCase, VerdictOutcome};
 
 use crate::postings::codecs::GapsError;
 use crate::super_scalar::SegmentError;
@@ -58,7 +66,7 @@ pub enum Experiment {
     Postings,
     /// Beside paper 2: codecs and counting over lists of document numbers, which need no join.
     DocumentNumbers,
-    /// Paper 1: decoding tables, §3.3.3, and whole tuples, §5.3.
+    /// Paper 1: decoding tables, §3.3.3, whole tuples, §5.3, and tuples without compression, §4.3.
     LengthDecoding,
     /// Paper 1: classic and extended iterators, §4.1.1.
     IteratorModels,
@@ -68,7 +76,16 @@ impl Experiment {
     /// Measures all figures. `text` is a text of the user's: the strings of figure 9, the words of figure 11, or the documents of the
     /// inverted file, one on each line; without it a text is made up. Those of paper 1 and
     /// [`Experiment::Codecs`] need none.
+    ///
+    /// # Errors
+    /// When the text is of no use, or a codec fails.
     pub fn run(self, lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
+        let mut figures = self.measured(lab, text)?;
+        claims::judge(&mut figures);
+        Ok(figures)
+    }
+
+    fn measured(self, lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
         match self {
             Self::Codecs => codecs::figures(lab),
             Self::Transforms => transforms::figures(lab, text),
@@ -78,6 +95,7 @@ impl Experiment {
             Self::LengthDecoding => {
                 let mut figures = length_decoding::figures(lab)?;
                 figures.push(whole_tuples::figure(lab)?);
+                figures.push(uncompressed_tuples::figure(lab)?);
                 Ok(figures)
             }
             Self::IteratorModels => iterator_models::figures(lab),

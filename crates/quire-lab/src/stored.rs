@@ -10,7 +10,45 @@ use std::sync::Arc;
 #[repr(align(64))]
 pub(crate) struct Vector<T>(pub(crate) [T; VECTOR_VALUES]);
 
-/// A column in as many payloads as it needs, opened.
+/// Vectors of a full payload.
+const PAYLOAD_VECTORS: usize = vector_count(ROWS_MAX);
+
+/// A column in as many payloads as it needs. Several threads can open it; they share the bytes.
+pub(crate) struct StoredPayloads {
+    codec: CodecId,
+    /// Each with its rows.
+    payloads: Vec<(Arc<[u8]>, usize)>,
+    pub(crate) bytes: usize,
+}
+
+impl StoredPayloads {
+    pub(crate) fn encode<E: Element>(codec: CodecId, values: &[E]) -> Result<Self, LabError> {
+        let mut payloads: Vec<(Arc<[u8]>, usize)> = Vec::new();
+        for rows in values.chunks(ROWS_MAX) {
+            payloads.push((fixed::encode(codec, rows)?.into(), rows.len()));
+        }
+        Ok(Self {
+            codec,
+            bytes: payloads.iter().map(|(image, _)| image.len()).sum(),
+            payloads,
+        })
+    }
+
+    /// Decoders of values of the type that was encoded.
+    pub(crate) fn open<E: Element>(&self) -> Result<StoredColumn<E>, Corrupt> {
+        let payloads = self.payloads.iter().map(|(image, rows)| {
+            let whole = 0..image.len();
+            let decoder = FixedDecoder::open(self.codec, Arc::clone(image), whole, *rows)?;
+            Ok((decoder, *rows))
+        });
+        Ok(StoredColumn {
+            payloads: payloads.collect::<Result<_, Corrupt>>()?,
+            bytes: self.bytes,
+        })
+    }
+}
+
+/// The same, opened by one thread.
 pub(crate) struct StoredColumn<E: Element> {
     payloads: Vec<(FixedDecoder<E>, usize)>,
     pub(crate) bytes: usize,
@@ -18,18 +56,7 @@ pub(crate) struct StoredColumn<E: Element> {
 
 impl<E: Element> StoredColumn<E> {
     pub(crate) fn encode(codec: CodecId, values: &[E]) -> Result<Self, LabError> {
-        let mut column = Self {
-            payloads: Vec::new(),
-            bytes: 0,
-        };
-        for rows in values.chunks(ROWS_MAX) {
-            let image: Arc<[u8]> = fixed::encode(codec, rows)?.into();
-            column.bytes += image.len();
-            let whole = 0..image.len();
-            let decoder = FixedDecoder::open(codec, image, whole, rows.len())?;
-            column.payloads.push((decoder, rows.len()));
-        }
-        Ok(column)
+        Ok(StoredPayloads::encode(codec, values)?.open()?)
     }
 
     /// Decodes one vector after the other into `out`, and hands each over.
@@ -45,6 +72,18 @@ impl<E: Element> StoredColumn<E> {
             }
         }
         Ok(())
+    }
+
+    /// Decodes the vector of that number into `out`, and returns its rows: 0 behind the end.
+    pub(crate) fn decode_vector(
+        &mut self,
+        number: usize,
+        out: &mut [E; VECTOR_VALUES],
+    ) -> Result<usize, Corrupt> {
+        match self.payloads.get_mut(number / PAYLOAD_VECTORS) {
+            Some((decoder, _)) => decoder.decode_vector(number % PAYLOAD_VECTORS, out),
+            None => Ok(0),
+        }
     }
 
     /// Decodes all vectors into `out`, which is as long as the column and ends with a full vector.

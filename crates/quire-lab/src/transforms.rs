@@ -86,6 +86,7 @@ fn figure(
         y: ratio_axis(),
         positions,
         series,
+        verdicts: Vec::new(),
         notes: vec![lab.machine().to_owned()],
     }
 }

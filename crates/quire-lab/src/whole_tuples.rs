@@ -209,6 +209,7 @@ pub(crate) fn figure(lab: &Lab) -> Result<Figure, LabError> {
                 values,
             })
             .to_vec(),
+        verdicts: Vec::new(),
         notes,
     })
 }

@@ -14,3 +14,4 @@ pub mod repeatable;
 pub mod scalar;
 pub mod scan;
 pub mod statistics;
+pub mod whole_table;

@@ -73,6 +73,7 @@ fn layout(page_bytes: usize) -> Result<RowLayout, Failure> {
         sql_type,
         nullable: false,
         storage: FieldStorage::NullSuppressed,
+        key_code: None,
         dropped: false,
     };
     let mut columns = vec![column(SqlType::Integer); NUMBER_COLUMNS];

@@ -68,6 +68,7 @@ impl Lineitem {
                 sql_type: sql_type(field.data_type())?,
                 nullable: false,
                 storage: storage.clone(),
+                key_code: None,
                 dropped: false,
             })
         };

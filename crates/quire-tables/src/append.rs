@@ -16,6 +16,7 @@ pub(crate) mod column_values;
 mod cutter;
 mod encode;
 mod follow;
+pub(crate) mod lone_column;
 mod options;
 mod pipeline;
 mod precedent;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use arrow_schema::SchemaRef;
 use quire_codec::Corrupt;
-use quire_format::catalog::{CatalogRecord, TableRecord};
+use quire_format::catalog::{CATALOG_VERSION, CatalogRecord, TableRecord};
 use quire_format::table_root::TableRoot;
 use quire_kv::btree::TreeOptions;
 use quire_kv::mvcc::{TreeId, TreeSpec};
@@ -98,7 +98,20 @@ impl Catalog {
             what: "the catalog page".to_owned(),
             source,
         };
+        if let Some(&version) = payload.first()
+            && version > CATALOG_VERSION
+        {
+            let what =
+                format!("the catalog page has version {version}, expected {CATALOG_VERSION}");
+            return Err(EngineError::NewerVersion { what });
+        }
         let record = CatalogRecord::decode(payload).map_err(corrupt)?;
+        for table in &record.tables {
+            if let Some(number) = TableOptions::newer_option(&table.options) {
+                let what = format!("table {:?} has the unknown option {number}", table.name);
+                return Err(EngineError::NewerVersion { what });
+            }
+        }
         Self::from_record(record).map_err(corrupt)
     }
 

@@ -10,6 +10,7 @@ use quire_codec::block::ZstdDictionary;
 use quire_format::page_dictionary::decode_dictionary;
 use quire_format::row_group::{ColumnChunk, RowGroup};
 use quire_format::staging_mark::StagingMark;
+use quire_format::volume::MAX_PAYLOAD_BYTES;
 use quire_format::zone::{ZoneBounds, compare};
 use quire_store::{
     CATALOG_PAGE, DICTIONARY_LIST_PAGE, LOG_ROOT_PAGE, PageId, PageKind, Pin, STAGING_PAGE, Volume,
@@ -18,7 +19,7 @@ use quire_store::{
 use crate::append::chunk_zones;
 use crate::catalog::{TableEntry, TableState};
 use crate::error::{EngineError, ScanError};
-use crate::scan::{ScanOptions, SharedTableScan};
+use crate::scan::{KnownPages, ScanOptions, SharedTableScan};
 use crate::snapshot::Snapshot;
 use crate::stagings::staging_mark;
 use crate::table::ColumnTable;
@@ -52,7 +53,7 @@ impl std::fmt::Display for TableFinding {
     }
 }
 
-/// Checks all tables of a volume as they are now, one column of one row group at a time in memory.
+/// Checks all tables of a volume as they are now, one column of one row group at a time in memory, and the block that it is in.
 pub(crate) fn check(volume: &Volume) -> Vec<TableFinding> {
     let mut checker = TableChecker {
         findings: Vec::new(),
@@ -84,6 +85,8 @@ struct ColumnChunkName<'a> {
     table: &'a Arc<ColumnTable>,
     row_group: usize,
     column: usize,
+    /// Of a row group with a block: the block, unless it cannot be read.
+    block: Option<&'a Arc<[u8]>>,
 }
 
 impl ColumnChunkName<'_> {
@@ -140,11 +143,13 @@ impl TableChecker {
                 continue;
             };
             self.pages_are_referenced_once(name, &row_group.block, &format!("{owner}, its block"));
+            let block = block_of(&table, &row_group);
             for (column, chunk) in row_group.columns.iter().enumerate() {
                 let place = ColumnChunkName {
                     table: &table,
                     row_group: index,
                     column,
+                    block: block.as_ref(),
                 };
                 self.pages_are_referenced_once(name, &chunk.pages, &place.describe());
                 self.segment_matches_its_row_group(&place, &row_group, chunk);
@@ -220,7 +225,7 @@ impl TableChecker {
         const INVARIANT: &str = "segment_matches_its_row_group";
         let name = &place.table.definition().name;
         let page = row_group.column_pages(place.column).first().copied();
-        let batches = match decode_column(place) {
+        let batches = match decode_column(place, row_group) {
             Ok(batches) => batches,
             Err(error) => return self.find(INVARIANT, name, page, error.to_string()),
         };
@@ -362,14 +367,39 @@ impl TableChecker {
     }
 }
 
+/// The block of a row group, if it has one, read once for all its columns. Nothing if it cannot be read, or has more pages than its segments need: whoever
+/// reads a column reports that.
+fn block_of(table: &ColumnTable, row_group: &RowGroup) -> Option<Arc<[u8]>> {
+    let page_count = row_group.block.len() as u64;
+    let page_count_max = row_group
+        .encoded_bytes()
+        .div_ceil(MAX_PAYLOAD_BYTES as u64)
+        .max(1);
+    if !row_group.has_block() || page_count > page_count_max {
+        return None;
+    }
+    table.source().read(&row_group.block).ok()
+}
+
 /// All rows of one column of one row group, as batches of that column alone.
-fn decode_column(place: &ColumnChunkName<'_>) -> Result<Vec<RecordBatch>, ScanError> {
-    let options = ScanOptions {
+fn decode_column(
+    place: &ColumnChunkName<'_>,
+    row_group: &RowGroup,
+) -> Result<Vec<RecordBatch>, ScanError> {
+    let mut options = ScanOptions {
         projection: vec![place.column],
         ..ScanOptions::default()
     };
+    let known = place.block.map(|block| KnownPages {
+        ids: row_group.block.clone(),
+        payload: Arc::clone(block),
+    });
+    if known.is_some() {
+        options.read_ahead_bytes = 0;
+    }
     let row_groups = place.row_group..place.row_group + 1;
-    let scan = SharedTableScan::start(Arc::clone(place.table), options, row_groups, false)?;
+    let table = Arc::clone(place.table);
+    let scan = SharedTableScan::start_with(table, options, row_groups, false, known)?;
     let mut reader = scan.reader();
     let mut batches = Vec::new();
     while let Some(batch) = reader.next()? {

@@ -61,7 +61,7 @@ pub use quire_format::{
 pub use rows::{
     Insertion, KeyConflict, RowColumnStatistics, RowFill, RowKeys, RowParts, RowScan,
     RowScanOptions, RowStatistics, RowTable, ScanRowSource, TableIndex, TableRowWriter, TreeSize,
-    choose_dictionaries, distinct_drawn,
+    choose_field_codes, distinct_drawn,
 };
 pub use scan::{
     Decompression, READ_AHEAD_BYTES, RowChunk, ScanOptions, ScanReader, ScanStep, SelectedGroup,
@@ -71,7 +71,8 @@ pub use scan_statistics::{ScanStatistics, TableScanTotals};
 pub use snapshot::Snapshot;
 pub use table::{ColumnStatistics, ColumnTable, ColumnTableVersion};
 pub use transaction::{
-    Appender, MergeOptions, MergeReport, RowChanges, Savepoint, Transaction, WriteTransaction,
+    Appender, MergeOptions, MergeReport, NewColumnOrigin, RowChanges, Savepoint, Transaction,
+    WriteTransaction, can_copy_rows,
 };
 pub use types::SqlType;
 pub use zone_table::ZoneTable;

@@ -24,8 +24,9 @@ pub trait Predicate: Send + Sync {
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray, String>;
 
     /// Which zones can hold a row for which the predicate is true: `false` skips the zone.
-    /// `None` keeps all. Asked once per row group while the scan runs, with one zone per vector
-    /// group, so a filter that tightens during the scan prunes what is still to come.
+    /// `None` keeps all. Asked while the scan runs, with one zone per vector group, when a row group is about to be read and perhaps
+    /// before, when its pages are: a filter that tightens during the scan prunes what is still to come. It must not loosen: a row group
+    /// that has been excluded once is not read.
     fn prune(&self, zones: &ZoneTable) -> Option<Vec<bool>>;
 
     /// Whether equal input gives equal output, for all inputs, within one [`Predicate::generation`].

@@ -18,15 +18,16 @@ mod materialized;
 mod open_row_group;
 mod piece;
 mod read_ahead;
+mod read_ahead_window;
 mod reader;
+mod row_group_requests;
 mod runs;
 mod selection;
 mod stored_tests;
 mod vector_groups;
 
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::{Schema, SchemaRef};
 
@@ -37,6 +38,7 @@ use crate::scan_statistics::{ScanCounters, ScanStatistics};
 use crate::table::ColumnTable;
 use cursor::ScanCursor;
 use quire_kv::progress::StatementWork;
+pub(crate) use read_ahead::KnownPages;
 use read_ahead::ScanPages;
 pub use reader::ScanReader;
 pub use vector_groups::{RowChunk, ScanStep, SelectedGroup};
@@ -125,6 +127,17 @@ impl SharedTableScan {
         row_groups: impl IntoIterator<Item = usize>,
         with_delta: bool,
     ) -> Result<Arc<SharedTableScan>, ScanError> {
+        SharedTableScan::start_with(table, options, row_groups, with_delta, None)
+    }
+
+    /// The same, where some pages have been read already.
+    pub(crate) fn start_with(
+        table: Arc<ColumnTable>,
+        options: ScanOptions,
+        row_groups: impl IntoIterator<Item = usize>,
+        with_delta: bool,
+        known: Option<KnownPages>,
+    ) -> Result<Arc<SharedTableScan>, ScanError> {
         let schema = project(&table, &options.projection)?;
         let schemas = options
             .predicates
@@ -139,9 +152,16 @@ impl SharedTableScan {
                 delta = delta::parts(changes.delta(), readers)?;
             }
         }
-        let pages = ScanPages::new(&table, options.read_ahead_bytes);
+        let filter_columns = options.predicates.iter().flat_map(|one| one.columns());
+        let pages = ScanPages::new(
+            &table,
+            options.read_ahead_bytes,
+            filter_columns.copied(),
+            options.projection.iter().copied(),
+            known,
+        );
         let cursor = ScanCursor::new(row_groups.into_iter().collect(), delta, readers);
-        Ok(Arc::new(SharedTableScan {
+        let scan = Arc::new(SharedTableScan {
             schema,
             predicate_schemas,
             cursor: Mutex::new(cursor),
@@ -151,7 +171,13 @@ impl SharedTableScan {
             pages,
             table,
             options,
-        }))
+        });
+        // A scan with a limit may end in its first row group.
+        if scan.options.limit.is_none() {
+            let cursor = scan.cursor.lock();
+            cursor.unwrap_or_else(PoisonError::into_inner).open(&scan);
+        }
+        Ok(scan)
     }
 
     /// Schema of the batches.

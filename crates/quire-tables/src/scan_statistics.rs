@@ -10,7 +10,7 @@ use quire_store::ReadAheadStatistics;
 pub struct ScanStatistics {
     /// Length of the segments read, from memory or from disk.
     pub bytes_read: u64,
-    /// Vectors of up to 1,024 values decoded.
+    /// Vectors of up to 1,024 values decoded, all or some of their rows.
     pub vectors_decoded: u64,
     /// Vectors whose stored form answered a test: on packed bits, codes, runs or the values of another column.
     pub vectors_tested: u64,

@@ -5,10 +5,12 @@ mod analyze;
 mod appender;
 mod begin;
 mod changes;
+mod copied_rows;
 mod fill;
 mod indexes;
 mod merge;
 mod names;
+mod other_columns;
 mod references;
 mod replace;
 mod roles;
@@ -20,7 +22,9 @@ mod whole;
 
 pub use self::{
     appender::Appender,
+    copied_rows::can_copy_rows,
     merge::{MergeOptions, MergeReport},
+    other_columns::NewColumnOrigin,
     row_changes::RowChanges,
     whole::{Savepoint, Transaction},
 };

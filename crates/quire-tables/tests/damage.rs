@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringViewArray};
 use arrow::compute::concat_batches;
-use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
+use quire_format::catalog::{CATALOG_VERSION, CatalogRecord};
+use quire_store::{CATALOG_PAGE, MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
 use quire_tables::{
-    ColumnDefinition, Engine, ScanError, ScanOptions, SharedTableScan, SqlType, TableDefinition,
+    ColumnDefinition, Engine, EngineError, ScanError, ScanOptions, SharedTableScan, SqlType,
+    TableDefinition,
 };
 
 fn definition() -> TableDefinition {
@@ -131,6 +133,50 @@ fn sampled_bits_are_noticed_or_harmless() {
 #[ignore = "every bit of the file: minutes"]
 fn every_bit_is_noticed_or_harmless() {
     flip_bits(1);
+}
+
+/// A catalog that a later program wrote is not called damaged, and the message says which program to use.
+#[test]
+fn what_a_later_program_wrote_is_said_to_be_so() {
+    let error_with = |change: &dyn Fn(Vec<u8>) -> Vec<u8>| {
+        let disk = Arc::new(MemDisk::from_bytes(file()));
+        let volume = Volume::open(disk, OpenMode::ReadWrite).unwrap();
+        let payload = volume.pin().read(CATALOG_PAGE).unwrap().to_vec();
+        let batch = volume.begin().unwrap();
+        batch
+            .replace(CATALOG_PAGE, PageKind::Catalog, &change(payload))
+            .unwrap();
+        batch.commit().unwrap();
+        Engine::open(volume).map(drop).unwrap_err()
+    };
+    let with_option = |number: u8, value: i64| {
+        move |payload: Vec<u8>| {
+            let mut catalog = CatalogRecord::decode(&payload).unwrap();
+            catalog.tables[0].options.push((number, value));
+            catalog.encode()
+        }
+    };
+    let newer_version = |mut payload: Vec<u8>| {
+        payload[0] = CATALOG_VERSION + 1;
+        payload
+    };
+    for (error, what) in [
+        (error_with(&with_option(200, 1)), "unknown option 200"),
+        (error_with(&newer_version), "the catalog page has version"),
+    ] {
+        assert!(
+            matches!(error, EngineError::NewerVersion { .. }),
+            "{error:?}"
+        );
+        let text = error.to_string();
+        assert!(
+            text.contains(what) && text.contains("newer version of Quire"),
+            "{text}"
+        );
+    }
+    // No program writes a block of negative length.
+    let error = error_with(&with_option(9, -1));
+    assert!(matches!(error, EngineError::Corrupt { .. }), "{error:?}");
 }
 
 #[test]

@@ -135,6 +135,7 @@ fn everything_declared_is_there_after_a_restart() {
             storage_format: StorageFormat::from_name("xor_rlt").unwrap(),
             page_target: Some(PageTarget::new(1024)),
             compresses_tuples: false,
+            compresses_keys: true,
             block_bytes: None,
         };
         transaction.create_table(table).unwrap();

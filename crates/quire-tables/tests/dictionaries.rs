@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringViewArray};
 use quire_codec::{CodecId, CodecScalar};
-use quire_tables::{ColumnDefinition, SqlType, TableDefinition, TableStorage, choose_dictionaries};
+use quire_tables::{ColumnDefinition, SqlType, TableDefinition, TableStorage, choose_field_codes};
 
 fn definition() -> TableDefinition {
     let column = |name: &str, sql_type| ColumnDefinition::new(name, sql_type);
@@ -67,7 +67,7 @@ fn chosen(definition: &TableDefinition) -> Vec<Option<(u8, usize)>> {
 #[test]
 fn frequent_values_get_codes_and_others_do_not() {
     let mut definition = definition();
-    choose_dictionaries(&mut definition, &[sample(20_000)], true);
+    choose_field_codes(&mut definition, &[sample(20_000)], true);
     // Three flags need 2 bits, for one code is for other values. Modes need 3, those in one row of a hundred have no code. Codes
     // for a hundred numbers of one byte would save less than they take; the fourth of the far numbers, 0, takes a
     // byte in every fourth row, which is more than the one bit that its code adds to all.
@@ -84,7 +84,7 @@ fn frequent_values_get_codes_and_others_do_not() {
 fn without_finding_only_those_that_are_demanded_are_made() {
     let mut definition = definition();
     definition.columns[1].compression = Some(CodecId::Dictionary);
-    choose_dictionaries(&mut definition, &[sample(20_000)], false);
+    choose_field_codes(&mut definition, &[sample(20_000)], false);
     assert_eq!(
         chosen(&definition),
         [None, Some((2, 3)), None, None, None, None]
@@ -94,22 +94,22 @@ fn without_finding_only_those_that_are_demanded_are_made() {
 #[test]
 fn what_is_demanded_is_done_and_few_rows_decide_nothing() {
     let mut definition = definition();
-    choose_dictionaries(&mut definition, &[sample(100)], true);
+    choose_field_codes(&mut definition, &[sample(100)], true);
     assert_eq!(chosen(&definition), [None; 6]);
     definition.columns[1].compression = Some(CodecId::Dictionary);
     definition.columns[2].compression = Some(CodecId::Plain);
-    choose_dictionaries(&mut definition, &[sample(100)], true);
+    choose_field_codes(&mut definition, &[sample(100)], true);
     assert_eq!(chosen(&definition)[1..3], [Some((2, 3)), None]);
-    choose_dictionaries(&mut definition, &[sample(20_000)], true);
+    choose_field_codes(&mut definition, &[sample(20_000)], true);
     assert_eq!(chosen(&definition)[2], None);
     definition.options.compresses_tuples = false;
-    choose_dictionaries(&mut definition, &[sample(20_000)], true);
+    choose_field_codes(&mut definition, &[sample(20_000)], true);
     assert_eq!(
         chosen(&definition),
         [None, Some((2, 3)), None, None, None, None]
     );
     definition.storage = TableStorage::Column;
-    choose_dictionaries(&mut definition, &[sample(20_000)], true);
+    choose_field_codes(&mut definition, &[sample(20_000)], true);
     assert_eq!(chosen(&definition), [None; 6]);
 }
 
@@ -117,7 +117,7 @@ fn what_is_demanded_is_done_and_few_rows_decide_nothing() {
 #[test]
 fn values_that_are_met_once_get_no_codes() {
     let mut definition = definition();
-    choose_dictionaries(&mut definition, &[sample(400)], true);
+    choose_field_codes(&mut definition, &[sample(400)], true);
     let (flag, mode, far) = (Some((2, 3)), Some((3, 7)), Some((3, 4)));
     assert_eq!(chosen(&definition), [None, flag, mode, None, None, far]);
 }
@@ -132,8 +132,106 @@ fn dictionaries_are_bounded() {
     let mut columns = sample(rows).columns().to_vec();
     columns[3] = column;
     let batch = RecordBatch::try_new(definition.arrow_schema(), columns).unwrap();
-    choose_dictionaries(&mut definition, &[batch], true);
+    choose_field_codes(&mut definition, &[batch], true);
     let dictionary = definition.columns[3].dictionary.as_ref();
     let entries = dictionary.map_or(0, |dictionary| dictionary.entries.len());
     assert!(entries * 201 <= 32 << 10, "{entries}");
+}
+
+/// A column of `strings`, beside a key, and what is chosen for it.
+fn chosen_for(
+    strings: &[Option<String>],
+    change: impl FnOnce(&mut TableDefinition),
+) -> ColumnDefinition {
+    let columns = vec![
+        ColumnDefinition::new("id", SqlType::Integer),
+        ColumnDefinition::new("text", SqlType::Text),
+    ];
+    let mut definition = TableDefinition::new("t", columns).clustered_by(&[0]);
+    change(&mut definition);
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(Int32Array::from_iter_values(0..strings.len() as i32)),
+        Arc::new(
+            strings
+                .iter()
+                .map(Option::as_deref)
+                .collect::<StringViewArray>(),
+        ),
+    ];
+    let batch = RecordBatch::try_new(definition.arrow_schema(), columns).unwrap();
+    choose_field_codes(&mut definition, &[batch], true);
+    definition.columns.remove(1)
+}
+
+fn strings(count: usize, string: impl Fn(usize) -> String) -> Vec<Option<String>> {
+    (0..count)
+        .map(|row| (row % 9 > 0).then(|| string(row)))
+        .collect()
+}
+
+/// Words in no order, which a block codec finds one by one, and a number.
+fn remark(row: usize) -> String {
+    let words = [
+        "parcel",
+        "delivered",
+        "furious",
+        "to the door",
+        "with care",
+        "again",
+    ];
+    let mixed = (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let word = |bit: u32| words[(mixed >> bit) as usize % words.len()];
+    format!("{} {} {} {} {row}", word(20), word(29), word(38), word(47))
+}
+
+#[test]
+fn long_strings_that_have_much_in_common_get_an_fsst_table() {
+    let found = chosen_for(&strings(2_000, remark), |_| {});
+    assert!(found.fsst.is_some() && found.dictionary.is_none());
+    // Too few rows; strings that are too short.
+    assert!(chosen_for(&strings(200, remark), |_| {}).fsst.is_none());
+    let short = |row: usize| format!("the number {row}");
+    assert!(chosen_for(&strings(2_000, short), |_| {}).fsst.is_none());
+    // Digits without order: no symbol is longer than some of them.
+    let digits = |row: usize| {
+        let mixed = |by: u64| (row as u64 + by).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        format!("{:x}{:x}{:x}", mixed(1), mixed(2) >> 3, mixed(3) >> 5)
+    };
+    let noise = |row: usize| {
+        digits(row)
+            .bytes()
+            .map(|byte| char::from(byte ^ (row % 31) as u8))
+            .collect()
+    };
+    assert!(chosen_for(&strings(2_000, noise), |_| {}).fsst.is_none());
+    // Codes of a dictionary are shorter.
+    let few = |row: usize| remark(row % 7);
+    let found = chosen_for(&strings(2_000, few), |_| {});
+    assert!(found.fsst.is_none() && found.dictionary.is_some());
+}
+
+#[test]
+fn what_is_demanded_of_strings_is_done() {
+    let demand = |codec| {
+        move |definition: &mut TableDefinition| {
+            definition.columns[1].compression = Some(codec);
+        }
+    };
+    let few = strings(20, remark);
+    assert!(chosen_for(&few, demand(CodecId::Fsst)).fsst.is_some());
+    let many = strings(2_000, remark);
+    assert!(chosen_for(&many, demand(CodecId::Plain)).fsst.is_none());
+    assert!(
+        chosen_for(&many, demand(CodecId::Dictionary))
+            .fsst
+            .is_none()
+    );
+    // Without a string there is nothing to learn from.
+    let none = vec![None; 300];
+    assert!(chosen_for(&none, demand(CodecId::Fsst)).fsst.is_none());
+    let uncompressed =
+        |definition: &mut TableDefinition| definition.options.compresses_tuples = false;
+    assert!(chosen_for(&many, uncompressed).fsst.is_none());
+    let column_table = |definition: &mut TableDefinition| definition.storage = TableStorage::Column;
+    assert!(chosen_for(&many, column_table).fsst.is_none());
 }

@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringViewArray};
 use arrow::compute::concat_batches;
-use quire_store::{MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
+use quire_store::disk::{DiskCall, HookedDisk};
+use quire_store::{Disk, MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
 use quire_tables::{
     AppendOptions, ColumnDefinition, ColumnTable, DefinitionError, Engine, ROW_GROUP_ROWS,
     RowGroup, ScanOptions, SqlType, TableDefinition,
@@ -352,4 +354,38 @@ fn blocks_are_of_column_tables_and_within_bounds() {
         rows.validate(),
         Err(DefinitionError::NeedsColumnTable { .. })
     ));
+}
+
+/// Each block is read once, whatever the number of its columns, although no cache keeps it.
+#[test]
+fn a_check_reads_each_block_once() {
+    let reads = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&reads);
+    let count = move |call| {
+        if call == DiskCall::Read {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let disk: Arc<dyn Disk> = Arc::new(HookedDisk::new(MemDisk::new(), count));
+    let volume = Volume::create(Arc::clone(&disk), VolumeOptions::default()).unwrap();
+    let engine = Engine::open(volume).unwrap();
+    create(&engine, definition().in_blocks_of(BLOCK_BYTES));
+    append(&engine, &batches(40_000), options(2));
+    let row_groups = row_groups(&engine).len() as u64;
+    assert!(row_groups > 5, "{row_groups}");
+    drop(engine);
+    let options = VolumeOptions {
+        cache_bytes: 16 << 10,
+        ..VolumeOptions::default()
+    };
+    let volume = Volume::open_or_create(disk, options).unwrap();
+    let before = reads.load(Ordering::Relaxed);
+    assert_eq!(Engine::check(&volume), []);
+    let reads = reads.load(Ordering::Relaxed) - before;
+    // The metadata of a row group, its block, and the catalog and what else there is once.
+    assert!(
+        reads <= 2 * row_groups + 12,
+        "{reads} reads of {row_groups} row groups with {} columns",
+        definition().columns.len()
+    );
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
@@ -12,7 +13,7 @@ use quire_store::pool::PoolOptions;
 use quire_store::{Disk, MemDisk, Volume, VolumeOptions};
 use quire_tables::{
     AppendOptions, ColumnDefinition, Engine, EngineOptions, Predicate, ScanOptions, ScanStatistics,
-    SqlType, TableDefinition, ZoneTable,
+    SharedTableScan, SqlType, TableDefinition, ZoneTable,
 };
 
 const COLUMNS: usize = 8;
@@ -31,8 +32,12 @@ fn value(row: i64, column: usize) -> i64 {
     (mixed ^ (mixed >> 31)).cast_signed()
 }
 
-/// A file with a table of `ROW_GROUPS` row groups, written in one load.
 fn loaded() -> Arc<MemDisk> {
+    loaded_with(ROW_GROUPS)
+}
+
+/// A file with a table of so many row groups, written in one load.
+fn loaded_with(row_groups: i64) -> Arc<MemDisk> {
     let disk = Arc::new(MemDisk::new());
     let volume = Volume::open_or_create(Arc::clone(&disk) as _, VolumeOptions::default()).unwrap();
     let options = EngineOptions {
@@ -58,7 +63,7 @@ fn loaded() -> Arc<MemDisk> {
     };
     let half = transaction.tables().unwrap();
     let mut appender = half.appender_with("t", options).unwrap();
-    for first in (0..ROW_GROUPS).map(|row_group| row_group * ROW_GROUP_ROWS) {
+    for first in (0..row_groups).map(|row_group| row_group * ROW_GROUP_ROWS) {
         let column = |column| {
             let values = (first..first + ROW_GROUP_ROWS).map(|row| value(row, column));
             Arc::new(Int64Array::from_iter_values(values)) as ArrayRef
@@ -132,6 +137,11 @@ fn scan(engine: &Engine, options: ScanOptions) -> (Vec<Vec<i64>>, ScanStatistics
     let table = engine.snapshot().table("t").unwrap().unwrap();
     let readers = options.readers;
     let scan = table.scan(options).unwrap();
+    let rows = rows_of(&scan, readers);
+    (rows, scan.statistics())
+}
+
+fn rows_of(scan: &Arc<SharedTableScan>, readers: usize) -> Vec<Vec<i64>> {
     let mut rows = Vec::new();
     std::thread::scope(|scope| {
         let threads = (0..readers).map(|_| {
@@ -154,7 +164,7 @@ fn scan(engine: &Engine, options: ScanOptions) -> (Vec<Vec<i64>>, ScanStatistics
         }
     });
     rows.sort_unstable();
-    (rows, scan.statistics())
+    rows
 }
 
 fn expected(columns: &[usize], is_wanted: impl Fn(i64) -> bool) -> Vec<Vec<i64>> {
@@ -175,7 +185,18 @@ fn reading(columns: &[usize], readers: usize, read_ahead_bytes: u64) -> ScanOpti
 }
 
 /// Rows whose first column is not below a bound; zones say so for whole groups.
-struct NotBelow(i64);
+struct NotBelow {
+    bound: i64,
+    /// How often zones have been asked.
+    prunes: AtomicU64,
+}
+
+impl NotBelow {
+    fn new(bound: i64) -> Arc<Self> {
+        let prunes = AtomicU64::new(0);
+        Arc::new(Self { bound, prunes })
+    }
+}
 
 impl Predicate for NotBelow {
     fn columns(&self) -> &[usize] {
@@ -186,16 +207,17 @@ impl Predicate for NotBelow {
         let values = batch.column(0).as_primitive::<Int64Type>();
         Ok(values
             .iter()
-            .map(|value| value.map(|value| value >= self.0))
+            .map(|value| value.map(|value| value >= self.bound))
             .collect())
     }
 
     fn prune(&self, zones: &ZoneTable) -> Option<Vec<bool>> {
+        self.prunes.fetch_add(1, Ordering::Relaxed);
         let bounds = zones.max(0)?;
         let bounds = bounds.as_primitive::<Int64Type>();
         Some(
             (0..bounds.len())
-                .map(|group| bounds.value(group) >= self.0)
+                .map(|group| bounds.value(group) >= self.bound)
                 .collect(),
         )
     }
@@ -264,7 +286,7 @@ fn what_zones_exclude_is_not_read_ahead() {
     let (_, whole) = scan(&engine, reading(&[0, 5], 2, 32 << 20));
     let (engine, _) = reopened(&disk, 64 << 20);
     let options = ScanOptions {
-        predicates: vec![Arc::new(NotBelow(bound))],
+        predicates: vec![NotBelow::new(bound)],
         ..reading(&[0, 5], 2, 32 << 20)
     };
     let (rows, some) = scan(&engine, options);
@@ -340,4 +362,144 @@ fn a_scan_without_readers_holds_nothing() {
         row_count += batch.num_rows() as i64;
     }
     assert!(row_count > 0 && row_count < ROW_GROUPS * ROW_GROUP_ROWS);
+}
+
+/// Rows whose column has a value that none has. No zone says so.
+struct Equals {
+    column: [usize; 1],
+    value: i64,
+}
+
+impl Predicate for Equals {
+    fn columns(&self) -> &[usize] {
+        &self.column
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray, String> {
+        let values = batch.column(0).as_primitive::<Int64Type>();
+        Ok(values
+            .iter()
+            .map(|value| value.map(|value| value == self.value))
+            .collect())
+    }
+
+    fn prune(&self, _zones: &ZoneTable) -> Option<Vec<bool>> {
+        None
+    }
+
+    fn is_deterministic(&self) -> bool {
+        true
+    }
+}
+
+/// Of a query's scans the later ones are read when others have ended. What their readers will need first is asked for as they are opened.
+#[test]
+fn a_scan_that_is_opened_reads_before_its_reader_comes() {
+    let (engine, reads) = reopened(&loaded(), 64 << 20);
+    // With metadata in memory and nothing else.
+    scan(&engine, reading(&[], 1, 0));
+    let before = reads.load(Ordering::Relaxed);
+    let table = engine.snapshot().table("t").unwrap().unwrap();
+    let scans = [[2, 5], [3, 6]].map(|columns| {
+        let scan = table.scan(reading(&columns, 2, 32 << 20)).unwrap();
+        (scan, columns)
+    });
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // A request for each column: 2 MiB of row groups lie beside each other.
+    while reads.load(Ordering::Relaxed) < before + 4 {
+        assert!(Instant::now() < deadline, "nothing is read ahead");
+        std::thread::yield_now();
+    }
+    for (scan, columns) in &scans {
+        assert_eq!(rows_of(scan, 2), expected(columns, |_| true));
+    }
+}
+
+/// Reading ahead costs a scan whose pages are in memory nothing: no request, and no zone is asked twice, wherever its first row group is.
+#[test]
+fn a_scan_in_memory_asks_zones_once() {
+    let disk = loaded();
+    let bound = ROW_GROUPS * ROW_GROUP_ROWS / 4 * 3;
+    for columns_before in [&[0, 5][..], &[]] {
+        let (engine, _) = reopened(&disk, 64 << 20);
+        scan(&engine, reading(columns_before, 1, 0));
+        let filtered = |predicate: &Arc<NotBelow>| ScanOptions {
+            predicates: vec![Arc::clone(predicate) as _],
+            ..reading(&[0, 5], 1, 32 << 20)
+        };
+        scan(&engine, filtered(&NotBelow::new(bound)));
+        let predicate = NotBelow::new(bound);
+        let (rows, statistics) = scan(&engine, filtered(&predicate));
+        assert_eq!(rows, expected(&[0, 5], |row| row >= bound));
+        assert_eq!(statistics.disk_requests, 0, "{statistics:?}");
+        let groups = statistics.groups_pruned + statistics.groups_scanned;
+        assert_eq!(groups, ROW_GROUPS as u64);
+        let prunes = predicate.prunes.load(Ordering::Relaxed);
+        assert_eq!(prunes, ROW_GROUPS as u64, "{columns_before:?}");
+    }
+}
+
+/// The columns of a single row group lie beside each other: its metadata, the column of the filter, and the others together.
+#[test]
+fn the_columns_of_the_first_row_group_are_asked_for_together() {
+    let disk = loaded_with(1);
+    let columns: Vec<usize> = (0..COLUMNS).collect();
+    for (has_filter, requests_max) in [(false, 2), (true, 3)] {
+        let (engine, _) = reopened(&disk, 64 << 20);
+        let options = ScanOptions {
+            predicates: if has_filter {
+                vec![NotBelow::new(0)]
+            } else {
+                Vec::new()
+            },
+            ..reading(&columns, 1, 32 << 20)
+        };
+        let (rows, statistics) = scan(&engine, options);
+        let expected: Vec<Vec<i64>> = (0..ROW_GROUP_ROWS)
+            .map(|row| columns.iter().map(|&column| value(row, column)).collect())
+            .collect();
+        assert_eq!(rows, expected);
+        assert!(
+            statistics.disk_requests <= requests_max,
+            "{statistics:?}, {requests_max} wanted"
+        );
+    }
+}
+
+#[test]
+fn only_the_filter_s_columns_are_read_ahead_when_no_row_passes() {
+    let (engine, _) = reopened(&loaded(), 64 << 20);
+    let nothing = Equals {
+        column: [3],
+        value: 1,
+    };
+    let options = ScanOptions {
+        predicates: vec![Arc::new(nothing)],
+        ..reading(&[1, 2, 3, 4, 5], 2, 32 << 20)
+    };
+    let (rows, statistics) = scan(&engine, options);
+    assert_eq!(rows, expected(&[], |_| false));
+    // One column of eight bytes a row, and some metadata.
+    let column_bytes = (8 * ROW_GROUPS * ROW_GROUP_ROWS) as u64;
+    assert!(
+        statistics.disk_bytes < column_bytes * 3 / 2,
+        "{statistics:?}"
+    );
+}
+
+/// The first rows of a table need its first row group and no other.
+#[test]
+fn a_limit_reads_no_row_group_in_vain() {
+    let (engine, _) = reopened(&loaded(), 64 << 20);
+    let options = ScanOptions {
+        limit: Some(10),
+        ..reading(&[1, 2], 1, 32 << 20)
+    };
+    let (rows, statistics) = scan(&engine, options);
+    assert_eq!(rows.len(), 10);
+    let row_group_bytes = (2 * 8 * ROW_GROUP_ROWS) as u64;
+    assert!(
+        statistics.disk_bytes < row_group_bytes * 3,
+        "{statistics:?}"
+    );
 }

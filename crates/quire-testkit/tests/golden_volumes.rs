@@ -6,6 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use quire_store::{MemDisk, OpenMode, PageKind, Volume, VolumeOpenError};
+use quire_tables::Engine;
+use quire_testkit::engine::{
+    GOLDEN_PAX_BLOCK_BYTES, GOLDEN_PAX_NAME, append_to_golden_pax, golden_pax_tables,
+    read_golden_pax,
+};
 use quire_testkit::store::{GOLDEN_NAMES, golden_pages};
 
 fn golden(version: &str, name: &str) -> Vec<u8> {
@@ -56,4 +61,41 @@ fn version_2_opens() {
         assert_eq!(read_all(&volume), expected, "{name}");
         assert!(volume.check().findings.is_empty(), "{name}");
     }
+}
+
+/// The rows of a PAX table, in blocks; and the table takes more.
+#[test]
+fn a_pax_table_of_version_2_opens() {
+    let bytes = golden("v2", GOLDEN_PAX_NAME);
+    let disk = Arc::new(MemDisk::from_bytes(bytes.clone()));
+    let volume = Volume::open(disk, OpenMode::ReadOnly).unwrap();
+    assert!(volume.notices().is_empty() && volume.check().findings.is_empty());
+    assert_eq!(Engine::check(&volume), []);
+    let engine = Engine::open(volume).unwrap();
+    let snapshot = engine.snapshot();
+    for name in golden_pax_tables().keys() {
+        let table = snapshot.table(name).unwrap().unwrap();
+        let block_bytes = table.definition().options.block_bytes;
+        assert_eq!(block_bytes, Some(GOLDEN_PAX_BLOCK_BYTES));
+        assert!(table.row_group_count() > 2);
+        for index in 0..table.row_group_count() {
+            assert!(table.row_group(index).unwrap().has_block(), "{index}");
+        }
+    }
+    assert_eq!(read_golden_pax(&engine).unwrap(), golden_pax_tables());
+
+    let disk = Arc::new(MemDisk::from_bytes(bytes));
+    let volume = Volume::open(disk.clone(), OpenMode::ReadWrite).unwrap();
+    let engine = Engine::open(volume).unwrap();
+    append_to_golden_pax(&engine).unwrap();
+    drop(engine);
+    let volume = Volume::open(disk, OpenMode::ReadWrite).unwrap();
+    assert_eq!(Engine::check(&volume), []);
+    let engine = Engine::open(volume).unwrap();
+    let mut expected = golden_pax_tables();
+    for rows in expected.values_mut() {
+        let again = rows.clone();
+        rows.extend(again);
+    }
+    assert_eq!(read_golden_pax(&engine).unwrap(), expected);
 }

@@ -350,6 +350,9 @@ fn spelled_options(options: &TableOptions) -> Vec<String> {
         };
         texts.push(format!("compression = {value}"));
     }
+    if options.compresses_keys {
+        texts.push("key_compression = auto".to_owned());
+    }
     if options.page_bytes != default.page_bytes {
         texts.push(format!("page_size = {}", options.page_bytes));
     }

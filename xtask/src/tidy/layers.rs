@@ -282,6 +282,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "expression",
             "external",
             "scan",
+            "whole_table",
             "repeatable",
             "optimize",
             "explained",
@@ -323,7 +324,10 @@ const LAYERS: [(&str, &[&str]); 21] = [
     (
         "quire-lab",
         &[
+            "verdict",
             "figure",
+            "claims",
+            "report",
             "random",
             "stored",
             "sample_text",
@@ -333,6 +337,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "clock",
             "super_scalar",
             "codecs",
+            "streams",
             "dual_format",
             "iterator_models",
             "length_decoding",
@@ -341,13 +346,14 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "transforms",
             "universal_table",
             "whole_tuples",
+            "uncompressed_tuples",
         ],
     ),
     (
         "quire-experiments",
         &[
-            "verdict",
             "tpcd",
+            "avm",
             "column_tables",
             "devices",
             "tpch",

@@ -28,6 +28,8 @@ pub struct ChooseOptions {
     pub effort: SearchEffort,
     /// What the encoded values are stored on.
     pub beneath: Beneath,
+    /// Others are found by the codes of these values: of strings all have one, or none has.
+    pub has_followers: bool,
 }
 
 /// The codec for a column of one row group, and why.
@@ -85,6 +87,12 @@ impl CodecCandidate {
 /// ```
 pub fn choose(values: &RowGroupValues<'_>, options: &ChooseOptions) -> CodecChoice {
     let mut candidates = candidates(values, options);
+    if options.has_followers
+        && options.forced.is_none()
+        && matches!(values, RowGroupValues::Bytes(_))
+    {
+        candidates.retain(|one| one.codec != CodecId::Pdict);
+    }
     beneath::weigh(&mut candidates, values, options);
     candidates.sort_by_key(|one| (one.remaining_bytes, one.estimated_bytes));
     let raw_bytes = values.raw_bytes();

@@ -316,6 +316,20 @@ impl<E: Element> FixedDictionaryDecoder<E> {
         Ok(select::select_codes(&codes, wanted))
     }
 
+    /// Whether the code of one row is read without those of others.
+    pub(super) fn reads_single_codes(&self) -> bool {
+        self.codes.reads_single_values()
+    }
+
+    pub(super) fn code(&self, row: usize) -> Result<u32, Corrupt> {
+        let code = self.codes.value(row)? as u32;
+        if (code as usize) < self.values.len() {
+            Ok(code)
+        } else {
+            Err(beyond_dictionary())
+        }
+    }
+
     pub(crate) fn value(&self, row: usize) -> Result<E, Corrupt> {
         self.look_up(self.codes.value(row)?)
     }

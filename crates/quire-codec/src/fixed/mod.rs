@@ -5,6 +5,7 @@
 
 mod aside;
 mod dictionary;
+mod few_rows;
 mod fused;
 mod pdict;
 mod rle;
@@ -84,6 +85,8 @@ fn constant_value<E: Element>(values: &[E]) -> Result<E, EncodeError> {
 #[derive(Clone, Debug)]
 pub struct FixedDecoder<E: Element> {
     row_count: usize,
+    /// PFOR-DELTA.
+    is_delta: bool,
     scheme: FixedScheme<E>,
 }
 
@@ -138,7 +141,11 @@ impl<E: Element> FixedDecoder<E> {
                 ));
             }
         };
-        Ok(Self { row_count, scheme })
+        Ok(Self {
+            row_count,
+            is_delta: codec == CodecId::PforDelta,
+            scheme,
+        })
     }
 
     /// Decodes vector `vector` and returns its rows; `out` beyond them is arbitrary.

@@ -41,6 +41,9 @@ const SAMPLE_VECTORS: usize = 8;
 const SAMPLE_VALUES: usize = 32;
 const CANDIDATES_MAX: usize = 4;
 
+/// Rows of a vector that are read one by one in less time than all are decoded: see [`super::FloatDecoder::few_rows`].
+const FEW_ROWS: usize = 8;
+
 /// 10^k for k ≤ 18.
 const POWERS: [f64; 19] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
@@ -329,6 +332,15 @@ impl<F: Floating> AlpDecoder<F> {
             earliest = row + 1;
         }
         Ok(rows)
+    }
+
+    /// See [`super::FloatDecoder::few_rows`]. Digits that are differences, or in blocks, cost those before them.
+    pub(super) fn few_rows(&self) -> usize {
+        if self.digits.reads_single_values() {
+            FEW_ROWS
+        } else {
+            0
+        }
     }
 
     pub(super) fn value(&self, row: usize) -> Result<F, Corrupt> {

@@ -114,6 +114,34 @@ impl<F: Floating> FloatDecoder<F> {
         }
     }
 
+    /// Rows of a vector up to which reading each by [`FloatDecoder::value`] takes less time than decoding all; 0 if it never does.
+    pub fn few_rows(&self) -> usize {
+        match self {
+            Self::Bits(decoder) => decoder.few_rows(),
+            Self::Alp(decoder) => decoder.few_rows(),
+            Self::AlpRd(_) => alp_rd::FEW_ROWS,
+        }
+    }
+
+    /// As [`FloatDecoder::few_rows`], of codes.
+    pub fn few_codes(&self) -> usize {
+        match self {
+            Self::Bits(decoder) => decoder.few_codes(),
+            Self::Alp(_) | Self::AlpRd(_) => 0,
+        }
+    }
+
+    /// The code of row `row`, below the length of the dictionary.
+    ///
+    /// # Errors
+    /// The codec is not [`CodecId::Dictionary`], there is no such row, or wrong bytes.
+    pub fn code(&self, row: usize) -> Result<u32, Corrupt> {
+        match self {
+            Self::Bits(decoder) => decoder.code(row),
+            Self::Alp(_) | Self::AlpRd(_) => Err(Corrupt::new("segment has no dictionary", 0)),
+        }
+    }
+
     /// The bits of the distinct values in code order; `None` unless the codec is [`CodecId::Dictionary`].
     pub fn dictionary(&self) -> Option<&[F]> {
         match self {

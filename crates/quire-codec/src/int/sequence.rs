@@ -84,6 +84,7 @@ pub fn append<E: Element>(values: &[E], out: &mut Vec<u8>) {
 #[derive(Clone, Debug)]
 pub struct Sequence<E: Element> {
     stored: StoredSequence<E>,
+    reads_single_values: bool,
     length: usize,
 }
 
@@ -110,7 +111,11 @@ impl<E: Element> Sequence<E> {
             BLOCKS => StoredSequence::Blocks(IntBlocks::open(image, rest, length)?),
             _ => return Err(cursor.corrupt("form of a sequence is not 0 to 2")),
         };
-        Ok(Self { stored, length })
+        Ok(Self {
+            stored,
+            reads_single_values: form == PLAIN,
+            length,
+        })
     }
 
     /// Number of values.
@@ -133,6 +138,11 @@ impl<E: Element> Sequence<E> {
             StoredSequence::Packed(packed) => packed.decode_vector(vector, out),
             StoredSequence::Blocks(blocks) => blocks.decode_vector(vector, out),
         }
+    }
+
+    /// Whether one value is read without those around it: the sequence is neither of differences nor in compressed blocks.
+    pub(crate) fn reads_single_values(&self) -> bool {
+        self.reads_single_values
     }
 
     /// Value `index`.

@@ -2,8 +2,8 @@
 
 use super::interner::Interner;
 use super::{
-    DATA_BYTES_MAX, dictionary, encoded_bytes, fsst, lengths, lengths_of, phrases, shape, words,
-    zstd_blocks,
+    DATA_BYTES_MAX, dictionary, encoded_bytes, fsst, lengths, lengths_of, pdict, phrases, shape,
+    words, zstd_blocks,
 };
 use crate::distinct::Frequencies;
 use crate::effort::SearchEffort;
@@ -31,6 +31,9 @@ const DISTINCT_TRIAL_ROWS: usize = 8192;
 const DISTINCT_STRIDE: usize = 8;
 /// With fewer distinct values than one in so many rows, no codec but the dictionary is tried.
 const FEW_DISTINCT: usize = 32;
+/// With no more distinct values, the codes of a dictionary are worth more than the bytes that a patched one saves: predicates and groups
+/// are found by them.
+const CODED_DISTINCT_MAX: usize = 64;
 /// Where shapes take less than one byte in so many, no other codec is tried.
 const TINY_SHARE: usize = 16;
 /// Fewer bytes than this do not repay a table of phrases.
@@ -41,12 +44,18 @@ pub fn candidates(values: &BytesSlice, effort: SearchEffort) -> Vec<TextCodecCan
     estimate(values, effort, true)
 }
 
-/// The same without shapes, for the values of a column that have none.
+/// The same without shapes and patched dictionaries, for the values of a column that these leave.
 pub(super) fn candidates_without_shapes(
     values: &BytesSlice,
     effort: SearchEffort,
 ) -> Vec<TextCodecCandidate> {
     estimate(values, effort, false)
+}
+
+/// The codec of the values that a patched dictionary leaves. Chosen for each row group anew, so it must not take long.
+pub(super) fn codec_of_rest(values: &BytesSlice) -> CodecId {
+    let candidates = candidates_without_shapes(values, SearchEffort::Fast);
+    pick(&candidates).map_or(CodecId::Plain, |one| one.codec)
 }
 
 fn estimate(
@@ -72,7 +81,9 @@ fn estimate(
         let cost = 2.0 + 0.05 * mean_bytes(values);
         found.push(TextCodecCandidate::new(CodecId::Dictionary, bytes, cost));
     }
-    let few = distinct.is_some_and(|distinct| distinct.len() * FEW_DISTINCT < values.len());
+    let few = distinct
+        .as_ref()
+        .is_some_and(|distinct| distinct.len() * FEW_DISTINCT < values.len());
     let mut is_tiny = false;
     if with_shapes && (!few || is_mostly_empty(values)) && shape::is_likely(values) {
         let of_shapes = shapes(values, effort);
@@ -91,8 +102,29 @@ fn estimate(
             found.push(phrases(values));
         }
     }
+    let is_many = distinct.is_some_and(|distinct| distinct.len() > CODED_DISTINCT_MAX);
+    if with_shapes && is_many {
+        found.extend(patched_dictionary(&found, values, effort));
+    }
     found.sort_by_key(|one| one.estimated_bytes);
     found
+}
+
+/// A dictionary of frequent strings, if it may be smaller than all that has been found: its size is known only once it is encoded.
+fn patched_dictionary(
+    found: &[TextCodecCandidate],
+    values: &BytesSlice,
+    effort: SearchEffort,
+) -> Option<TextCodecCandidate> {
+    let smallest = found.iter().map(|one| one.estimated_bytes).min()?;
+    let bytes_max = match effort {
+        SearchEffort::Thorough => usize::MAX,
+        _ => smallest,
+    };
+    let (bytes, aside_share) = pdict::size_below(values, bytes_max, codec_of_rest)?;
+    let mean = mean_bytes(values);
+    let cost = 3.0 + 0.05 * mean + aside_share * (20.0 + 0.5 * mean);
+    Some(TextCodecCandidate::new(CodecId::Pdict, bytes, cost))
 }
 
 /// Whether phrases may be the codec to take, which costs much to try: not where values have shapes, or where

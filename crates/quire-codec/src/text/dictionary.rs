@@ -6,6 +6,7 @@
 //! values is checked when the payload is opened, so that a comparison of values may become one of codes.
 
 use super::interner::Interner;
+use super::lengths::end_row;
 use super::packed::{self, PackedNumbers};
 use super::{DATA_BYTES_MAX, PayloadImage, section};
 use crate::fixed::clear_beyond;
@@ -50,10 +51,16 @@ fn append_section(ascending: &[&[u8]], payload: &mut Vec<u8>) {
 
 pub(super) fn encode(values: &BytesSlice) -> Vec<u8> {
     let (dictionary, codes) = distinct(values);
-    let mut payload = (dictionary.len() as u32).to_le_bytes().to_vec();
-    append_section(&dictionary, &mut payload);
-    sequence::append(&codes, &mut payload);
+    let mut payload = Vec::new();
+    append_coded(&dictionary, &codes, &mut payload);
     payload
+}
+
+/// Appends the payload of rows with these codes of strings that ascend.
+pub(super) fn append_coded(ascending: &[&[u8]], codes: &[i32], payload: &mut Vec<u8>) {
+    payload.extend_from_slice(&(ascending.len() as u32).to_le_bytes());
+    append_section(ascending, payload);
+    sequence::append(codes, payload);
 }
 
 /// Rows whose codes tell how large those of all are.
@@ -85,6 +92,9 @@ pub(super) fn estimated_bytes(distinct: &[&[u8]], values: &BytesSlice) -> usize 
     let scale = values.len() as f64 / codes.len().max(1) as f64;
     4 + section.len() + (sequence::encoded_bytes(&codes) as f64 * scale) as usize
 }
+
+/// Codes of a vector that are read one by one in less time than all are decoded, of 4 bytes as PFOR has them, and then compared with the number of values.
+const FEW_CODES: usize = 8;
 
 /// Bytes beyond the last value, so that every value can be read as [`SHORT_BYTES_MAX`] bytes.
 const PADDING: [u8; SHORT_BYTES_MAX] = [0; SHORT_BYTES_MAX];
@@ -234,7 +244,13 @@ impl TextDictionaryDecoder {
     ) -> Result<usize, Corrupt> {
         let mut codes = [0u32; VECTOR_VALUES];
         let rows = self.decode_codes(vector, &mut codes)?;
-        let bytes = codes[..rows]
+        self.append_codes(&codes[..rows], out)?;
+        Ok(rows)
+    }
+
+    /// Appends the values of codes.
+    pub(super) fn append_codes(&self, codes: &[u32], out: &mut BytesVector) -> Result<(), Corrupt> {
+        let bytes = codes
             .iter()
             .map(|code| self.get(*code).map_or(0, <[u8]>::len))
             .sum::<usize>();
@@ -242,17 +258,12 @@ impl TextDictionaryDecoder {
             return Err(Corrupt::new("strings of a vector pass 1 GiB", self.offset));
         }
         match self.longest {
-            0..=16 => self.append_short::<16>(&codes[..rows], bytes, out)?,
-            17..=SHORT_BYTES_MAX => {
-                self.append_short::<SHORT_BYTES_MAX>(&codes[..rows], bytes, out)?
-            }
-            _ => {
-                for &code in &codes[..rows] {
-                    out.push(self.get(code).ok_or_else(|| self.bad_code(code))?)?;
-                }
-            }
+            0..=16 => self.append_short::<16>(codes, bytes, out),
+            17..=SHORT_BYTES_MAX => self.append_short::<SHORT_BYTES_MAX>(codes, bytes, out),
+            _ => codes
+                .iter()
+                .try_for_each(|&code| out.push(self.get(code).ok_or_else(|| self.bad_code(code))?)),
         }
-        Ok(rows)
     }
 
     /// Appends values of at most `WIDTH` bytes by copying `WIDTH` bytes each: the next value overwrites
@@ -285,8 +296,54 @@ impl TextDictionaryDecoder {
         Ok(())
     }
 
-    pub(super) fn value(&self, row: usize, out: &mut Vec<u8>) -> Result<(), Corrupt> {
+    /// Rows of a vector up to which [`Self::code`] takes less time than [`Self::decode_codes`].
+    pub(super) fn few_codes(&self) -> usize {
+        if self.codes.reads_single_values() {
+            FEW_CODES
+        } else {
+            0
+        }
+    }
+
+    pub(super) fn code(&self, row: usize) -> Result<u32, Corrupt> {
+        if row >= self.codes.len() {
+            return Err(Corrupt::new("row beyond the payload", self.offset));
+        }
         let code = self.codes.value(row)? as u32;
+        if (code as usize) < self.len() {
+            Ok(code)
+        } else {
+            Err(self.bad_code(code))
+        }
+    }
+
+    pub(super) fn decode_rows(
+        &self,
+        vector: usize,
+        places: impl ExactSizeIterator<Item = usize>,
+        out: &mut BytesVector,
+    ) -> Result<(), Corrupt> {
+        let before = out.data.len();
+        let mut codes = [0; VECTOR_VALUES];
+        let are_few = places.len() <= self.few_codes();
+        if !are_few {
+            self.decode_codes(vector, &mut codes)?;
+        }
+        for place in places {
+            let code = if are_few {
+                self.code(vector * VECTOR_VALUES + place)?
+            } else {
+                codes[place]
+            };
+            out.data
+                .extend_from_slice(self.get(code).ok_or_else(|| self.bad_code(code))?);
+            end_row(out, before, self.offset)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn value(&self, row: usize, out: &mut Vec<u8>) -> Result<(), Corrupt> {
+        let code = self.code(row)?;
         out.extend_from_slice(self.get(code).ok_or_else(|| self.bad_code(code))?);
         Ok(())
     }

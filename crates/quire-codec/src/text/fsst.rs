@@ -1,45 +1,22 @@
 //! FSST: strings as one-byte codes of a table of up to 255 symbols of 1 to 8 bytes (Boncz, Neumann and
 //! Leis, PVLDB 13). Every value is coded by itself, so one value is decoded without its neighbours.
 //!
-//! Layout: number of symbols `s` (one byte, at most 255), `s` lengths of one byte each (1 to 8), the
-//! bytes of all symbols; the table of coded lengths ([`super::lengths`]); the codes. Code `c < s` is
+//! Layout: the symbols ([`super::fsst_symbols`]); the table of coded lengths ([`super::lengths`]); the codes. Code `c < s` is
 //! symbol `c`; code 255 says that the next byte is meant literally.
 //!
 //! The table is trained and the values are coded by the crate `fsst-rs`. Decoding is ours: the crate's
 //! decoder trusts the codes it is given.
 
-use super::lengths::{self, Lengths};
+use super::fsst_symbols::{FsstSymbols, SYMBOL_BYTES_MAX};
+use super::lengths::{self, Lengths, end_row};
 use super::{PayloadImage, contiguous};
 use crate::{BytesSlice, BytesVector, Corrupt, VECTOR_VALUES};
 use ::fsst::Compressor;
 use std::ops::Range;
 
-/// Code that announces a literal byte.
-const ESCAPE: u8 = 255;
-const SYMBOLS_MAX: usize = 255;
-const SYMBOL_BYTES_MAX: usize = 8;
-
 /// A symbol table for the values of `sample`.
 fn train(sample: &BytesSlice) -> Compressor {
     Compressor::train(&sample.iter().collect())
-}
-
-fn write_table(compressor: &Compressor, payload: &mut Vec<u8>) {
-    let symbols = compressor.symbol_table();
-    let lengths = compressor.symbol_lengths();
-    assert!(
-        symbols.len() <= SYMBOLS_MAX && symbols.len() == lengths.len(),
-        "symbol table too large"
-    );
-    payload.push(symbols.len() as u8);
-    payload.extend_from_slice(lengths);
-    for (symbol, length) in symbols.iter().zip(lengths) {
-        assert!(
-            (1..=SYMBOL_BYTES_MAX as u8).contains(length),
-            "symbol of {length} bytes"
-        );
-        payload.extend_from_slice(&symbol.to_u64().to_le_bytes()[..usize::from(*length)]);
-    }
 }
 
 /// The codes of all values end to end, and the number of codes of each.
@@ -67,7 +44,7 @@ pub(super) fn encode(values: &BytesSlice) -> Vec<u8> {
     let compressor = train(values);
     let (codes, coded_lengths) = compress(&compressor, values);
     let mut payload = Vec::with_capacity(codes.len() + contiguous(values).len() / 16);
-    write_table(&compressor, &mut payload);
+    FsstSymbols::of(&compressor).write(&mut payload);
     lengths::write(&coded_lengths, &mut payload);
     payload.extend_from_slice(&codes);
     payload
@@ -78,21 +55,15 @@ pub(super) fn parts(values: &BytesSlice) -> (usize, usize) {
     let compressor = train(values);
     let (codes, coded_lengths) = compress(&compressor, values);
     let mut table = Vec::new();
-    write_table(&compressor, &mut table);
+    FsstSymbols::of(&compressor).write(&mut table);
     (
         table.len(),
         codes.len() + lengths::written_bytes(&coded_lengths),
     )
 }
 
-/// Symbols padded to eight bytes, and their lengths. Codes without a symbol have length 0.
-struct SymbolTable {
-    symbols: [[u8; SYMBOL_BYTES_MAX]; 256],
-    lengths: [u8; 256],
-}
-
 pub(super) struct FsstDecoder {
-    table: Box<SymbolTable>,
+    table: Box<FsstSymbols>,
     lengths: Lengths,
     codes: Range<usize>,
     scratch: Vec<u8>,
@@ -110,20 +81,7 @@ impl std::fmt::Debug for FsstDecoder {
 impl FsstDecoder {
     pub(super) fn open(payload: &PayloadImage, row_count: usize) -> Result<Self, Corrupt> {
         let mut cursor = payload.cursor()?;
-        let count = usize::from(cursor.u8("number of symbols")?);
-        let symbol_lengths = cursor.bytes(count, "lengths of symbols")?;
-        let mut table = Box::new(SymbolTable {
-            symbols: [[0; 8]; 256],
-            lengths: [0; 256],
-        });
-        for (code, &length) in symbol_lengths.iter().enumerate() {
-            if !(1..=SYMBOL_BYTES_MAX as u8).contains(&length) {
-                return Err(cursor.corrupt("symbol is not of 1 to 8 bytes"));
-            }
-            let symbol = cursor.bytes(usize::from(length), "symbol")?;
-            table.symbols[code][..symbol.len()].copy_from_slice(symbol);
-            table.lengths[code] = length;
-        }
+        let table = FsstSymbols::read(&mut cursor)?;
         let lengths = Lengths::open(&mut cursor, &payload.image, row_count)?;
         let codes = cursor.take(lengths.data_bytes(), "codes")?;
         cursor.finish("codes")?;
@@ -139,10 +97,9 @@ impl FsstDecoder {
         self.codes.start + range.start..self.codes.start + range.end
     }
 
-    /// Makes room for whatever `codes` codes stand for: a code stands for eight bytes at most, and the
-    /// last is written with eight.
+    /// Makes room for whatever `codes` codes stand for.
     fn reserve(&mut self, codes: usize) {
-        let room = (codes + 1) * SYMBOL_BYTES_MAX;
+        let room = FsstSymbols::room_bytes(codes);
         if self.scratch.len() < room {
             self.scratch.resize(room, 0);
         }
@@ -159,31 +116,8 @@ impl FsstDecoder {
         let codes = image
             .get(range)
             .ok_or(Corrupt::new("codes leave the payload", offset))?;
-        let mut position = position;
-        let mut codes = codes.iter();
-        while let Some(&code) = codes.next() {
-            let Some(target) = self.scratch.get_mut(position..position + SYMBOL_BYTES_MAX) else {
-                return Err(Corrupt::new(
-                    "codes stand for more bytes than they can",
-                    offset,
-                ));
-            };
-            if code == ESCAPE {
-                let literal = codes
-                    .next()
-                    .ok_or(Corrupt::new("escape without a byte", offset))?;
-                target[0] = *literal;
-                position += 1;
-                continue;
-            }
-            let length = self.table.lengths[usize::from(code)];
-            if length == 0 {
-                return Err(Corrupt::new(format!("code {code} has no symbol"), offset));
-            }
-            target.copy_from_slice(&self.table.symbols[usize::from(code)]);
-            position += usize::from(length);
-        }
-        Ok(position)
+        self.table
+            .decode(codes, &mut self.scratch, position, offset)
     }
 
     pub(super) fn decode_vector(
@@ -209,6 +143,25 @@ impl FsstDecoder {
         }
         out.data.extend_from_slice(&self.scratch[..position]);
         Ok(rows)
+    }
+
+    pub(super) fn decode_rows(
+        &mut self,
+        payload: &PayloadImage,
+        vector: usize,
+        places: impl Iterator<Item = usize>,
+        out: &mut BytesVector,
+    ) -> Result<(), Corrupt> {
+        let before = out.data.len();
+        for range in self.lengths.ranges(&payload.image, vector, places)? {
+            let range = self.range(range);
+            let offset = range.start;
+            self.reserve(range.len());
+            let end = self.decode(&payload.image, range, 0)?;
+            out.data.extend_from_slice(&self.scratch[..end]);
+            end_row(out, before, offset)?;
+        }
+        Ok(())
     }
 
     pub(super) fn value(

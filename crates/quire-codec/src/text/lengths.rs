@@ -3,8 +3,9 @@
 //! Layout: the lengths ([`super::packed`]), then the data bytes of each vector ([`super::packed`] again,
 //! one number per vector).
 
+use super::DATA_BYTES_MAX;
 use super::packed::{self, PackedNumbers};
-use crate::{Corrupt, ImageCursor, VECTOR_VALUES, vector_count};
+use crate::{BytesVector, Corrupt, ImageCursor, VECTOR_VALUES, vector_count};
 use std::ops::Range;
 
 fn vector_sums(lengths: &[u32]) -> Vec<u32> {
@@ -24,6 +25,33 @@ pub(super) fn write(lengths: &[u32], out: &mut Vec<u8>) {
 /// Bytes that [`write()`] appends.
 pub(super) fn written_bytes(lengths: &[u32]) -> usize {
     packed::written_bytes(lengths) + packed::written_bytes(&vector_sums(lengths))
+}
+
+/// The end of a row that has been appended. `before` is where the first row of the vector began.
+pub(super) fn end_row(out: &mut BytesVector, before: usize, offset: usize) -> Result<(), Corrupt> {
+    let end = out.data.len();
+    match u32::try_from(end) {
+        Ok(position) if end - before <= DATA_BYTES_MAX => {
+            out.offsets.push(position);
+            Ok(())
+        }
+        _ => Err(Corrupt::new("strings of a vector pass 1 GiB", offset)),
+    }
+}
+
+/// What [`end_row`] checks, for rows that were appended together.
+pub(super) fn end_vector(out: &BytesVector, before: usize, offset: usize) -> Result<(), Corrupt> {
+    match out.data.len() - before {
+        ..=DATA_BYTES_MAX => Ok(()),
+        _ => Err(Corrupt::new("strings of a vector pass 1 GiB", offset)),
+    }
+}
+
+/// Where a string of a vector is within the vector's data, given the ends of all.
+pub(super) fn string_range(ends: &[u32], place: usize) -> Option<Range<usize>> {
+    let end = *ends.get(place)? as usize;
+    let before = place.checked_sub(1).and_then(|before| ends.get(before));
+    Some(before.map_or(0, |start| *start as usize)..end)
 }
 
 /// A table written by [`write()`].
@@ -107,20 +135,30 @@ impl Lengths {
         Ok(rows)
     }
 
+    /// Where strings of the vector are within the data, in the order of `places`.
+    pub(super) fn ranges<I: Iterator<Item = usize>>(
+        &self,
+        image: &[u8],
+        vector: usize,
+        places: I,
+    ) -> Result<impl Iterator<Item = Range<usize>> + use<I>, Corrupt> {
+        let mut ends = Vec::with_capacity(VECTOR_VALUES);
+        self.ends(image, vector, 0, &mut ends)?;
+        let base = self.vector_range(vector).start;
+        Ok(places.map(move |place| {
+            let range = string_range(&ends, place).unwrap_or(0..0);
+            base + range.start..base + range.end
+        }))
+    }
+
     /// Where the string of row `row` is within the data.
     pub(super) fn value_range(&self, image: &[u8], row: usize) -> Result<Range<usize>, Corrupt> {
         let vector = row / VECTOR_VALUES;
         let mut ends = Vec::with_capacity(VECTOR_VALUES);
         self.ends(image, vector, 0, &mut ends)?;
-        let within = row % VECTOR_VALUES;
-        let end = ends
-            .get(within)
+        let within = string_range(&ends, row % VECTOR_VALUES)
             .ok_or(Corrupt::new("row beyond the payload", self.offset))?;
-        let start = within
-            .checked_sub(1)
-            .and_then(|before| ends.get(before))
-            .unwrap_or(&0);
         let base = self.vector_range(vector).start;
-        Ok(base + *start as usize..base + *end as usize)
+        Ok(base + within.start..base + within.end)
     }
 }

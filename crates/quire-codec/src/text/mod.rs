@@ -4,11 +4,16 @@ mod candidates;
 mod constant;
 mod dictionary;
 mod fsst;
+mod fsst_symbols;
+mod fsst_table;
 mod interner;
 mod lengths;
 mod packed;
+mod pdict;
 mod phrases;
 mod plain;
+mod range_reader;
+mod rows;
 mod section;
 mod shape;
 mod words;
@@ -16,6 +21,7 @@ mod zstd_blocks;
 
 pub(crate) use candidates::sample;
 pub use candidates::{TextCodecCandidate, candidates, pick};
+pub use fsst_table::{FsstTable, FsstText};
 
 use crate::{
     BytesSlice, BytesVector, CodecId, Corrupt, EncodeError, ImageCursor, PhysicalType, ROWS_MAX,
@@ -57,6 +63,7 @@ pub fn encode(codec: CodecId, values: &BytesSlice) -> Result<Vec<u8>, EncodeErro
         CodecId::Words => Ok(words::encode(values)),
         CodecId::Shape => Ok(shape::encode(values)),
         CodecId::Phrases => Ok(phrases::encode(values)),
+        CodecId::Pdict => Ok(pdict::encode(values, candidates::codec_of_rest)),
         other => Err(unsupported(other)),
     }
 }
@@ -143,6 +150,7 @@ enum TextScheme {
     Words(Box<words::WordsDecoder>),
     Shape(Box<shape::ShapeDecoder>),
     Phrases(phrases::PhrasesDecoder),
+    Pdict(Box<pdict::TextPdictDecoder>),
 }
 
 /// Decodes a payload of strings, a vector or a value at a time. Holds on to the image, and to what
@@ -152,6 +160,8 @@ pub struct BytesDecoder {
     payload: PayloadImage,
     row_count: usize,
     scheme: TextScheme,
+    /// A vector of which some rows are wanted.
+    whole: BytesVector,
 }
 
 impl BytesDecoder {
@@ -194,6 +204,9 @@ impl BytesDecoder {
             CodecId::Phrases => {
                 TextScheme::Phrases(phrases::PhrasesDecoder::open(&payload, row_count)?)
             }
+            CodecId::Pdict => TextScheme::Pdict(Box::new(pdict::TextPdictDecoder::open(
+                &payload, row_count,
+            )?)),
             other => {
                 return Err(Corrupt::new(
                     format!("codec {other} holds no strings"),
@@ -205,6 +218,7 @@ impl BytesDecoder {
             payload,
             row_count,
             scheme,
+            whole: BytesVector::new(),
         })
     }
 
@@ -228,6 +242,7 @@ impl BytesDecoder {
             TextScheme::Words(decoder) => decoder.decode_vector(payload, vector, out),
             TextScheme::Shape(decoder) => decoder.decode_vector(vector, out),
             TextScheme::Phrases(decoder) => decoder.decode_vector(payload, vector, out),
+            TextScheme::Pdict(decoder) => decoder.decode_vector(vector, out),
         };
         if decoded.is_err() {
             out.offsets.truncate(rows_before);
@@ -260,6 +275,7 @@ impl BytesDecoder {
             TextScheme::Words(decoder) => decoder.value(payload, row, out),
             TextScheme::Shape(decoder) => decoder.value(row, out),
             TextScheme::Phrases(decoder) => decoder.value(payload, row, out),
+            TextScheme::Pdict(decoder) => decoder.value(row, out),
         }
     }
 
@@ -344,6 +360,22 @@ impl BytesDecoder {
         out: &mut [u32; VECTOR_VALUES],
     ) -> Result<usize, Corrupt> {
         self.dictionary()?.decode_codes(vector, out)
+    }
+
+    /// The code of row `row`, below [`Self::dictionary_len`].
+    ///
+    /// # Errors
+    /// [`Corrupt`] when it has no value, there is no such row, or the payload has no dictionary.
+    pub fn code(&self, row: usize) -> Result<u32, Corrupt> {
+        self.dictionary()?.code(row)
+    }
+
+    /// Rows of a vector up to which reading the code of each takes less time than decoding those of all.
+    pub fn few_codes(&self) -> usize {
+        match &self.scheme {
+            TextScheme::Dictionary(decoder) => decoder.few_codes(),
+            _ => 0,
+        }
     }
 
     fn dictionary(&self) -> Result<&dictionary::TextDictionaryDecoder, Corrupt> {

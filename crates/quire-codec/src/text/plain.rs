@@ -59,6 +59,19 @@ impl PlainDecoder {
         Ok(rows)
     }
 
+    pub(super) fn decode_rows(
+        &self,
+        payload: &PayloadImage,
+        vector: usize,
+        places: impl Iterator<Item = usize>,
+        out: &mut BytesVector,
+    ) -> Result<(), Corrupt> {
+        for range in self.lengths.ranges(&payload.image, vector, places)? {
+            out.push(self.bytes(payload, range)?)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn value(
         &self,
         payload: &PayloadImage,

@@ -205,3 +205,42 @@ fn a_codec_that_decodes_faster_wins_when_sizes_are_near() {
     assert_eq!(pick(&[words, larger]).unwrap().codec, CodecId::Words);
     assert_eq!(pick(&[]), None);
 }
+
+/// So many rows, of which some have strings of their own and the others one of 64.
+fn mostly_frequent(rows: usize, rare_percent: usize) -> Column {
+    let mut random = Random(83);
+    let value = |_| match random.below(100) < rare_percent {
+        true => format!("{:016x}", random.below(usize::MAX)),
+        // In the order of values between the rare ones, so that codes have no narrow frames.
+        false => format!("{:04x}, a department", random.below(64) * 1021),
+    };
+    let values: Vec<_> = (0..rows).map(value).map(String::into_bytes).collect();
+    Column::new("mostly frequent", values)
+}
+
+#[test]
+fn frequent_strings_beside_rare_ones_get_a_patched_dictionary() {
+    for rare_percent in [1, 2] {
+        let column = mostly_frequent(60_000, rare_percent);
+        let found = candidates(&column.slice(), SearchEffort::Normal);
+        assert_eq!(pick(&found).unwrap().codec, CodecId::Pdict, "{found:?}");
+        let size = |codec| encode(codec, &column.slice()).unwrap().len();
+        // Codes of 6 bits; those of all strings, of 10 or 11 bits, are compressed in blocks.
+        assert!(size(CodecId::Pdict) * 10 < size(CodecId::Dictionary) * 9);
+        // Bits of codes, and of 16 hexadecimal digits.
+        let rare = 60_000 * rare_percent / 100;
+        let least = (60_000 * 6 + rare * 64) / 8;
+        assert!(size(CodecId::Pdict) > least, "{least}");
+    }
+}
+
+#[test]
+fn strings_that_are_all_frequent_get_no_patched_dictionary() {
+    let column = mostly_frequent(60_000, 0);
+    let found = candidates(&column.slice(), SearchEffort::Normal);
+    assert!(
+        found.iter().all(|one| one.codec != CodecId::Pdict),
+        "{found:?}"
+    );
+    assert_eq!(pick(&found).unwrap().codec, CodecId::Dictionary);
+}

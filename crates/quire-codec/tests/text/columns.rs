@@ -3,7 +3,7 @@
 use quire_codec::{BytesSlice, CodecId};
 
 /// Codecs that hold any strings.
-pub const CODECS: [CodecId; 7] = [
+pub const CODECS: [CodecId; 8] = [
     CodecId::Plain,
     CodecId::Dictionary,
     CodecId::Fsst,
@@ -11,6 +11,7 @@ pub const CODECS: [CodecId; 7] = [
     CodecId::Words,
     CodecId::Shape,
     CodecId::Phrases,
+    CodecId::Pdict,
 ];
 
 /// Strings, owned.

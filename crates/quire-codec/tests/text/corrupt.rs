@@ -25,6 +25,14 @@ fn decode(codec: CodecId, payload: &[u8], rows: usize) -> Result<BytesVector, Co
             );
         }
     }
+    let (mut some, few) = (BytesVector::new(), [0, 1, 2, 1023]);
+    for wanted in [&few[..2], &few, &[5; 9]] {
+        let before = some.clone();
+        if decoder.decode_rows(rows / 2048, wanted, &mut some).is_err() {
+            assert_eq!(some, before, "{codec}: failed rows leave rows behind");
+        }
+    }
+    let _ = decoder.code(rows / 2);
     for row in [0, 1, rows / 2, rows.saturating_sub(1)] {
         let _ = decoder.value(row, &mut Vec::new());
     }

@@ -49,6 +49,82 @@ fn plain_of_three_words() {
     assert_eq!(encode(CodecId::Plain, &column.slice()).unwrap(), expected);
 }
 
+/// Two frequent strings and three rare ones: the rows, and the places of those that are rare.
+fn frequent_and_rare() -> (Column, Vec<usize>) {
+    let rare = [(0, "seldom"), (77, "hardly ever"), (1_100, "once")];
+    let frequent = |row: usize| if row % 5 < 2 { "no" } else { "yes" };
+    let value = |row| {
+        let found = rare.iter().find(|(place, _)| *place == row);
+        found.map_or(frequent(row), |(_, value)| value)
+    };
+    let rows = (0..1_200).map(|row| value(row).as_bytes().to_vec());
+    let column = Column::new("frequent and rare", rows);
+    (column, rare.map(|(place, _)| place).to_vec())
+}
+
+/// A patched dictionary whose strings aside have that codec and payload.
+fn patched(column: &Column, aside: &[usize], codec: CodecId, strings: &[u8]) -> Vec<u8> {
+    let mut code = 0;
+    let mut words = vec![0; column.slice().len().div_ceil(64)];
+    let codes = column.slice().iter().enumerate().map(|(row, value)| {
+        match value {
+            b"no" => code = 0,
+            b"yes" => code = 1,
+            _ => words[row / 64] |= 1 << (row % 64),
+        }
+        code
+    });
+    let codes: Vec<i32> = codes.collect();
+    let section = naive::section(&[&naive::packed(&[2, 3])[..], b"noyes"].concat());
+    let dictionary = [&[2, 0, 0, 0][..], &section, &naive::sequence(&codes)].concat();
+    // Sets of rows have tests of their own.
+    let rows = quire_codec::boolean::encode(CodecId::Rle, &words, codes.len()).unwrap();
+    let size = |bytes: &[u8]| (bytes.len() as u32).to_le_bytes();
+    [
+        &(aside.len() as u32).to_le_bytes()[..],
+        &size(&dictionary),
+        &dictionary,
+        &size(&rows),
+        &rows,
+        &[codec as u8],
+        strings,
+    ]
+    .concat()
+}
+
+#[test]
+fn a_patched_dictionary_is_codes_then_rows_and_strings_aside() {
+    let (column, aside) = frequent_and_rare();
+    let values = column.slice();
+    let rare = Column::new("rare", aside.iter().map(|&row| values.get(row).to_vec()));
+    let found = encode(CodecId::Pdict, &values).unwrap();
+    let plain = encode(CodecId::Plain, &rare.slice()).unwrap();
+    let fits = |codec: &CodecId| {
+        let strings = encode(*codec, &rare.slice());
+        strings.is_ok_and(|strings| patched(&column, &aside, *codec, &strings) == found)
+    };
+    assert!(CodecId::ALL.iter().any(fits));
+    let bytes = patched(&column, &aside, CodecId::Plain, &plain);
+    let decoded = decode_all(CodecId::Pdict, bytes, values.len());
+    assert!(decoded.as_slice().iter().eq(values.iter()));
+    // Neither a patched dictionary nor shapes may be within one.
+    for codec in [CodecId::Pdict, CodecId::Shape] {
+        let strings = encode(codec, &rare.slice()).unwrap();
+        let bytes = patched(&column, &aside, codec, &strings);
+        let range = 0..bytes.len();
+        assert!(BytesDecoder::open(CodecId::Pdict, bytes.into(), range, values.len()).is_err());
+    }
+}
+
+#[test]
+fn a_patched_dictionary_of_all_values_has_nothing_aside() {
+    let column = Column::new("equal", (0..100).map(|_| b"same".to_vec()));
+    let dictionary = encode(CodecId::Dictionary, &column.slice()).unwrap();
+    let size = (dictionary.len() as u32).to_le_bytes();
+    let expected = [&[0; 4][..], &size, &dictionary].concat();
+    assert_eq!(encode(CodecId::Pdict, &column.slice()).unwrap(), expected);
+}
+
 #[test]
 fn dictionary_is_ascending_values_and_codes() {
     let columns = columns();

@@ -84,6 +84,51 @@ fn one_value_equals_the_value_in_its_vector() {
     }
 }
 
+/// Some rows of each vector, given by numbers that are larger by whole vectors.
+fn assert_some_rows(codec: CodecId, column: &Column) {
+    let values = column.slice();
+    let mut decoder = decoder(codec, &values);
+    let mut random = Random(53);
+    for vector in 0..vector_count(values.len()) {
+        let count = vector_rows(values.len(), vector);
+        for wanted in [0, 1, 2, 5, 9, 300, count] {
+            let mut places: Vec<usize> = (0..count).collect();
+            while places.len() > wanted {
+                places.swap_remove(random.below(places.len()));
+            }
+            places.sort_unstable();
+            let rows: Vec<u32> = places.iter().map(|place| *place as u32 + 3072).collect();
+            let mut out = BytesVector::new();
+            out.push(b"before").unwrap();
+            decoder.decode_rows(vector, &rows, &mut out).unwrap();
+            let places = places.iter().map(|place| vector * 1024 + place);
+            let expected = std::iter::once(&b"before"[..]).chain(places.map(|row| values.get(row)));
+            let what = format!("{codec} on {}, {wanted} rows", column.name);
+            assert!(out.as_slice().iter().eq(expected), "{what}");
+            if count < 1024 {
+                let before = out.clone();
+                let beyond = decoder.decode_rows(vector, &[0, count as u32], &mut out);
+                assert!(beyond.is_err(), "{what}");
+                assert_eq!(out, before, "{what}");
+            }
+        }
+    }
+    let beyond = vector_count(values.len());
+    let decoded = decoder.decode_rows(beyond, &[0], &mut BytesVector::new());
+    assert!(decoded.is_err(), "{codec} on {}", column.name);
+}
+
+#[test]
+fn some_rows_of_a_vector_are_those_of_the_whole() {
+    for column in columns().iter().chain(&[long_value(true)]) {
+        for codec in CODECS {
+            assert_some_rows(codec, column);
+        }
+    }
+    let equal = Column::new("equal", (0..1500).map(|_| b"same".to_vec()));
+    assert_some_rows(CodecId::Constant, &equal);
+}
+
 #[test]
 fn long_values_pass_through_every_codec() {
     for column in [long_value(true), long_value(false)] {
@@ -190,8 +235,10 @@ fn dictionary_codes_stand_for_the_values_in_ascending_order() {
             let rows = decoder.decode_codes(vector, &mut codes).unwrap();
             for (row, &code) in codes[..rows].iter().enumerate() {
                 assert_eq!(dictionary[code as usize], values.get(vector * 1024 + row));
+                assert_eq!(decoder.code(vector * 1024 + row), Ok(code));
             }
         }
+        assert!(decoder.code(values.len()).is_err());
     }
 }
 
@@ -202,6 +249,8 @@ fn only_dictionaries_have_codes() {
     assert_eq!(decoder.dictionary_len(), None);
     assert_eq!(decoder.dictionary_value(0), None);
     assert!(decoder.decode_codes(0, &mut [0; 1024]).is_err());
+    assert!(decoder.code(0).is_err());
+    assert_eq!(decoder.few_codes(), 0);
 }
 
 #[test]

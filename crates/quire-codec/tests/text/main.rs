@@ -7,6 +7,7 @@ mod chooser;
 mod columns;
 mod corrupt;
 mod documents;
+mod fsst_table;
 mod golden;
 mod laws;
 mod naive;

@@ -112,6 +112,7 @@ impl From<EngineError> for Error {
             EngineError::Read(inner) => inner.into(),
             EngineError::Write(inner) => inner.into(),
             EngineError::TransactionEnded => Error::new("25P01", error.to_string()),
+            EngineError::NewerVersion { .. } => Error::new("08001", error.to_string()),
             other => Error::new(CORRUPT, other.to_string()),
         }
     }

@@ -6,7 +6,7 @@ use quire_tables::SqlType;
 use quire_tables::{RowScanError, RowTable};
 
 use super::Prices;
-use super::column_test::{KEY_TEXT_BYTES, decimal_limit, integer_bounds};
+use super::column_test::{decimal_limit, integer_bounds};
 
 /// A key whose first columns are given by each row of another relation.
 #[derive(Debug)]
@@ -136,7 +136,6 @@ pub(crate) fn fits(value: &TupleValue<'_>, sql_type: SqlType) -> bool {
         TupleValue::Wide(value) => {
             decimal_limit(sql_type).is_some_and(|limit| -limit < *value && *value < limit)
         }
-        TupleValue::Bytes(bytes) => bytes.len() <= KEY_TEXT_BYTES,
         _ => true,
     }
 }

@@ -19,4 +19,4 @@ pub use choice::{AccessChoice, choose, is_of_columns};
 pub(crate) use column_test::plain_column;
 pub(crate) use lookup::{IndexLookup, fits, lookup};
 pub(crate) use price::{Prices, decoding_ns};
-pub(crate) use share::{rule, share};
+pub(crate) use share::{of_scalar, rule, share};

@@ -127,7 +127,8 @@ fn of_value(value: &Value) -> Option<f64> {
     }
 }
 
-fn of_scalar(scalar: &CodecScalar) -> Option<f64> {
+/// A number as one that can be computed with; nothing for others.
+pub(crate) fn of_scalar(scalar: &CodecScalar) -> Option<f64> {
     match scalar {
         CodecScalar::Bool(value) => Some(f64::from(u8::from(*value))),
         CodecScalar::Int16(value) => Some(f64::from(*value)),

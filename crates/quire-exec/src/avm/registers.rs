@@ -431,6 +431,12 @@ impl RegisterSet {
         }
     }
 
+    /// How the tuples of a register are read.
+    pub(crate) fn source(&self, register: Tuple) -> TupleSource {
+        let source = self.sources.get(usize::from(register.0));
+        source.cloned().unwrap_or_default()
+    }
+
     /// A new buffer for tuples; its number.
     pub fn add_buffer(&mut self) -> u16 {
         self.buffers.push(Vec::new());

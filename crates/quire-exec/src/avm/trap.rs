@@ -28,6 +28,9 @@ pub enum TrapReason {
         "the temporary file of a query: {0}; free space where temporary files are, or let the query use more memory"
     )]
     TemporaryFile(Box<dyn std::error::Error + Send + Sync>),
+    /// Rows that several places read could not be made when the first of them asked.
+    #[error("internal error: the shared rows {0} were not made")]
+    NoSharedRows(usize),
     /// A row was not written; whoever was to write it knows why.
     #[error("a row was not written")]
     NotWritten,

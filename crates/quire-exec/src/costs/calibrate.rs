@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use hashbrown::HashTable;
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
+use quire_codec::text::FsstTable;
 use quire_format::tuple::{
     TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType, TupleValue,
 };
@@ -24,6 +25,8 @@ const ROWS: usize = 2_000;
 const PAGE_BYTES: usize = 16 << 10;
 const BLOCK_BYTES: usize = 64 << 10;
 const FILE_BLOCKS: usize = 64;
+/// Of 100 values so many are in a dictionary; the others are stored behind the codes.
+const CODED: i64 = 95;
 const KIB: f64 = 1024.0;
 
 /// What work costs here. Temporary files are made in that folder, or where the system has its own; without any, what files cost is not measured.
@@ -79,29 +82,58 @@ fn text(at: usize) -> String {
     format!("{} {} {}", word(3), word(5), word(7))
 }
 
-/// Tuples of two numbers, a code and a string.
+/// How the fields of sample tuples are stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CalibrationStorage {
+    Plain,
+    /// As kept rows are: every field null-suppressed.
+    Suppressed,
+    /// As rows of tables are: the second field by the open dictionary that these have, which most of its values are in.
+    Coded,
+    /// The same without a dictionary, and the string in codes of an FSST table.
+    Fsst,
+}
+
+/// An FSST table for the strings of the sample.
+fn fsst_table() -> FsstTable {
+    let texts: Vec<String> = (0..ROWS).map(text).collect();
+    let sample: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    FsstTable::train(&sample)
+}
+
+/// Tuples of two numbers and a string.
 struct CalibrationTuples {
     layout: TupleLayout,
     tuples: Vec<Vec<u8>>,
 }
 
 impl CalibrationTuples {
-    fn new(compression: &TupleCompression) -> Option<Self> {
+    fn new(storage: CalibrationStorage) -> Option<Self> {
         let column = |column_type: TupleType, compression: TupleCompression| TupleColumn {
             column_type,
             nullable: false,
             compression,
         };
-        let entries: Vec<TupleValue<'_>> = (0..100).map(TupleValue::Integer).collect();
-        let dictionary = TupleDictionary::new(TupleType::Int64, 7, &entries).ok()?;
-        let coded = match compression {
-            TupleCompression::None => TupleCompression::None,
-            _ => TupleCompression::Dictionary(dictionary.into()),
+        let numbers = match storage {
+            CalibrationStorage::Plain => TupleCompression::None,
+            _ => TupleCompression::NullSuppressed,
+        };
+        let coded = if storage == CalibrationStorage::Coded {
+            let entries: Vec<TupleValue<'_>> = (0..CODED).map(TupleValue::Integer).collect();
+            let dictionary = TupleDictionary::new(TupleType::Int64, 7, &entries).ok()?;
+            TupleCompression::OpenDictionary(dictionary.into())
+        } else {
+            numbers.clone()
+        };
+        let texts = if storage == CalibrationStorage::Fsst {
+            TupleCompression::Fsst(fsst_table().into())
+        } else {
+            numbers.clone()
         };
         let layout = TupleLayout::new(&[
-            column(TupleType::Int64, compression.clone()),
+            column(TupleType::Int64, numbers),
             column(TupleType::Int64, coded),
-            column(TupleType::Text, compression.clone()),
+            column(TupleType::Text, texts),
         ]);
         let mut sample = Self {
             layout: layout.ok()?,
@@ -125,9 +157,15 @@ impl CalibrationTuples {
     }
 
     fn field_ns(&self, column: usize) -> f64 {
+        let mut text = Vec::new();
         median_ns(ROWS, || {
             for tuple in &self.tuples {
-                let _ = black_box(self.layout.field(tuple, column));
+                let field = black_box(self.layout.field(tuple, column));
+                if let Ok(TupleValue::Fsst(coded)) = field {
+                    text.clear();
+                    coded.append_to(&mut text);
+                    black_box(&text);
+                }
             }
         })
     }
@@ -158,20 +196,23 @@ impl MeasuredCosts {
     }
 
     fn decoding(&mut self) {
-        if let Some(plain) = CalibrationTuples::new(&TupleCompression::None) {
+        if let Some(plain) = CalibrationTuples::new(CalibrationStorage::Plain) {
             self.note(Cost::DecodePlain, plain.field_ns(0));
             self.note(Cost::DecodePlainText, plain.field_ns(2));
         }
-        if let Some(suppressed) = CalibrationTuples::new(&TupleCompression::NullSuppressed) {
-            self.note(Cost::DecodeSuppressed, suppressed.field_ns(0));
-            self.note(Cost::DecodeDictionary, suppressed.field_ns(1));
-            self.note(Cost::DecodeSuppressedText, suppressed.field_ns(2));
+        if let Some(coded) = CalibrationTuples::new(CalibrationStorage::Coded) {
+            self.note(Cost::DecodeSuppressed, coded.field_ns(0));
+            self.note(Cost::DecodeDictionary, coded.field_ns(1));
+            self.note(Cost::DecodeSuppressedText, coded.field_ns(2));
+        }
+        if let Some(coded) = CalibrationTuples::new(CalibrationStorage::Fsst) {
+            self.note(Cost::DecodeFsstText, coded.field_ns(2));
         }
     }
 
     fn keeping(&mut self) {
-        let plain = CalibrationTuples::new(&TupleCompression::None);
-        let suppressed = CalibrationTuples::new(&TupleCompression::NullSuppressed);
+        let plain = CalibrationTuples::new(CalibrationStorage::Plain);
+        let suppressed = CalibrationTuples::new(CalibrationStorage::Suppressed);
         if let (Some(plain), Some(suppressed)) = (plain, suppressed) {
             let plain_ns = plain.encode_ns();
             self.note(Cost::KeepRow, plain_ns);
@@ -182,7 +223,7 @@ impl MeasuredCosts {
     }
 
     fn unpacking(&mut self) {
-        let Some(sample) = CalibrationTuples::new(&TupleCompression::None) else {
+        let Some(sample) = CalibrationTuples::new(CalibrationStorage::Plain) else {
             return;
         };
         let page = sample.bytes(PAGE_BYTES);
@@ -259,7 +300,7 @@ impl MeasuredCosts {
     }
 
     fn files(&mut self, directory: Option<&Path>) {
-        let Some(sample) = CalibrationTuples::new(&TupleCompression::None) else {
+        let Some(sample) = CalibrationTuples::new(CalibrationStorage::Plain) else {
             return;
         };
         let block = sample.bytes(BLOCK_BYTES);
@@ -355,7 +396,22 @@ impl FileTimes {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn codes_are_timed_of_the_dictionary_that_rows_have() {
+        let coded = CalibrationTuples::new(CalibrationStorage::Coded).unwrap();
+        let suppressed = CalibrationTuples::new(CalibrationStorage::Suppressed).unwrap();
+        for (at, (one, other)) in coded.tuples.iter().zip(&suppressed.tuples).enumerate() {
+            // A value without a code is there all the same, as in no closed dictionary.
+            let value = TupleValue::Integer(number(at) % 100);
+            assert_eq!(coded.layout.field(one, 1).unwrap(), value);
+            assert_eq!(suppressed.layout.field(other, 1).unwrap(), value);
+        }
+        let without_code = (0..ROWS).filter(|at| number(*at) % 100 >= CODED);
+        assert!((1..ROWS / 10).contains(&without_code.count()));
+    }
 
     #[test]
     fn everything_is_measured_and_can_be_kept() {

@@ -21,6 +21,7 @@ pub enum Cost {
     DecodeSuppressed,
     DecodeSuppressedText,
     DecodeDictionary,
+    DecodeFsstText,
     DecodeKey,
     PageHit,
     PageReadSequential,
@@ -65,6 +66,7 @@ impl From<FieldDecoding> for Cost {
             FieldDecoding::Suppressed => Self::DecodeSuppressed,
             FieldDecoding::SuppressedText => Self::DecodeSuppressedText,
             FieldDecoding::Dictionary => Self::DecodeDictionary,
+            FieldDecoding::FsstText => Self::DecodeFsstText,
             FieldDecoding::Key => Self::DecodeKey,
         }
     }
@@ -87,7 +89,7 @@ const fn known(cost: Cost, name: &'static str, default_ns: f64, of: &'static str
     }
 }
 
-const COUNT: usize = 39;
+const COUNT: usize = 40;
 
 /// In the order of [`Cost`].
 const KNOWN: [CostParameter; COUNT] = [
@@ -120,6 +122,12 @@ const KNOWN: [CostParameter; COUNT] = [
         "decode_dictionary",
         5.0,
         "a value with a code of a dictionary, of a tuple",
+    ),
+    known(
+        Cost::DecodeFsstText,
+        "decode_fsst_text",
+        40.0,
+        "a string in codes of FSST, of a tuple",
     ),
     known(
         Cost::DecodeKey,

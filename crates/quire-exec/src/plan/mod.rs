@@ -46,7 +46,8 @@ pub use kind::{IntegerWidth, ValueKind};
 pub use quotient::{nearest_double, nearest_mean};
 pub use relation::{
     Aggregate, AggregateCall, AggregateFunction, AverageKind, Join, JoinKey, JoinKind, Plan,
-    PlanColumn, PlanError, PlanNode, PlanQuery, PlanSortKey, ScanNode, SortNode, SumKind,
-    WriteKind, WriteNode,
+    PlanColumn, PlanError, PlanNode, PlanQuery, PlanSortKey, ScanNode, SharedNode, SortNode,
+    SumKind, WriteKind, WriteNode,
 };
+pub(crate) use relation::{SharedPlace, shared_places};
 pub use scalar::PlanScalar;

@@ -37,6 +37,7 @@ impl<'a> From<TupleValue<'a>> for PlanScalar<'a> {
             TupleValue::Float32(value) => Self::Real(value),
             TupleValue::Float64(value) => Self::Double(value),
             TupleValue::Bytes(bytes) => Self::Bytes(Cow::Borrowed(bytes)),
+            TupleValue::Fsst(text) => Self::Bytes(Cow::Owned(text.to_vec())),
         }
     }
 }

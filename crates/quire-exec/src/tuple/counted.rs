@@ -70,6 +70,10 @@ impl RegisterIterator for Counted {
         has_row
     }
 
+    fn restart(&mut self) -> bool {
+        self.inner.restart()
+    }
+
     fn explain(&self, explanation: &mut Explanation) {
         let estimate = OperatorEstimate {
             row_count: self.row_estimate,

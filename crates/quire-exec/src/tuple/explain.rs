@@ -59,6 +59,11 @@ impl Explanation {
         }
     }
 
+    /// An input that says itself, with or without its programs, what it is; if it still knows.
+    pub(super) fn input_as(&mut self, describe: impl FnOnce(bool) -> Option<ExplainedOperator>) {
+        self.operator.inputs.extend(describe(self.with_programs));
+    }
+
     /// An input of the iterator.
     pub fn input(&mut self, input: &(impl RegisterIterator + ?Sized)) {
         let input = Self::of(input, self.with_programs);

@@ -8,6 +8,7 @@
 
 use super::join_spill::{LeftRow, SpilledJoin};
 use super::kept_rows::{KeptRows, set_key};
+use super::kept_shape::KeptRowShape;
 use super::row_image::RowImage;
 use super::spill::Workspace;
 use super::{Explanation, ProgramStep, RegisterIterator};
@@ -36,7 +37,7 @@ pub enum TupleJoinKind {
 
 impl TupleJoinKind {
     /// Whether right rows that match none come out.
-    fn keeps_right(self) -> bool {
+    pub(super) fn keeps_right(self) -> bool {
         matches!(self, Self::Right | Self::Full)
     }
 }
@@ -53,9 +54,8 @@ pub struct JoinSides {
     /// The values that must be equal, of a left row and of a right one.
     pub left_keys: Vec<Register>,
     pub right_keys: Vec<Register>,
-    /// What is kept of a right row, and the register that points to it.
-    pub right_columns: Vec<Register>,
-    pub right_tuple: Tuple,
+    /// What is kept of a right row.
+    pub right: KeptRowShape,
     /// What a left row is in: NULL where there is none.
     pub left_columns: Vec<Register>,
     pub left_tuples: Vec<Tuple>,
@@ -114,12 +114,7 @@ impl<L: RegisterIterator, R: RegisterIterator> HashJoin<L, R> {
             left,
             right,
             condition,
-            kept: KeptRows::new(
-                &sides.right_columns,
-                sides.right_tuple,
-                workspace.is_compressed,
-                registers,
-            )?,
+            kept: KeptRows::new(sides.right.clone(), registers)?,
             sides,
             key: Vec::new(),
             has_right: false,
@@ -376,8 +371,9 @@ impl<L: RegisterIterator, R: RegisterIterator> RegisterIterator for HashJoin<L, 
             let has_row = match self.state {
                 HashJoinState::Start => {
                     self.read_right(registers)?;
-                    if let Some(spilled) = &mut self.spilled {
-                        spilled.end_right()?;
+                    match &mut self.spilled {
+                        Some(spilled) => spilled.end_right()?,
+                        None => self.kept.note_in(&self.workspace.counts, registers),
                     }
                     self.state = HashJoinState::Left;
                     false
@@ -396,9 +392,9 @@ impl<L: RegisterIterator, R: RegisterIterator> RegisterIterator for HashJoin<L, 
     }
 
     fn explain(&self, explanation: &mut Explanation) {
-        let (kind, tuple) = (self.sides.kind, self.sides.right_tuple);
+        let (kind, kept) = (self.sides.kind, &self.sides.right);
         let count = self.sides.left_keys.len();
-        let tuple = tuple.0;
+        let tuple = kept.register.0;
         match count {
             0 => explanation.line(format_args!(
                 "join by a nested loop over blocks, {kind:?}, right rows to t{tuple}"
@@ -406,6 +402,12 @@ impl<L: RegisterIterator, R: RegisterIterator> RegisterIterator for HashJoin<L, 
             _ => explanation.line(format_args!(
                 "join by hashing, {kind:?}, {count} keys, right rows to t{tuple}"
             )),
+        }
+        explanation.line(format_args!("keeps {kept}"));
+        let spilled = self.spilled.as_ref();
+        let division_count = spilled.map_or(0, |spilled| spilled.division_count());
+        if division_count > 0 {
+            explanation.line(format_args!("{division_count} partitions divided again"));
         }
         if let Some(condition) = &self.condition {
             explanation.program("pairs", condition);

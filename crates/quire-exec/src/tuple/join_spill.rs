@@ -1,18 +1,15 @@
 //! Joins of more rows than memory holds.
 //!
 //! D. DeWitt et al., *Implementation Techniques for Main Memory Database Systems* (1984), the Grace join: both sides are divided by the hashes of their
-//! keys, and each partition is joined by itself. A partition of the right side that is too long is not divided again: it is kept part by part, and
-//! the left one is read once for each (a block nested loop), which also does for many rows with one key, or without keys at all. Which left
-//! rows have matched is remembered from part to part, a bit each.
+//! keys, and each partition is joined by itself. A partition of the right side that is too long is divided again ([`super::join_partition`]), or kept part
+//! by part, and the left one is read once for each (a block nested loop), which also does for many rows with one key, or without keys at all. Which
+//! left rows have matched is remembered from part to part, a bit each.
 
+use super::join_partition::{JoinPartition, KEY, NO_KEY, partitions_of, right_key};
 use super::kept_rows::KeptRows;
 use super::spill::{IteratorSpillFile, Partitions, SpillStream, StreamReader, Workspace};
 use crate::avm::{RegisterSet, Trap};
 use crate::key_hash::hash_of;
-
-/// In front of the key of a right row: whether it has one.
-const NO_KEY: u8 = 0;
-const KEY: u8 = 1;
 
 /// A left row that was spilled.
 pub(super) struct LeftRow<'r> {
@@ -29,10 +26,13 @@ pub(super) struct SpilledJoin {
     /// The key of a right row behind its mark.
     marked: Vec<u8>,
     left_side: Option<Partitions>,
-    /// Partitions that are to come.
+    /// The right side, divided once.
     right: Vec<SpillStream>,
-    left: Vec<SpillStream>,
+    /// Partitions that are to come.
+    waiting: Vec<JoinPartition>,
     has_all_left: bool,
+    /// How many partitions were divided again.
+    division_count: usize,
     /// The present ones.
     right_reader: StreamReader,
     left_stream: SpillStream,
@@ -50,8 +50,9 @@ impl SpilledJoin {
             marked: Vec::new(),
             left_side: Some(Partitions::new(0)),
             right: Vec::new(),
-            left: Vec::new(),
+            waiting: Vec::new(),
             has_all_left: false,
+            division_count: 0,
             right_reader: StreamReader::default(),
             left_stream: SpillStream::default(),
             left_reader: StreamReader::default(),
@@ -89,9 +90,15 @@ impl SpilledJoin {
     pub(super) fn end_left(&mut self) -> Result<(), Trap> {
         self.has_all_left = true;
         if let Some(left) = self.left_side.take() {
-            (_, self.left) = left.finish(&mut self.file)?;
+            let (level, left) = left.finish(&mut self.file)?;
+            self.waiting = partitions_of(level, std::mem::take(&mut self.right), left);
         }
         Ok(())
+    }
+
+    /// How many partitions were divided again.
+    pub(super) fn division_count(&self) -> usize {
+        self.division_count
     }
 
     /// Whether all left rows have been read.
@@ -108,22 +115,18 @@ impl SpilledJoin {
     ) -> Result<bool, Trap> {
         kept.forget(registers);
         if !self.right_reader.has_more() {
-            let (Some(right), Some(left)) = (self.right.pop(), self.left.pop()) else {
+            let Some(partition) = self.next_partition(workspace)? else {
                 return Ok(false);
             };
-            self.right_reader = right.reader();
-            self.left_stream = left;
+            self.right_reader = partition.right.reader();
+            self.left_stream = partition.left;
             self.matched = Vec::new();
         }
         while !workspace.is_full(kept.len_bytes(registers))
             && self.right_reader.advance(&self.file)?
         {
             let (key, tuple) = (self.right_reader.key(), self.right_reader.row());
-            let key = match key.split_first() {
-                Some((&KEY, key)) => Some(key),
-                _ => None,
-            };
-            kept.push_tuple(key, tuple, registers)?;
+            kept.push_tuple(right_key(key), tuple, registers)?;
         }
         if !self.is_last_part() {
             let words = self.left_stream.record_count().div_ceil(64);
@@ -132,6 +135,19 @@ impl SpilledJoin {
         self.left_reader = self.left_stream.reader();
         self.left_row = 0;
         Ok(true)
+    }
+
+    /// The next partition that is not to be divided.
+    fn next_partition(&mut self, workspace: &Workspace) -> Result<Option<JoinPartition>, Trap> {
+        while let Some(partition) = self.waiting.pop() {
+            if !partition.is_to_be_divided(workspace) {
+                return Ok(Some(partition));
+            }
+            let divided = partition.divided(&mut self.file, &workspace.cancellation)?;
+            self.waiting.extend(divided);
+            self.division_count += 1;
+        }
+        Ok(None)
     }
 
     /// Whether nothing is left of the right partition but what is kept.

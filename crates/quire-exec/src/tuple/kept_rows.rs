@@ -2,9 +2,11 @@
 
 use hashbrown::HashTable;
 
+use super::kept_shape::KeptRowShape;
 use super::keys::{KeyHead, push_key};
+use super::spill::SpillCounts;
 use super::temporary::Temporary;
-use crate::avm::{Register, RegisterSet, Trap, Tuple, TuplePlace};
+use crate::avm::{Register, RegisterSet, Trap, TuplePlace};
 
 /// A row that is kept.
 #[derive(Clone, Copy, Debug)]
@@ -42,15 +44,15 @@ pub(super) struct KeptRows {
 }
 
 impl KeptRows {
-    /// For the values of `columns`, which attributes of `register` read.
-    pub(super) fn new(
-        columns: &[Register],
-        register: Tuple,
-        is_compressed: bool,
-        registers: &mut RegisterSet,
-    ) -> Result<Self, Trap> {
+    /// About what so many rows take whose keys and tuples have so many bytes.
+    pub(super) fn expected_bytes(row_count: usize, record_bytes: u64) -> u64 {
+        record_bytes + (row_count * ROW_BYTES) as u64
+    }
+
+    /// For rows of a shape.
+    pub(super) fn new(shape: KeptRowShape, registers: &mut RegisterSet) -> Result<Self, Trap> {
         Ok(Self {
-            temporary: Temporary::new(columns, register, is_compressed, registers)?,
+            temporary: Temporary::of(shape, registers)?,
             table: HashTable::new(),
             rows: Vec::new(),
             keys: Vec::new(),
@@ -151,6 +153,11 @@ impl KeptRows {
     pub(super) fn len_bytes(&self, registers: &RegisterSet) -> usize {
         let rows_bytes = self.rows.len() * ROW_BYTES;
         rows_bytes + self.keys.len() + self.temporary.len_bytes(registers)
+    }
+
+    /// Counts what is kept.
+    pub(super) fn note_in(&self, counts: &SpillCounts, registers: &RegisterSet) {
+        counts.note_kept(self.rows.len(), self.temporary.len_bytes(registers));
     }
 
     /// The row that the registers have as a tuple; no other row is kept.

@@ -1,27 +1,42 @@
 //! Joins of inputs that come in the order of their keys: both are read once, side by side.
 //!
-//! Only the right rows of the present key are kept.
+//! Only the right rows of the present key are kept. A row whose key is NULL matches none, unless NULL equals NULL.
 
 use std::cmp::Ordering;
 
 use quire_format::key::{KeyColumn, KeyLayout};
 
 use super::index_join::LookupKind;
-use super::temporary::{Temporary, tuple_type};
+use super::kept_shape::{KeptRowShape, tuple_type};
+use super::key_rows::RowsOfOneKey;
+use super::spill::Workspace;
 use super::{Explanation, ProgramStep, RegisterIterator};
-use crate::avm::{Program, Register, RegisterSet, TargetRegister, Trap, Tuple, TuplePlace};
+use crate::avm::{Program, Register, RegisterSet, TargetRegister, Trap};
+
+/// Pairs that a condition refuses between two looks whether the statement is cancelled.
+const REFUSED_BETWEEN_CHECKS: usize = 1024;
+
+/// How inputs are ordered by a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MergeOrder {
+    pub(crate) is_descending: bool,
+    pub(crate) nulls_first: bool,
+}
 
 /// What a join of two ordered inputs is made of.
 #[derive(Debug)]
 pub(crate) struct MergeSides {
     pub(crate) kind: LookupKind,
-    /// The values that must be equal, and by which both inputs ascend, or descend where that is said. They are never NULL.
+    /// The values that must be equal, by which both inputs are ordered.
     pub(crate) left_keys: Vec<Register>,
     pub(crate) right_keys: Vec<Register>,
-    pub(crate) are_descending: Vec<bool>,
-    /// What is kept of a right row, and the register that points to it.
-    pub(crate) right_columns: Vec<Register>,
-    pub(crate) right_tuple: Tuple,
+    /// How they are ordered, a key each.
+    pub(crate) orders: Vec<MergeOrder>,
+    /// Whether a key may be NULL, and then whether NULL equals NULL; otherwise it equals nothing.
+    pub(crate) has_nulls: bool,
+    pub(crate) nulls_match: bool,
+    /// What is kept of a right row.
+    pub(crate) right: KeptRowShape,
     /// What must hold of a pair besides.
     pub(crate) condition: Option<Program>,
 }
@@ -30,8 +45,10 @@ pub(crate) struct MergeSides {
 enum MergeJoinState {
     /// A left row is wanted.
     Left,
-    /// The next right row that the left one is paired with, and whether one has matched.
-    Pair(usize, bool),
+    /// The left row is paired with the rows of its key; whether one has matched.
+    Pair(bool),
+    /// The left row has no rows of its key.
+    Alone,
     End,
 }
 
@@ -42,9 +59,8 @@ pub(crate) struct MergeJoin<L, R> {
     sides: MergeSides,
     condition: Option<ProgramStep>,
     layout: KeyLayout,
-    temporary: Temporary,
     /// The right rows of a key.
-    rows: Vec<TuplePlace>,
+    rows: RowsOfOneKey,
     key_of_rows: Vec<u8>,
     left_key: Vec<u8>,
     /// The key of the right row that the registers have, if it has not been kept or passed.
@@ -62,27 +78,27 @@ impl<L: RegisterIterator, R: RegisterIterator> MergeJoin<L, R> {
         left: L,
         right: R,
         mut sides: MergeSides,
+        workspace: Workspace,
         registers: &mut RegisterSet,
     ) -> Result<Self, Trap> {
         let condition = sides.condition.take();
         let condition = condition.map(|program| ProgramStep::new(program, registers));
-        let columns = sides.left_keys.iter().zip(&sides.are_descending);
-        let columns = columns.map(|(register, is_descending)| KeyColumn {
+        let columns = sides.left_keys.iter().zip(&sides.orders);
+        let columns = columns.map(|(register, order)| KeyColumn {
             column_type: tuple_type(register.kind()),
-            nullable: false,
-            descending: *is_descending,
-            nulls_first: false,
+            nullable: sides.has_nulls,
+            descending: order.is_descending,
+            nulls_first: order.nulls_first,
         });
         let columns: Vec<KeyColumn> = columns.collect();
-        let temporary = Temporary::new(&sides.right_columns, sides.right_tuple, false, registers)?;
+        let rows = RowsOfOneKey::new(sides.right.clone(), workspace, registers)?;
         Ok(Self {
             left,
             right,
             sides,
             condition: condition.transpose()?,
             layout: KeyLayout::new(&columns),
-            temporary,
-            rows: Vec::new(),
+            rows,
             key_of_rows: Vec::new(),
             left_key: Vec::new(),
             right_key: Vec::new(),
@@ -92,8 +108,13 @@ impl<L: RegisterIterator, R: RegisterIterator> MergeJoin<L, R> {
     }
 
     fn next_left(&mut self, registers: &mut RegisterSet) -> Result<MergeJoinState, Trap> {
+        // Neither a sorted side nor the rows of a key check it.
+        registers.cancellation.check()?;
         if !self.left.next(registers)? {
             return Ok(MergeJoinState::End);
+        }
+        if self.equals_nothing(&self.sides.left_keys, registers) {
+            return Ok(MergeJoinState::Alone);
         }
         set_key(
             &self.layout,
@@ -104,79 +125,84 @@ impl<L: RegisterIterator, R: RegisterIterator> MergeJoin<L, R> {
         if self.rows.is_empty() || self.key_of_rows != self.left_key {
             self.keep_rows(registers)?;
         }
-        Ok(MergeJoinState::Pair(0, false))
+        self.rows.rewind();
+        Ok(MergeJoinState::Pair(false))
+    }
+
+    /// Whether one of the values is NULL, and equals nothing.
+    fn equals_nothing(&self, keys: &[Register], registers: &RegisterSet) -> bool {
+        let may_be = self.sides.has_nulls && !self.sides.nulls_match;
+        may_be && keys.iter().any(|key| registers.is_null(*key))
     }
 
     /// Keeps the right rows that have the key of the left one.
     fn keep_rows(&mut self, registers: &mut RegisterSet) -> Result<(), Trap> {
-        self.rows.clear();
-        self.temporary.clear(registers);
+        self.rows.clear(registers);
         self.key_of_rows.clone_from(&self.left_key);
-        loop {
-            if !self.has_right && !self.next_right(registers)? {
-                return Ok(());
-            }
+        while self.has_right || self.next_right(registers)? {
             match self.right_key.cmp(&self.left_key) {
                 Ordering::Less => {}
-                Ordering::Equal => self.rows.push(self.temporary.push(registers)?),
-                Ordering::Greater => return Ok(()),
+                Ordering::Equal => self.rows.push(registers)?,
+                Ordering::Greater => break,
             }
             self.has_right = false;
         }
+        self.rows.finish()
     }
 
     fn next_right(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
-        self.has_right = self.right.next(registers)?;
-        if self.has_right {
+        while self.right.next(registers)? {
+            if self.equals_nothing(&self.sides.right_keys, registers) {
+                continue;
+            }
             set_key(
                 &self.layout,
                 &self.sides.right_keys,
                 registers,
                 &mut self.right_key,
             )?;
+            self.has_right = true;
+            return Ok(true);
         }
-        Ok(self.has_right)
+        Ok(false)
     }
 
-    /// The next right row from one on that makes a pair.
-    fn next_match(
-        &mut self,
-        mut number: usize,
-        registers: &mut RegisterSet,
-    ) -> Result<Option<usize>, Trap> {
-        while let Some(place) = self.rows.get(number) {
-            self.temporary.point_to(*place, registers);
+    /// Goes to the next right row that makes a pair; false when there is none.
+    fn next_match(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
+        let mut refused_count: usize = 0;
+        while self.rows.next(registers)? {
             match &self.condition {
-                Some(condition) if !condition.run(registers)? => number += 1,
-                _ => return Ok(Some(number)),
+                Some(condition) if !condition.run(registers)? => refused_count += 1,
+                _ => return Ok(true),
+            }
+            if refused_count.is_multiple_of(REFUSED_BETWEEN_CHECKS) {
+                registers.cancellation.check()?;
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
-    /// Whether there is a row of the left row, and where to go on.
-    fn next_pair(
-        &mut self,
-        (number, has_matched): (usize, bool),
+    /// Whether there is a row of the left row, which matches now or not, and has matched before or not; and where to go on.
+    fn row_of(
+        &self,
+        matches: bool,
+        has_matched: bool,
         registers: &mut RegisterSet,
-    ) -> Result<(bool, MergeJoinState), Trap> {
-        let matched = self.next_match(number, registers)?;
-        Ok(match (self.sides.kind, matched) {
-            (LookupKind::Inner | LookupKind::Left, Some(number)) => {
-                (true, MergeJoinState::Pair(number + 1, true))
-            }
-            (LookupKind::Inner, None) => (false, MergeJoinState::Left),
-            (LookupKind::Left, None) => {
-                self.temporary.point_to(TuplePlace::NULLS, registers);
+    ) -> (bool, MergeJoinState) {
+        match (self.sides.kind, matches) {
+            (LookupKind::Inner | LookupKind::Left, true) => (true, MergeJoinState::Pair(true)),
+            (LookupKind::Inner, false) => (false, MergeJoinState::Left),
+            (LookupKind::Left, false) => {
+                self.rows.point_to_nulls(registers);
                 (!has_matched, MergeJoinState::Left)
             }
-            (LookupKind::Semi, matched) => (matched.is_some(), MergeJoinState::Left),
-            (LookupKind::Anti, matched) => (matched.is_none(), MergeJoinState::Left),
-            (LookupKind::Mark(mark), matched) => {
-                registers.set_word(TargetRegister(mark), i64::from(matched.is_some()));
+            (LookupKind::Semi, matches) => (matches, MergeJoinState::Left),
+            (LookupKind::Anti, matches) => (!matches, MergeJoinState::Left),
+            (LookupKind::Mark(mark), matches) => {
+                registers.set_word(TargetRegister(mark), i64::from(matches));
                 (true, MergeJoinState::Left)
             }
-        })
+        }
     }
 }
 
@@ -187,6 +213,9 @@ fn set_key(
     key: &mut Vec<u8>,
 ) -> Result<(), Trap> {
     key.clear();
+    if let [one] = values {
+        return Ok(layout.encode(&[registers.tuple_value(*one)], key)?);
+    }
     let values = values
         .iter()
         .map(|register| registers.tuple_value(*register));
@@ -197,26 +226,31 @@ fn set_key(
 impl<L: RegisterIterator, R: RegisterIterator> RegisterIterator for MergeJoin<L, R> {
     fn next(&mut self, registers: &mut RegisterSet) -> Result<bool, Trap> {
         loop {
-            match self.state {
-                MergeJoinState::Left => self.state = self.next_left(registers)?,
-                MergeJoinState::Pair(number, has_matched) => {
-                    let (has_row, state) = self.next_pair((number, has_matched), registers)?;
-                    self.state = state;
-                    if has_row {
-                        return Ok(true);
-                    }
+            let (matches, has_matched) = match self.state {
+                MergeJoinState::Left => {
+                    self.state = self.next_left(registers)?;
+                    continue;
                 }
+                MergeJoinState::Pair(has_matched) => (self.next_match(registers)?, has_matched),
+                MergeJoinState::Alone => (false, false),
                 MergeJoinState::End => return Ok(false),
+            };
+            let (has_row, state) = self.row_of(matches, has_matched, registers);
+            self.state = state;
+            if has_row {
+                return Ok(true);
             }
         }
     }
 
     fn explain(&self, explanation: &mut Explanation) {
         let (kind, count) = (self.sides.kind, self.sides.left_keys.len());
-        let tuple = self.sides.right_tuple.0;
+        let kept = &self.sides.right;
+        let tuple = kept.register.0;
         explanation.line(format_args!(
             "join in order of {count} keys, {kind:?}, right rows to t{tuple}"
         ));
+        explanation.line(format_args!("keeps {kept}"));
         if let Some(condition) = &self.condition {
             explanation.program("pairs", condition);
         }

@@ -30,6 +30,10 @@ impl<I: RegisterIterator> RegisterIterator for Filter<I> {
         Ok(false)
     }
 
+    fn restart(&mut self) -> bool {
+        self.input.restart()
+    }
+
     fn explain(&self, explanation: &mut Explanation) {
         explanation.line("filter");
         explanation.program("rows", &self.step);

@@ -6,8 +6,9 @@ use quire_tables::RowTable;
 use quire_tables::row_table::Value;
 
 use super::build_error::LowerError;
-use super::lower::{Builder, Demand, all_columns};
+use super::lower::{BuildContext, Builder, SharedPlans, WholePlan};
 use super::options::QueryOptions;
+use super::shared_temporary::SharedTemporary;
 use super::{Explanation, RegisterIterator};
 use crate::avm::{ProgramCompiler, Register, RegisterSet, Trap};
 use crate::costs::Cost;
@@ -39,6 +40,8 @@ pub struct TupleQuery {
     columns: Vec<Register>,
     /// Of the subqueries for single values, their numbers and iterators.
     values: Vec<(usize, Box<dyn RegisterIterator>)>,
+    /// What several of its places read.
+    shared: Vec<Arc<SharedTemporary>>,
 }
 
 /// Why a query has no answer.
@@ -88,39 +91,43 @@ impl TupleQuery {
         let mut parameters = parameters.to_vec();
         parameters.resize(query.parameter_count, Value::Null);
         let mut values = Vec::with_capacity(query.values.len());
+        let shared = SharedPlans::of(query);
+        let context = BuildContext {
+            tables,
+            options,
+            shared: &shared,
+        };
         for plan in &query.values {
-            let mut running = Self::of_plan(plan, tables, &parameters, options)?;
+            let mut running = Self::of_plan(plan, context, &parameters)?;
             parameters.push(running.single_value(plan)?);
-            values.push((parameters.len(), running.iterator));
+            // Only an explanation looks at it again; what it has kept is memory of the plans that follow.
+            if options.is_counted {
+                values.push((parameters.len(), running.iterator));
+            }
         }
-        let mut running = Self::of_plan(&query.plan, tables, &parameters, options)?;
+        let mut running = Self::of_plan(&query.plan, context, &parameters)?;
         running.values = values;
+        running.shared = shared.temporaries();
         Ok(running)
     }
 
     fn of_plan(
         plan: &Plan,
-        tables: &dyn Fn(&str) -> Option<Arc<RowTable>>,
+        context: BuildContext<'_>,
         parameters: &[Value],
-        options: &QueryOptions,
     ) -> Result<Self, TupleQueryError> {
-        let mut builder = Builder::new(plan, tables, parameters, options);
-        let columns = all_columns(plan)?;
-        let built = builder.plan(plan, &Demand::all(columns.len()))?;
-        let (built, columns) = builder.computed(built, &columns, &Demand::none(columns.len()))?;
-        let built = builder.counted(plan, built)?;
-        builder.announce();
-        let Builder {
-            pool,
-            mut registers,
+        let WholePlan {
+            registers,
+            iterator,
+            columns,
             ..
-        } = builder;
-        pool.load(&mut registers, parameters, options.now)?;
+        } = Builder::whole(plan, context, parameters)?;
         Ok(Self {
             registers,
-            iterator: built.iterator,
+            iterator,
             columns,
             values: Vec::new(),
+            shared: Vec::new(),
         })
     }
 
@@ -134,12 +141,20 @@ impl TupleQuery {
         options: &QueryOptions,
     ) -> Result<Self, TupleQueryError> {
         let parameters = vec![Value::Null; query.parameter_count + query.values.len()];
-        let mut unstarted = Self::of_plan(&query.plan, tables, &parameters, options)?;
+        let shared = SharedPlans::of(query);
+        let context = BuildContext {
+            tables,
+            options,
+            shared: &shared,
+        };
+        let mut values = Vec::with_capacity(query.values.len());
         for (position, plan) in query.values.iter().enumerate() {
-            let value = Self::of_plan(plan, tables, &parameters, options)?;
+            let value = Self::of_plan(plan, context, &parameters)?;
             let number = query.parameter_count + position + 1;
-            unstarted.values.push((number, value.iterator));
+            values.push((number, value.iterator));
         }
+        let mut unstarted = Self::of_plan(&query.plan, context, &parameters)?;
+        unstarted.values = values;
         Ok(unstarted)
     }
 
@@ -161,8 +176,14 @@ impl TupleQuery {
             batch_ns: options.costs.of(Cost::BatchStart),
             row_count: 0.0,
         };
+        let shared = SharedPlans::of(query);
+        let context = BuildContext {
+            tables,
+            options,
+            shared: &shared,
+        };
         for plan in query.values.iter().chain([&query.plan]) {
-            let of_plan = Builder::new(plan, tables, &parameters, options).estimate(plan)?;
+            let of_plan = Builder::new(plan, context, &parameters).estimate(plan)?;
             costs.tuple_ns += of_plan.cost_ns;
             costs.batch_ns += of_plan.batch_ns;
             costs.row_count = of_plan.rows;
@@ -185,6 +206,9 @@ impl TupleQuery {
 
     /// Programs that run often become machine code. Before the first row.
     pub fn compile_with(&mut self, compiler: Arc<dyn ProgramCompiler>) {
+        for shared in &self.shared {
+            shared.compile_with(&compiler);
+        }
         self.registers.compile_with(compiler);
     }
 

@@ -1,9 +1,24 @@
 //! The row that registers hold, as bytes: what is spilled, and put back into the same registers.
 //!
-//! Tuples are taken as they are: what is compressed in its table is compressed in the file, and decoded when it is asked for.
+//! Tuples are taken as they are: what is compressed in its table is compressed in the file, and decoded when it is asked for. Of integers and
+//! decimals in registers only the bytes that matter are written.
+//!
+//! | bytes of a tuple | what |
+//! |---|---|
+//! | 1 | 1; 0 for a tuple of NULLs, of which nothing follows |
+//! | 1 or 5, twice | lengths of key and tuple, as [`super::short_length`] writes them |
+//! | … | key and tuple |
+//!
+//! | bytes of a register | what |
+//! |---|---|
+//! | 1 | bytes of the number; 1 for a float or a string; 0 for NULL, of which nothing follows |
+//! | 1 or 5 | of a string, its length |
+//! | … | the value, numbers little endian |
 
 use quire_codec::Corrupt;
 
+use super::short_length::{push_length, take_length};
+use super::temporary::SLACK_BYTES;
 use crate::avm::{Register, RegisterSet, TargetRegister, TextPlace, Trap, Tuple, TuplePlace};
 
 const ABSENT: u8 = 0;
@@ -33,7 +48,6 @@ impl RowImage {
 
     /// Appends the row.
     pub(super) fn save(&self, registers: &RegisterSet, bytes: &mut Vec<u8>) -> Result<(), Trap> {
-        let length = |part: &[u8]| u32::try_from(part.len()).map_err(|_| Trap::too_large());
         for tuple in &self.tuples {
             let place = registers.tuple(*tuple);
             if place == TuplePlace::NULLS {
@@ -42,8 +56,8 @@ impl RowImage {
             }
             bytes.push(PRESENT);
             let (key, tuple) = registers.tuple_bytes(place);
-            bytes.extend_from_slice(&length(key)?.to_le_bytes());
-            bytes.extend_from_slice(&length(tuple)?.to_le_bytes());
+            push_length(key.len(), bytes)?;
+            push_length(tuple.len(), bytes)?;
             bytes.extend_from_slice(key);
             bytes.extend_from_slice(tuple);
         }
@@ -52,20 +66,19 @@ impl RowImage {
                 bytes.push(ABSENT);
                 continue;
             }
-            bytes.push(PRESENT);
             match *column {
-                Register::Boolean(word)
-                | Register::Integer(word)
-                | Register::Real(word)
-                | Register::Double(word) => {
-                    bytes.extend_from_slice(&registers.word(word).to_le_bytes());
+                Register::Boolean(word) | Register::Integer(word) => {
+                    push_number(registers.word(word).into(), bytes);
                 }
-                Register::Decimal(wide) => {
-                    bytes.extend_from_slice(&registers.wide(wide).to_le_bytes());
+                Register::Decimal(wide) => push_number(registers.wide(wide), bytes),
+                Register::Real(word) | Register::Double(word) => {
+                    bytes.push(PRESENT);
+                    bytes.extend_from_slice(&registers.word(word).to_le_bytes());
                 }
                 Register::Text(text) => {
                     let text = registers.text(text);
-                    bytes.extend_from_slice(&length(text)?.to_le_bytes());
+                    bytes.push(PRESENT);
+                    push_length(text.len(), bytes)?;
                     bytes.extend_from_slice(text);
                 }
             }
@@ -79,6 +92,7 @@ impl RowImage {
         bytes.clear();
         bytes.extend_from_slice(row);
         let restored = self.point_into(&bytes, registers);
+        bytes.extend_from_slice(&[0; SLACK_BYTES]);
         registers.put_buffer(self.buffer, bytes);
         restored
     }
@@ -87,7 +101,7 @@ impl RowImage {
         let mut left = Left { bytes, at: 0 };
         for tuple in &self.tuples {
             let mut place = TuplePlace::NULLS;
-            if left.is_present()? {
+            if left.mark()? != ABSENT {
                 let (key_bytes, tuple_bytes) = (left.length()?, left.length()?);
                 place = TuplePlace {
                     buffer: self.buffer,
@@ -101,19 +115,22 @@ impl RowImage {
             registers.set_tuple(*tuple, place);
         }
         for column in &self.columns {
-            if !left.is_present()? {
+            let mark = left.mark()?;
+            if mark == ABSENT {
                 registers.set_null(*column);
                 continue;
             }
             match *column {
-                Register::Boolean(word)
-                | Register::Integer(word)
-                | Register::Real(word)
-                | Register::Double(word) => {
+                Register::Boolean(word) | Register::Integer(word) => {
+                    let number = i64::try_from(left.number(mark)?);
+                    let number = number.map_err(|_| left.damaged())?;
+                    registers.set_word(TargetRegister(word), number);
+                }
+                Register::Real(word) | Register::Double(word) => {
                     registers.set_word(TargetRegister(word), i64::from_le_bytes(left.chunk()?));
                 }
                 Register::Decimal(wide) => {
-                    registers.set_wide(TargetRegister(wide), i128::from_le_bytes(left.chunk()?));
+                    registers.set_wide(TargetRegister(wide), left.number(mark)?);
                 }
                 Register::Text(text) => {
                     let text_bytes = left.length()?;
@@ -125,6 +142,16 @@ impl RowImage {
         }
         Ok(())
     }
+}
+
+/// Appends how many bytes of a number matter, and these: those above repeat its sign.
+fn push_number(number: i128, bytes: &mut Vec<u8>) {
+    let without_sign = number ^ (number >> (i128::BITS - 1));
+    let bits = i128::BITS - without_sign.leading_zeros() + 1;
+    let byte_count = bits.div_ceil(u8::BITS) as usize;
+    // At most 16.
+    bytes.push(byte_count as u8);
+    bytes.extend(number.to_le_bytes().iter().take(byte_count));
 }
 
 /// What is left of the bytes of a row.
@@ -145,13 +172,29 @@ impl Left<'_> {
         Ok(chunk)
     }
 
-    fn is_present(&mut self) -> Result<bool, Trap> {
+    fn mark(&mut self) -> Result<u8, Trap> {
         let [mark] = self.chunk()?;
-        Ok(mark == PRESENT)
+        Ok(mark)
     }
 
     fn length(&mut self) -> Result<u32, Trap> {
-        self.chunk().map(u32::from_le_bytes)
+        let length = take_length(self.bytes, &mut self.at);
+        length.ok_or_else(|| self.damaged())
+    }
+
+    /// A number of which so many bytes were written.
+    fn number(&mut self, byte_count: u8) -> Result<i128, Trap> {
+        let end = self.at + usize::from(byte_count);
+        let written = self.bytes.get(self.at..end);
+        let written = written.ok_or_else(|| self.damaged())?;
+        let is_negative = written.last().is_some_and(|highest| *highest >= 0x80);
+        let mut number = [if is_negative { 0xFF } else { 0 }; size_of::<i128>()];
+        let places = number.get_mut(..written.len());
+        places
+            .ok_or_else(|| self.damaged())?
+            .copy_from_slice(written);
+        self.at = end;
+        Ok(i128::from_le_bytes(number))
     }
 
     fn place(&self) -> Result<u32, Trap> {
@@ -164,6 +207,56 @@ impl Left<'_> {
             Ok(())
         } else {
             Err(self.damaged())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::avm::RegisterPool;
+    use crate::plan::{PlanScalar, ValueKind};
+
+    const KINDS: [ValueKind; 5] = [
+        ValueKind::Integer,
+        ValueKind::Decimal,
+        ValueKind::Double,
+        ValueKind::Bytes,
+        ValueKind::Boolean,
+    ];
+
+    #[test]
+    fn rows_come_back_as_they_were_and_cut_ones_are_errors() {
+        let mut pool = RegisterPool::default();
+        let mut registers = RegisterSet::new();
+        let columns = KINDS.map(|kind| pool.fresh(kind).unwrap());
+        let image = RowImage::new(columns.to_vec(), Vec::new(), &mut registers);
+        let powers = (0..127).flat_map(|shift| [1_i128 << shift, -(1_i128 << shift)]);
+        let numbers = powers.flat_map(|number| [number - 1, number, number + 1]);
+        for number in numbers.chain([i128::MIN, i128::MAX]) {
+            let integer = i64::try_from(number).map(PlanScalar::Integer);
+            let text = vec![b'x'; (number & 511) as usize];
+            let row = [
+                integer.unwrap_or(PlanScalar::Null),
+                PlanScalar::Decimal(number),
+                PlanScalar::Double(number as f64),
+                PlanScalar::Bytes(text.as_slice().into()),
+                PlanScalar::Boolean(number & 1 == 1),
+            ];
+            for (column, value) in columns.iter().zip(&row) {
+                registers.set_value(*column, value).unwrap();
+            }
+            let mut bytes = Vec::new();
+            image.save(&registers, &mut bytes).unwrap();
+            for column in columns {
+                registers.set_null(column);
+            }
+            image.restore(&bytes, &mut registers).unwrap();
+            let found = columns.map(|column| registers.value(column));
+            assert_eq!(found, row);
+            let cut = bytes.get(..bytes.len() - 1).unwrap();
+            assert!(image.restore(cut, &mut registers).is_err());
         }
     }
 }

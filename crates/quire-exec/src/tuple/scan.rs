@@ -57,7 +57,9 @@ enum FetchedTuple {
 pub struct TableScan {
     table: Arc<RowTable>,
     index: Option<usize>,
-    ranges: std::vec::IntoIter<KeyRange>,
+    ranges: Vec<KeyRange>,
+    /// The first that is not read yet.
+    next_range: usize,
     shown_ranges: String,
     direction: Direction,
     row_estimate: Option<u64>,
@@ -100,7 +102,8 @@ impl TableScan {
             shown_ranges,
             table,
             index: path.index,
-            ranges: path.ranges.into_iter(),
+            ranges: path.ranges,
+            next_range: 0,
             direction: path.direction,
             row_estimate: path.row_estimate,
             work: None,
@@ -158,7 +161,7 @@ impl TableScan {
 
     /// Starts anew, without any rows.
     pub(super) fn look_up_nothing(&mut self) {
-        self.ranges = Vec::new().into_iter();
+        self.ranges = Vec::new();
         self.scan = None;
         self.most_rows = FIRST_ROWS;
         self.rows.forget();
@@ -246,10 +249,13 @@ impl TableScan {
         registers.cancellation.check()?;
         loop {
             let Some(scan) = &mut self.scan else {
-                let Some(range) = self.ranges.find(|range| !range.is_empty()) else {
+                let Some(range) = self.ranges.get(self.next_range) else {
                     return Ok(false);
                 };
-                self.scan = Some(self.scan_of(&range)?);
+                if !range.is_empty() {
+                    self.scan = Some(self.scan_of(range)?);
+                }
+                self.next_range += 1;
                 continue;
             };
             let has_rows = match self.index {
@@ -345,6 +351,14 @@ impl RegisterIterator for TableScan {
                 return Ok(false);
             }
         }
+    }
+
+    fn restart(&mut self) -> bool {
+        self.next_range = 0;
+        self.scan = None;
+        self.most_rows = FIRST_ROWS;
+        self.rows.forget();
+        true
     }
 
     fn explain(&self, explanation: &mut Explanation) {

@@ -5,10 +5,11 @@
 
 use quire_format::key::{KeyColumn, KeyLayout};
 
+use super::kept_shape::{KeptRowShape, tuple_type};
 use super::spill::{IteratorSpillFile, STREAMS, SpillStream, StreamReader, Workspace};
-use super::temporary::{Temporary, tuple_type};
+use super::temporary::Temporary;
 use super::{Explanation, RegisterIterator};
-use crate::avm::{Register, RegisterSet, Trap, Tuple, TuplePlace};
+use crate::avm::{Register, RegisterSet, Trap, TuplePlace};
 
 /// One of the values that rows are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub struct SortIterator<I> {
     keys: Vec<Register>,
     layout: KeyLayout,
     temporary: Temporary,
+    /// What is kept of a row, as it is shown.
+    kept: String,
     /// As many rows as are wanted; the others are forgotten now and then.
     most_rows: Option<usize>,
     workspace: Workspace,
@@ -60,15 +63,14 @@ pub struct SortIterator<I> {
 }
 
 impl<I: RegisterIterator> SortIterator<I> {
-    /// Lets `register` point to the rows of `input` in the order of `keys`; its attributes are what `columns` had. With `most_rows` only the
-    /// first so many come.
+    /// Lets the registers of `kept` point to the rows of `input` in the order of `keys`. With `most_rows` only the first so many come.
     ///
     /// # Errors
     /// Columns of which no tuple can be made.
     pub fn new(
         input: I,
         keys: &[TupleSortKey],
-        (columns, register): (&[Register], Tuple),
+        kept: KeptRowShape,
         most_rows: Option<usize>,
         workspace: Workspace,
         registers: &mut RegisterSet,
@@ -84,7 +86,8 @@ impl<I: RegisterIterator> SortIterator<I> {
             input,
             keys: keys.iter().map(|key| key.register).collect(),
             layout: KeyLayout::new(&layout),
-            temporary: Temporary::new(columns, register, workspace.is_compressed, registers)?,
+            kept: kept.to_string(),
+            temporary: Temporary::of(kept, registers)?,
             most_rows,
             workspace,
             key_bytes: Vec::new(),
@@ -111,6 +114,8 @@ impl<I: RegisterIterator> SortIterator<I> {
         }
         if self.runs.is_none() {
             self.sort_kept();
+            let kept_bytes = self.temporary.len_bytes(registers);
+            self.workspace.counts.note_kept(self.rows.len(), kept_bytes);
             self.sorted = Sorted::Kept(0);
             return Ok(());
         }
@@ -305,13 +310,12 @@ impl<I: RegisterIterator> RegisterIterator for SortIterator<I> {
     }
 
     fn explain(&self, explanation: &mut Explanation) {
-        let (count, tuple) = (self.keys.len(), self.temporary.register());
+        let (count, kept) = (self.keys.len(), &self.kept);
         match self.most_rows {
-            Some(most) => {
-                explanation.line(format_args!("first {most} by {count} keys to t{}", tuple.0))
-            }
-            None => explanation.line(format_args!("sort by {count} keys to t{}", tuple.0)),
+            Some(most) => explanation.line(format_args!("first {most} by {count} keys")),
+            None => explanation.line(format_args!("sort by {count} keys")),
         }
+        explanation.line(format_args!("keeps {kept}"));
         explanation.input(&self.input);
     }
 }

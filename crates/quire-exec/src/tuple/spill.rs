@@ -30,8 +30,6 @@ pub struct Workspace {
     pub memory_bytes: usize,
     /// Where files without a name are made.
     pub disks: TemporaryDisks,
-    /// Whether rows are kept null-suppressed: smaller, and dearer to write.
-    pub is_compressed: bool,
     /// What files cost, by which their blocks are compressed or not.
     pub costs: SpillCosts,
     /// What was written.
@@ -73,11 +71,13 @@ impl SpillCosts {
     }
 }
 
-/// Bytes of records, and what they took in the file.
+/// Bytes of records, and what they took in the file; of what was kept in memory, rows and their bytes.
 #[derive(Debug, Default)]
 pub struct SpillCounts {
     record_bytes: AtomicU64,
     file_bytes: AtomicU64,
+    kept_rows: AtomicU64,
+    kept_bytes: AtomicU64,
 }
 
 impl SpillCounts {
@@ -89,6 +89,18 @@ impl SpillCounts {
         for (count, bytes) in counts {
             count.fetch_add(bytes as u64, Ordering::Relaxed);
         }
+    }
+
+    /// So many rows are kept in memory, without their keys and what finds them.
+    pub(super) fn note_kept(&self, rows: usize, bytes: usize) {
+        self.kept_rows.store(rows as u64, Ordering::Relaxed);
+        self.kept_bytes.store(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Rows that are kept in memory, and their bytes.
+    pub(super) fn kept(&self) -> (u64, u64) {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (load(&self.kept_rows), load(&self.kept_bytes))
     }
 
     /// Bytes of records, and of the file.
@@ -103,7 +115,6 @@ impl Default for Workspace {
         Self {
             memory_bytes: 256 << 20,
             disks: TemporaryDisks::default(),
-            is_compressed: false,
             costs: SpillCosts::of(&CostModel::default()),
             counts: Arc::default(),
             cancellation: Cancellation::default(),
@@ -120,10 +131,22 @@ const BLOCK_BYTES: usize = 64 << 10;
 const LENGTHS_BYTES: usize = 8;
 
 impl Workspace {
-    /// Whether vectors of so many bytes are too much: those that grow may have room for twice of what is in them.
+    /// Whether vectors of so many bytes are too much.
     pub(super) fn is_full(&self, used_bytes: usize) -> bool {
+        used_bytes > self.room_bytes()
+    }
+
+    /// Bytes that vectors may have: those that grow may have room for twice of what is in them.
+    pub(super) fn room_bytes(&self) -> usize {
         // Places in a buffer have 32 bits.
-        used_bytes > (self.memory_bytes / 2).min(2 << 30)
+        (self.memory_bytes / 2).min(2 << 30)
+    }
+
+    /// In how many parts rows are kept that take so many bytes.
+    pub(super) fn part_count(&self, kept_bytes: f64) -> f64 {
+        (kept_bytes / self.room_bytes().max(1) as f64)
+            .ceil()
+            .max(1.0)
     }
 
     /// Bytes of a block: all blocks that are in memory together take a quarter of it.
@@ -243,6 +266,8 @@ pub(super) struct SpillStream {
     /// What is not in the file yet.
     block: Vec<u8>,
     record_count: usize,
+    /// Of keys and rows.
+    record_bytes: u64,
 }
 
 impl SpillStream {
@@ -259,6 +284,7 @@ impl SpillStream {
         self.block.extend_from_slice(key);
         self.block.extend_from_slice(row);
         self.record_count += 1;
+        self.record_bytes += (key.len() + row.len()) as u64;
         if self.block.len() >= file.block_bytes {
             self.finish(file)
         } else {
@@ -282,6 +308,11 @@ impl SpillStream {
 
     pub(super) fn record_count(&self) -> usize {
         self.record_count
+    }
+
+    /// Bytes of all keys and rows.
+    pub(super) fn record_bytes(&self) -> u64 {
+        self.record_bytes
     }
 
     /// The stream from its first record on. It must be finished.
@@ -349,6 +380,9 @@ impl StreamReader {
         self.block.get(self.row.clone()).unwrap_or_default()
     }
 }
+
+/// How often records may be divided: there are no other bits of a hash after that.
+pub(super) const LEVELS_MAX: u32 = 12;
 
 /// Streams by the hashes of their records' keys.
 #[derive(Debug)]

@@ -1,10 +1,12 @@
 //! Does compression relieve the memory of a machine when many queries run at a time?
 //!
 //! M. Zukowski, *Balancing Vectorized Query Execution with Bandwidth-Optimized Storage*, figure 6.8: parallel streams of query 6 of TPC-H (A), and of the same without
-//! its predicates (B), over compressed and uncompressed columns in memory.
+//! its predicates (B), over compressed and uncompressed columns in memory: as SQL, and as the primitives of the query over vectors in the cache.
 
 mod measure;
+mod primitives;
 mod report;
+mod times;
 mod verdicts;
 
 use std::path::PathBuf;

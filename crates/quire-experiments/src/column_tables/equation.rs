@@ -26,6 +26,15 @@ impl TimeInMemory {
         }
     }
 
+    /// The same on a processor that is so many times slower.
+    pub(crate) fn slowed(&self, slowness: f64) -> Self {
+        Self {
+            seconds: self.seconds * slowness,
+            decode_seconds: self.decode_seconds * slowness,
+            decoded_bytes: self.decoded_bytes,
+        }
+    }
+
     /// Decoded bytes a second.
     pub(crate) fn decompression_bandwidth(&self) -> f64 {
         self.decoded_bytes / self.decode_seconds.max(NO_SECONDS)

@@ -4,11 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use quire::{Database, DatabaseOptions};
-use quire_store::disk::DeviceProfile;
 use quire_store::{Disk, FileDisk, MemDisk, OpenMode};
 
-use crate::column_tables::ExperimentProgress;
 use crate::column_tables::session::{ColumnSession, reading};
+use crate::column_tables::{ColumnLayout, ExperimentProgress, RunConditions};
 use crate::tpcd::BenchmarkFailure;
 use crate::tpcd::data::Files;
 use crate::tpcd::warehouse::CsvAnswer;
@@ -36,7 +35,7 @@ impl ColumnCodecs {
 const SCHEMA: &str = include_str!("../../../../tests/tpch/schema.sql");
 
 /// The statement that makes a table.
-fn definition(table: &str, codecs: ColumnCodecs) -> Option<String> {
+fn definition(table: &str, (layout, codecs): (ColumnLayout, ColumnCodecs)) -> Option<String> {
     let statements = SCHEMA.split(';').map(str::trim);
     let text = statements
         .filter_map(|text| {
@@ -44,10 +43,11 @@ fn definition(table: &str, codecs: ColumnCodecs) -> Option<String> {
                 .and_then(|start| text.get(start..))
         })
         .find(|text| text.starts_with(&format!("CREATE TABLE {table} (")))?;
-    Some(match codecs {
+    let columns = match codecs {
         ColumnCodecs::Auto => text.to_owned(),
         ColumnCodecs::Plain => text.replace(" NOT NULL", " COMPRESSION plain NOT NULL"),
-    })
+    };
+    Some(format!("{columns}{}", layout.clause()))
 }
 
 /// A database that was loaded and closed.
@@ -64,7 +64,7 @@ impl LoadedColumns {
         file: Option<&Path>,
         files: &Files,
         tables: &[&str],
-        codecs: ColumnCodecs,
+        storage: (ColumnLayout, ColumnCodecs),
     ) -> Result<Self, BenchmarkFailure> {
         let loaded = Self {
             disk: new_disk(file)?,
@@ -72,7 +72,7 @@ impl LoadedColumns {
         let mut statements = Vec::new();
         for table in tables {
             let path = files.path(table).display().to_string().replace('\'', "''");
-            statements.extend(definition(table, codecs));
+            statements.extend(definition(table, storage));
             statements.push(format!("COPY {table} FROM '{path}'"));
         }
         loaded.change(&statements)?;
@@ -108,32 +108,33 @@ impl LoadedColumns {
         Ok(Database::on_disk(disk, OpenMode::ReadOnly, options)?)
     }
 
-    /// The same, and tells how long it took and how large the database is.
+    /// Loads tables as [`LoadedColumns::load`] does, and tells how long it took and how large the database is.
     ///
     /// # Errors
-    /// As [`LoadedColumns::load`].
+    /// As there.
     pub(crate) fn load_telling(
         file: Option<&Path>,
         (files, tables): (&Files, &[&str]),
-        codecs: ColumnCodecs,
+        storage: (ColumnLayout, ColumnCodecs),
         progress: &mut ExperimentProgress<'_>,
     ) -> Result<Self, BenchmarkFailure> {
-        let what = format!("loading {} tables", codecs.name());
-        let loaded = progress.timed(&what, || Self::load(file, files, tables, codecs))?;
+        let (layout, codecs) = storage;
+        let what = format!("loading {} {} tables", codecs.name(), layout.name());
+        let loaded = progress.timed(&what, || Self::load(file, files, tables, storage))?;
         let megabytes = loaded.disk.len()? as f64 / 1e6;
         progress.say(&format!("  {megabytes:.1} MB"));
         Ok(loaded)
     }
 
-    /// Opens the database for reading with one thread; nothing of it is in memory. `slowed` puts a device in front of its disk.
+    /// Opens the database for reading with one thread; nothing of it is in memory.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub(crate) fn open(
         &self,
-        slowed: Option<DeviceProfile>,
+        conditions: RunConditions,
     ) -> Result<ColumnSession, BenchmarkFailure> {
-        ColumnSession::open(Arc::clone(&self.disk), slowed)
+        ColumnSession::open(Arc::clone(&self.disk), conditions)
     }
 }
 
@@ -156,8 +157,9 @@ mod tests {
 
     #[test]
     fn every_column_of_every_table_can_be_plain() {
-        let definitions =
-            |codecs| TABLES.map(|table| definition(table, codecs).unwrap_or_default());
+        let definitions = |codecs| {
+            TABLES.map(|table| definition(table, (ColumnLayout::Dsm, codecs)).unwrap_or_default())
+        };
         let plain = definitions(ColumnCodecs::Plain).join("\n");
         assert_eq!(plain.matches("COMPRESSION plain NOT NULL").count(), 61);
         let auto = definitions(ColumnCodecs::Auto);
@@ -168,6 +170,20 @@ mod tests {
                 "{text}"
             );
         }
-        assert_eq!(definition("part_of_nothing", ColumnCodecs::Auto), None);
+        let storage = (ColumnLayout::Dsm, ColumnCodecs::Auto);
+        assert_eq!(definition("part_of_nothing", storage), None);
+    }
+
+    #[test]
+    fn blocks_are_asked_for_behind_the_columns() {
+        for codecs in ColumnCodecs::BOTH {
+            let columns = definition("nation", (ColumnLayout::Dsm, codecs)).unwrap_or_default();
+            let blocks = definition("nation", (ColumnLayout::Pax, codecs)).unwrap_or_default();
+            assert!(columns.ends_with(')'), "{columns}");
+            assert_eq!(
+                blocks,
+                format!("{columns} USING pax WITH (block_bytes = 1048576)")
+            );
+        }
     }
 }

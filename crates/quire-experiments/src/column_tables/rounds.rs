@@ -2,7 +2,7 @@
 
 use quire_store::disk::DeviceProfile;
 
-use crate::column_tables::{LoadedColumns, QueryRun};
+use crate::column_tables::{LoadedColumns, QueryRun, RunConditions};
 use crate::tpcd::BenchmarkFailure;
 
 /// Runs in memory, the least that are measured.
@@ -22,10 +22,11 @@ pub(crate) struct TimeOnDevice {
 /// Runs a query with all its pages in memory.
 pub(crate) fn run_in_memory(
     loaded: &LoadedColumns,
+    conditions: RunConditions,
     sql: &str,
     rounds: usize,
 ) -> Result<QueryRun, BenchmarkFailure> {
-    let mut session = loaded.open(None)?;
+    let mut session = loaded.open(conditions)?;
     // The pages come into memory.
     session.run(sql)?;
     let rounds = (0..rounds.max(MEMORY_ROUNDS_MIN)).map(|_| session.run(sql));
@@ -35,11 +36,11 @@ pub(crate) fn run_in_memory(
 /// Runs a query on a device, or on the disk as it is, with nothing in memory before each run.
 pub(crate) fn run_cold(
     loaded: &LoadedColumns,
-    profile: Option<DeviceProfile>,
+    conditions: RunConditions,
     sql: &str,
     rounds: usize,
 ) -> Result<QueryRun, BenchmarkFailure> {
-    let rounds = (0..rounds.max(1)).map(|_| loaded.open(profile)?.run(sql));
+    let rounds = (0..rounds.max(1)).map(|_| loaded.open(conditions)?.run(sql));
     middle(rounds.collect::<Result<_, _>>()?, sql)
 }
 
@@ -64,6 +65,11 @@ impl TimeOnDevice {
             io_wait_seconds: run.scans.io_wait_seconds,
             decode_seconds: run.scans.decode_seconds,
         }
+    }
+
+    /// What the query took besides waiting for the device and decompression.
+    pub(crate) fn processing_seconds(&self) -> f64 {
+        (self.seconds - self.decode_seconds - self.io_wait_seconds).max(0.0)
     }
 
     /// What the device delivered when it was busy, in bytes a second.

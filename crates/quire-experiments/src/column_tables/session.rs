@@ -26,10 +26,31 @@ pub(super) fn reading(threads: usize) -> DatabaseOptions {
     }
 }
 
+/// Where a query has its values decompressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DecompressionTarget {
+    /// A vector when it is needed, into the processor's cache: M⇒C.
+    #[default]
+    Cache,
+    /// All values of a column in a row group, into memory: M⇒M.
+    Memory,
+}
+
+/// How a query is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct RunConditions {
+    /// A device in front of the disk.
+    pub(crate) device: Option<DeviceProfile>,
+    pub(crate) decompression: DecompressionTarget,
+    /// Whether the plan is made before the query begins: what planning reads is in memory then, and the time it takes does not count.
+    pub(crate) is_planned: bool,
+}
+
 /// An open database. One thread runs its queries.
 pub(crate) struct ColumnSession {
     connection: Connection,
     device: Option<Arc<ThrottledDisk>>,
+    is_planned: bool,
 }
 
 /// What scans did, as `quire_scans()` counts it.
@@ -52,14 +73,21 @@ pub(crate) struct QueryRun {
     pub(crate) device: DeviceWork,
 }
 
+/// A plan is made so often to see how long it takes.
+const PLANNINGS: usize = 3;
+
+/// What is left of a query that takes no longer than its plan.
+const EXECUTION_SECONDS_MIN: f64 = 1e-6;
+
 const TOTALS: &str = "SELECT sum(bytes_read), sum(io_wait_ns), sum(decode_ns), sum(decoded_bytes) FROM quire_scans()";
 
 impl ColumnSession {
     pub(super) fn open(
         disk: Arc<dyn Disk>,
-        slowed: Option<DeviceProfile>,
+        conditions: RunConditions,
     ) -> Result<Self, BenchmarkFailure> {
-        let device = slowed.map(|profile| Arc::new(ThrottledDisk::new(Arc::clone(&disk), profile)));
+        let device = conditions.device;
+        let device = device.map(|profile| Arc::new(ThrottledDisk::new(Arc::clone(&disk), profile)));
         let disk = match &device {
             Some(device) => Arc::clone(device) as Arc<dyn Disk>,
             None => disk,
@@ -68,8 +96,12 @@ impl ColumnSession {
         let mut session = Self {
             connection: database.connect(),
             device,
+            is_planned: conditions.is_planned,
         };
         session.execute("SET engine = 'batch'")?;
+        if conditions.decompression == DecompressionTarget::Memory {
+            session.execute("SET quire.decompression = 'memory'")?;
+        }
         Ok(session)
     }
 
@@ -86,6 +118,11 @@ impl ColumnSession {
     /// # Errors
     /// When it fails.
     pub(crate) fn run(&mut self, sql: &str) -> Result<QueryRun, BenchmarkFailure> {
+        let planning_seconds = if self.is_planned {
+            self.planning_seconds(sql)?
+        } else {
+            0.0
+        };
         let scans_before = self.totals()?;
         let device_before = self.device_statistics();
         let start = Instant::now();
@@ -95,10 +132,22 @@ impl ColumnSession {
         let scans = self.totals()?.since(&scans_before);
         Ok(QueryRun {
             answer,
-            seconds,
+            seconds: (seconds - planning_seconds).max(EXECUTION_SECONDS_MIN),
             scans,
             device,
         })
+    }
+
+    /// The least time of some in which the plan is made. The first brings what planning reads into memory.
+    fn planning_seconds(&mut self, sql: &str) -> Result<f64, BenchmarkFailure> {
+        let sql = format!("EXPLAIN {sql}");
+        let mut least = f64::INFINITY;
+        for _ in 0..PLANNINGS {
+            let start = Instant::now();
+            self.execute(&sql)?;
+            least = least.min(start.elapsed().as_secs_f64());
+        }
+        Ok(least)
     }
 
     fn device_statistics(&self) -> quire_store::disk::ThrottleStatistics {
@@ -123,6 +172,27 @@ impl ColumnSession {
             _ => Err(BenchmarkFailure::NoNumber {
                 sql: TOTALS.to_owned(),
             }),
+        }
+    }
+}
+
+impl QueryRun {
+    /// The same run on a processor that is so many times slower, and on a device that is, too.
+    pub(crate) fn slowed(self, slowness: f64) -> Self {
+        let ScanTotals {
+            io_wait_seconds,
+            decode_seconds,
+            ..
+        } = self.scans;
+        Self {
+            seconds: self.seconds * slowness,
+            scans: ScanTotals {
+                io_wait_seconds: io_wait_seconds * slowness,
+                decode_seconds: decode_seconds * slowness,
+                ..self.scans
+            },
+            device: self.device.slowed(slowness),
+            answer: self.answer,
         }
     }
 }

@@ -1,17 +1,13 @@
 //! The queries in memory and on devices.
 
-use std::fs;
-
 use quire_store::disk::DeviceProfile;
 
 use crate::column_tables::{
-    CodecPair, EquationTerms, ExperimentProgress, LoadedColumns, QueryRun, TimeInMemory,
-    TimeOnDevice, run_cold, run_in_memory, tpch_query,
+    AnswerComparison, CodecPair, ColumnLayout, EquationTerms, ExperimentProgress, LoadedColumns,
+    RunConditions, TimeInMemory, TimeOnDevice, run_cold, run_in_memory, tpch_query,
 };
 use crate::devices::DevicesSetup;
 use crate::tpcd::BenchmarkFailure;
-use crate::tpcd::data::Files;
-use crate::tpcd::warehouse::CsvAnswer;
 
 /// The queries: names and numbers of TPC-H.
 const QUERIES: [(&str, u32); 3] = [("Q1", 1), ("Q6", 6), ("Q18", 18)];
@@ -82,20 +78,12 @@ pub(crate) fn run(
     setup: &DevicesSetup,
     progress: &mut ExperimentProgress<'_>,
 ) -> Result<Vec<DeviceQuery>, BenchmarkFailure> {
-    fs::create_dir_all(&setup.folder)?;
-    let files = progress.timed("generating rows", || {
-        Files::generate(&setup.folder.join("csv"), setup.scale)
-    })?;
-    let loaded = CodecPair::try_of(|codecs| {
-        let path = setup
-            .folder
-            .join(format!("devices-{}.quire", codecs.name()));
-        let path = setup.has_files.then_some(path.as_path());
-        LoadedColumns::load_telling(path, (&files, &TABLES), codecs, progress)
-    })?;
+    let tables = &setup.tables;
+    let files = tables.generate(progress)?;
+    let loaded = tables.load("devices", (&files, &TABLES), ColumnLayout::Dsm, progress)?;
     let mut queries = Vec::new();
     for (name, number) in QUERIES {
-        let sql = tpch_query(number, setup.scale).unwrap_or_default();
+        let sql = tpch_query(number, tables.scale).unwrap_or_default();
         queries.push(measure(setup, (name, &sql), &loaded, progress)?);
     }
     Ok(queries)
@@ -107,21 +95,14 @@ fn measure(
     loaded: &CodecPair<LoadedColumns>,
     progress: &mut ExperimentProgress<'_>,
 ) -> Result<DeviceQuery, BenchmarkFailure> {
-    let mut first: Option<CsvAnswer> = None;
-    let mut check = |run: &QueryRun| match &first {
-        None => {
-            first = Some(run.answer.clone());
-            Ok(())
-        }
-        Some(first) if first.has_rows_of(&run.answer) => Ok(()),
-        Some(_) => Err(BenchmarkFailure::Answers { query: name }),
-    };
+    let mut answers = AnswerComparison::new(name);
+    let rounds = setup.tables.rounds;
     let in_memory = CodecPair::try_of(|codecs| {
         let what = format!("{name} in memory, {}", codecs.name());
         let run = progress.timed(&what, || {
-            run_in_memory(loaded.get(codecs), sql, setup.rounds)
+            run_in_memory(loaded.get(codecs), RunConditions::default(), sql, rounds)
         })?;
-        check(&run)?;
+        answers.check(&run.answer)?;
         let time = TimeInMemory::of(&run);
         progress.say(&format!("  a run: {:.3} s", time.seconds));
         Ok::<_, BenchmarkFailure>(time)
@@ -132,9 +113,9 @@ fn measure(
             codecs.name()
         );
         let run = progress.timed(&what, || {
-            run_cold(loaded.get(codecs), None, sql, setup.rounds)
+            run_cold(loaded.get(codecs), RunConditions::default(), sql, rounds)
         })?;
-        check(&run)?;
+        answers.check(&run.answer)?;
         progress.say(&format!("  a run: {:.3} s", run.seconds));
         Ok::<_, BenchmarkFailure>(run.seconds)
     })?;
@@ -142,10 +123,14 @@ fn measure(
     for device in devices(setup.is_quick) {
         let times = CodecPair::try_of(|codecs| {
             let what = format!("{name} on {}, {}", device.name, codecs.name());
+            let conditions = RunConditions {
+                device: Some(device.profile),
+                ..RunConditions::default()
+            };
             let run = progress.timed(&what, || {
-                run_cold(loaded.get(codecs), Some(device.profile), sql, setup.rounds)
+                run_cold(loaded.get(codecs), conditions, sql, rounds)
             })?;
-            check(&run)?;
+            answers.check(&run.answer)?;
             let time = TimeOnDevice::of(&run, &device.profile);
             progress.say(&format!(
                 "  a run: {:.3} s, the device {:.3} s",

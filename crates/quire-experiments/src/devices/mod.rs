@@ -8,26 +8,18 @@ mod measure;
 mod report;
 mod verdicts;
 
-use std::path::PathBuf;
-
 use quire_lab::Figure;
 
-use crate::column_tables::ExperimentProgress;
+use crate::column_tables::{ColumnTablesSetup, ExperimentProgress};
 use crate::tpcd::BenchmarkFailure;
 
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct DevicesSetup {
-    /// Scale of the tables: 1 is a gigabyte of rows.
-    pub scale: f64,
-    /// How often a query is run on each device; the middle of its times counts.
-    pub rounds: usize,
+    /// The tables, and how often a query is run.
+    pub tables: ColumnTablesSetup,
     /// Measures fewer bandwidths.
     pub is_quick: bool,
-    /// Where rows are written. Rows that are there are taken as they are.
-    pub folder: PathBuf,
-    /// Whether the databases are files in this folder; otherwise they are in memory.
-    pub has_files: bool,
 }
 
 /// Measures. `progress` is told what was done, and how long it took.

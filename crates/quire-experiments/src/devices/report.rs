@@ -22,21 +22,13 @@ pub(crate) fn figures(setup: &DevicesSetup, queries: &[DeviceQuery]) -> Vec<Figu
 }
 
 fn set_up(setup: &DevicesSetup, lab: &Lab) -> Vec<String> {
-    let disk = match setup.has_files {
-        true => "files of this machine",
-        false => "memory",
-    };
-    vec![
-        lab.machine().to_owned(),
-        format!(
-            "TPC-H at scale {}, one thread; databases in {disk} behind a modelled device, nothing of them in the cache before a run; the middle of {} runs",
-            setup.scale,
-            setup.rounds.max(1)
-        ),
+    let mut notes = setup.tables.notes(lab).to_vec();
+    notes.push(
         "devices given by a bandwidth: 80 us for a random read, 64 at a time; calculated: equation 6.1 with r, Q and C of the notes and the bandwidth that the \
          device can deliver for the requests it got"
             .to_owned(),
-    ]
+    );
+    notes
 }
 
 /// One query: the bandwidth of results by that of the device.
@@ -81,6 +73,7 @@ fn bandwidths(query: &DeviceQuery) -> Figure {
         y: Axis::logarithmic("bandwidth of results", "MB/s"),
         positions: Positions::Numbers(points.iter().map(|(bandwidth, _)| *bandwidth).collect()),
         series,
+        verdicts: Vec::new(),
         notes: vec![terms_note(query), crossover_note(query)],
     }
 }
@@ -153,17 +146,14 @@ fn times(queries: &[DeviceQuery]) -> Figure {
     add("", SeriesOrigin::Calculated, &|one, codecs| {
         one.calculated_seconds(codecs)
     });
-    let verdicts = [
+    let verdicts = vec![
         verdicts::overlap(&all),
         verdicts::gain(&all),
         verdicts::equation(&all),
     ];
-    let mut notes: Vec<String> = verdicts.into_iter().map(|verdict| verdict.text).collect();
-    notes.extend(
-        queries
-            .iter()
-            .flat_map(|query| [terms_note(query), crossover_note(query)]),
-    );
+    let notes = queries
+        .iter()
+        .flat_map(|query| [terms_note(query), crossover_note(query)]);
     Figure {
         stem: "devices-times",
         title: "Times of queries on devices".to_owned(),
@@ -174,6 +164,7 @@ fn times(queries: &[DeviceQuery]) -> Figure {
         y: Axis::linear("time", "s"),
         positions: Positions::labels(all.iter().map(|one| one.name.as_str())),
         series,
-        notes,
+        verdicts,
+        notes: notes.collect(),
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::column_tables::{CodecPair, EquationTerms, TimeInMemory, TimeOnDevice};
 use crate::devices::verdicts::QueryOnDevice;
-use crate::verdict::VerdictOutcome;
+use quire_lab::VerdictOutcome;
 
 /// A query that the processor runs in a second, of 400 MB, compressed to 100, on a device of 100 MB/s: 4 s and 1 s.
 fn on_slow_device(compressed_seconds: f64, plain_seconds: f64) -> QueryOnDevice {
@@ -38,21 +38,21 @@ fn on_slow_device(compressed_seconds: f64, plain_seconds: f64) -> QueryOnDevice 
 #[test]
 fn overlap_allows_a_tenth_more_than_the_slower_part() {
     let verdict = verdicts::overlap(&[on_slow_device(1.09, 4.3)]);
-    assert_eq!(verdict.outcome, VerdictOutcome::Holds, "{}", verdict.text);
+    assert_eq!(verdict.outcome, VerdictOutcome::Holds, "{}", verdict.text());
     // Processor and device one after the other.
     let verdict = verdicts::overlap(&[on_slow_device(2.0, 4.3)]);
     assert_eq!(verdict.outcome, VerdictOutcome::Fails);
     assert!(
-        verdict.text.contains("Q0, compressed (2.00)"),
+        verdict.finding.contains("Q0, compressed (2.00)"),
         "{}",
-        verdict.text
+        verdict.finding
     );
 }
 
 #[test]
 fn gain_is_judged_by_the_ratio_of_bytes_where_the_device_decides() {
     let verdict = verdicts::gain(&[on_slow_device(1.05, 4.0)]);
-    assert_eq!(verdict.outcome, VerdictOutcome::Holds, "{}", verdict.text);
+    assert_eq!(verdict.outcome, VerdictOutcome::Holds, "{}", verdict.text());
     let verdict = verdicts::gain(&[on_slow_device(1.5, 4.0)]);
     assert_eq!(verdict.outcome, VerdictOutcome::Fails);
     let mut on_fast_device = on_slow_device(1.5, 1.0);
@@ -64,10 +64,10 @@ fn gain_is_judged_by_the_ratio_of_bytes_where_the_device_decides() {
 #[test]
 fn equation_is_judged_in_both_directions() {
     let verdict = verdicts::equation(&[on_slow_device(1.1, 4.5)]);
-    assert_eq!(verdict.outcome, VerdictOutcome::Holds, "{}", verdict.text);
+    assert_eq!(verdict.outcome, VerdictOutcome::Holds, "{}", verdict.text());
     for (compressed, plain) in [(1.3, 4.0), (1.0, 3.0)] {
         let verdict = verdicts::equation(&[on_slow_device(compressed, plain)]);
-        assert_eq!(verdict.outcome, VerdictOutcome::Fails, "{}", verdict.text);
+        assert_eq!(verdict.outcome, VerdictOutcome::Fails, "{}", verdict.text());
     }
 }
 
@@ -76,11 +76,13 @@ fn figures_have_a_value_for_every_query_on_every_device() {
     let folder =
         std::env::temp_dir().join(format!("quire-experiments-devices-{}", std::process::id()));
     let setup = DevicesSetup {
-        scale: 0.01,
-        rounds: 1,
+        tables: ColumnTablesSetup {
+            scale: 0.01,
+            rounds: 1,
+            folder: folder.clone(),
+            has_files: false,
+        },
         is_quick: true,
-        folder: folder.clone(),
-        has_files: false,
     };
     let mut told = Vec::new();
     let figures = figures(&setup, &mut |text| told.push(text.to_owned())).expect("figures");
@@ -105,7 +107,7 @@ fn figures_have_a_value_for_every_query_on_every_device() {
     }
     assert_eq!(figures[0].positions.count(), bandwidths);
     for number in ["(i) ", "(ii) ", "(iii) "] {
-        assert!(times.notes.iter().any(|note| note.contains(number)));
+        assert!(times.verdicts.iter().any(|one| one.claim.contains(number)));
     }
     assert!(told.iter().any(|text| text.starts_with("Q18 on SATA SSD")));
 }

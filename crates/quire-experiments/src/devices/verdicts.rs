@@ -1,8 +1,9 @@
 //! What equation 6.1 and its paper claim, judged by the measurements.
 
+use quire_lab::{Verdict, VerdictCase};
+
 use crate::column_tables::{CodecPair, ColumnCodecs, EquationTerms, TimeInMemory, TimeOnDevice};
 use crate::devices::measure::DeviceQuery;
-use crate::verdict::{Verdict, VerdictCase};
 
 /// A query on a device.
 #[derive(Clone, Debug)]

@@ -44,8 +44,7 @@ pub(crate) enum FieldTechnique {
 pub(crate) struct FieldBytes {
     pub(crate) name: &'static str,
     pub(crate) technique: FieldTechnique,
-    /// Compressed and not. Of a `VARCHAR` without the text. A `CHAR(n)` that is not compressed takes n, as in the paper, whatever our
-    /// uncompressed tuples make of it.
+    /// Compressed and not. Of a `VARCHAR` without the text.
     pub(crate) bytes: Both<f64>,
     pub(crate) row_count: u64,
 }
@@ -84,13 +83,13 @@ fn sampled_table(
         let values = || values().map(Value::as_tuple_value);
         let compression = compression(column, values()).ok_or_else(damaged)?;
         packed.push(tuple_column(column, compression).ok_or_else(damaged)?);
-        plain.push(tuple_column(column, TupleCompression::None).ok_or_else(damaged)?);
+        plain.push(tuple_column(column, uncompressed(column)).ok_or_else(damaged)?);
         if let Some(technique) = technique(column) {
             let layouts = [&packed, &plain].map(|of| one_column(of.last()));
             let [Some(packed), Some(plain)] = layouts else {
                 return Err(damaged());
             };
-            let bytes = field_bytes(column, technique, [&packed, &plain], values());
+            let bytes = field_bytes(technique, [&packed, &plain], values());
             fields.push(FieldBytes {
                 name: column.name,
                 technique,
@@ -170,6 +169,17 @@ fn compression<'a>(
     }
 }
 
+/// As rows of a table with `compression = none` have it: a `CHAR(n)` takes n bytes.
+fn uncompressed(column: &SchemaColumn) -> TupleCompression {
+    let width = match column.sql_type {
+        SqlType::Char(length) => u8::try_from(length).ok(),
+        _ => None,
+    };
+    width.map_or(TupleCompression::None, |bytes| TupleCompression::Padded {
+        bytes,
+    })
+}
+
 fn tuple_column(column: &SchemaColumn, compression: TupleCompression) -> Option<TupleColumn> {
     let column_type = match column.sql_type {
         SqlType::Integer => TupleType::Int32,
@@ -193,7 +203,6 @@ fn one_column(column: Option<&TupleColumn>) -> Option<TupleLayout> {
 }
 
 fn field_bytes<'a>(
-    column: &SchemaColumn,
     technique: FieldTechnique,
     layouts: Both<&TupleLayout>,
     values: impl Iterator<Item = TupleValue<'a>>,
@@ -210,11 +219,7 @@ fn field_bytes<'a>(
         }
         count += 1.0;
     }
-    let [packed, mut plain] = sums.map(|sum| sum / count.max(1.0));
-    if let SqlType::Char(letters) = column.sql_type {
-        plain = f64::from(letters);
-    }
-    Some([packed, plain])
+    Some(sums.map(|sum| sum / count.max(1.0)))
 }
 
 /// The least processor time of some rounds, in nanoseconds a tuple.
@@ -251,12 +256,12 @@ mod tests {
         let column = SchemaColumn { name, sql_type };
         let technique = technique(&column).expect("a technique");
         let compression = compression(&column, values.iter().copied()).expect("a compression");
-        let layouts = [compression, TupleCompression::None].map(|compression| {
+        let layouts = [compression, uncompressed(&column)].map(|compression| {
             let column = tuple_column(&column, compression);
             one_column(column.as_ref()).expect("a layout")
         });
         let [packed, plain] = &layouts;
-        field_bytes(&column, technique, [packed, plain], values.iter().copied()).expect("bytes")
+        field_bytes(technique, [packed, plain], values.iter().copied()).expect("bytes")
     }
 
     /// By hand, from section 3.2 of the paper: the bytes that matter, and the bits of the length code.

@@ -7,9 +7,8 @@
 mod benchmark;
 mod both;
 pub(crate) mod data;
-mod expressions;
 mod fields;
-mod machine;
+pub(crate) mod machine;
 mod paper;
 pub(crate) mod queries;
 mod report;
@@ -29,7 +28,8 @@ pub use machine::Device;
 pub enum TpcdCompression {
     /// As the paper's: integers, decimals and lengths of strings null-suppressed, dictionaries for the three flags, dates and all else as it is.
     Paper,
-    /// As Quire does it unless something else is said: dates null-suppressed, too, and dictionaries wherever a sample says that they pay.
+    /// As Quire does it unless something else is said: dates null-suppressed, too, and dictionaries and FSST tables wherever a sample says that
+    /// they pay.
     Auto,
 }
 
@@ -61,13 +61,7 @@ pub fn figures(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Figure>, BenchmarkFailure> {
     let results = benchmark::run(setup, progress)?;
-    progress("expressions");
-    let expressions = expressions::figure(7 * setup.rounds.max(1));
-    let expressions =
-        expressions.map_err(|error| BenchmarkFailure::Expressions(error.to_string()))?;
-    let mut figures = report::figures(setup, &results);
-    figures.push(expressions);
-    Ok(figures)
+    Ok(report::figures(setup, &results))
 }
 
 /// Why nothing was measured.
@@ -96,6 +90,8 @@ pub enum BenchmarkFailure {
     Analysis { query: &'static str },
     #[error("expressions cannot be measured: {0}; report this as a defect")]
     Expressions(String),
+    #[error("primitives cannot be measured: {0}")]
+    Primitives(#[from] quire_lab::LabError),
     #[error("{file} is damaged: {what}; report this as a defect")]
     Damaged { file: String, what: String },
 }

@@ -1,129 +1,60 @@
 //! The eleven queries, in memory and from a cold start on each machine.
 
-use std::fs;
-
-use quire_store::disk::DeviceProfile;
-
 use crate::column_tables::{
-    CodecPair, ColumnCodecs, EquationTerms, ExperimentProgress, LoadedColumns, TimeInMemory,
-    TimeOnDevice, run_cold, run_in_memory, tpch_query,
+    AnswerComparison, CodecPair, ColumnCodecs, ColumnLayout, DecompressionTarget,
+    ExperimentProgress, LoadedColumns, RunConditions, TimeInMemory, TimeOnDevice, run_cold,
+    run_in_memory, sped_up, tpch_query,
 };
 use crate::tpcd::BenchmarkFailure;
 use crate::tpcd::data::{Files, TABLES};
-use crate::tpcd::warehouse::CsvAnswer;
-use crate::tpch::TpchSetup;
-use crate::tpch::paper;
+use crate::tpch::machine::TpchMachine;
+use crate::tpch::times::{TpchColdRun, TpchTimes, TpchVariant, query_name};
+use crate::tpch::{TpchSetup, paper};
 
-/// A machine of the table: its disk, and our processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TpchMachine {
-    Pentium4,
-    Opteron,
-    /// A disk of today.
-    Own,
-}
+/// The processor is measured by so many runs.
+const CALIBRATION_ROUNDS: usize = 9;
 
-impl TpchMachine {
-    pub(crate) const ALL: [Self; 3] = [Self::Pentium4, Self::Opteron, Self::Own];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Pentium4 => "Pentium4's RAID",
-            Self::Opteron => "Opteron's RAID",
-            Self::Own => "own",
-        }
-    }
-
-    pub(crate) fn profile(self) -> DeviceProfile {
-        match self {
-            Self::Pentium4 => DeviceProfile::RAID_12,
-            Self::Opteron => DeviceProfile::RAID_4,
-            Self::Own => DeviceProfile::NVME_SSD,
-        }
-    }
-}
-
-/// A column of the table: how the tables are laid out, and where they are decompressed to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TpchVariant {
-    DsmPlain,
-    DsmToCache,
-    DsmToMemory,
-    PaxPlain,
-    PaxToCache,
-}
-
-impl TpchVariant {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::DsmPlain,
-        Self::DsmToCache,
-        Self::DsmToMemory,
-        Self::PaxPlain,
-        Self::PaxToCache,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::DsmPlain => "DSM unc.",
-            Self::DsmToCache => "DSM M⇒C",
-            Self::DsmToMemory => "DSM M⇒M",
-            Self::PaxPlain => "PAX unc.",
-            Self::PaxToCache => "PAX M⇒C",
-        }
-    }
-
-    /// The database that it reads; none for what is not run yet.
-    pub(crate) fn codecs(self) -> Option<ColumnCodecs> {
-        match self {
-            Self::DsmPlain => Some(ColumnCodecs::Plain),
-            Self::DsmToCache => Some(ColumnCodecs::Auto),
-            Self::DsmToMemory | Self::PaxPlain | Self::PaxToCache => None,
-        }
-    }
-}
-
-/// What was measured of a query.
+/// All that was measured.
 #[derive(Clone, Debug)]
-pub(crate) struct TpchTimes {
-    pub(crate) number: u32,
-    pub(crate) in_memory: CodecPair<TimeInMemory>,
-    pub(crate) cold: Vec<(TpchMachine, TpchVariant, TimeOnDevice)>,
+pub(crate) struct TpchResults {
+    /// None if only our own processor was asked for.
+    pub(crate) calibration: Option<ProcessorCalibration>,
+    pub(crate) queries: Vec<TpchTimes>,
 }
 
-impl TpchTimes {
-    /// From a cold start.
-    pub(crate) fn on(&self, machine: TpchMachine, variant: TpchVariant) -> Option<&TimeOnDevice> {
-        let mut cold = self.cold.iter();
-        let found = cold.find(|(on, of, _)| (*on, *of) == (machine, variant));
-        found.map(|(.., time)| time)
+/// The query by which processors are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ProcessorCalibration {
+    /// Of query 1 over compressed DSM tables in memory, on our processor.
+    pub(crate) own_seconds: f64,
+    /// Of the same on the Pentium4, in proportion to the scale.
+    pub(crate) pentium4_seconds: f64,
+}
+
+impl ProcessorCalibration {
+    /// Whether the query took too little time to compare processors by.
+    pub(crate) fn is_too_short(&self) -> bool {
+        self.own_seconds < CALIBRATION_SECONDS_MIN
     }
 
-    /// How many times faster `faster` is than `slower`.
-    pub(crate) fn speed_up(
-        &self,
-        machine: TpchMachine,
-        [slower, faster]: [TpchVariant; 2],
-    ) -> Option<f64> {
-        let (slower, faster) = (self.on(machine, slower)?, self.on(machine, faster)?);
-        Some(slower.seconds / faster.seconds.max(1e-9))
-    }
-
-    /// Uncompressed bytes read for each compressed one.
-    pub(crate) fn ratio(&self, [plain, compressed]: [TpchVariant; 2]) -> Option<f64> {
-        let bytes = |variant| Some(self.on(TpchMachine::Pentium4, variant)?.disk_bytes);
-        Some(bytes(plain)? / bytes(compressed)?.max(1.0))
-    }
-
-    /// The terms of equation 6.1.
-    pub(crate) fn terms(&self) -> Option<EquationTerms> {
-        let bytes = |variant| Some(self.on(TpchMachine::Pentium4, variant)?.disk_bytes);
-        let bytes = CodecPair {
-            compressed: bytes(TpchVariant::DsmToCache)?,
-            plain: bytes(TpchVariant::DsmPlain)?,
-        };
-        Some(EquationTerms::new(&self.in_memory, &bytes))
+    /// How many seconds of the Pentium4 are one of our processor.
+    pub(crate) fn pentium4_slowness(&self) -> f64 {
+        if self.is_too_short() {
+            return 1.0;
+        }
+        self.pentium4_seconds / self.own_seconds
     }
 }
+
+/// A query that takes less does not tell how fast a processor is: what was subtracted for planning may be more than that.
+const CALIBRATION_SECONDS_MIN: f64 = 2e-3;
+
+/// Plans are made before, as the paper's are: its system is given them by hand.
+const PLANNED: RunConditions = RunConditions {
+    device: None,
+    decompression: DecompressionTarget::Cache,
+    is_planned: true,
+};
 
 /// Loads, and measures all queries.
 ///
@@ -132,89 +63,130 @@ impl TpchTimes {
 pub(crate) fn run(
     setup: &TpchSetup,
     progress: &mut ExperimentProgress<'_>,
-) -> Result<Vec<TpchTimes>, BenchmarkFailure> {
-    fs::create_dir_all(&setup.folder)?;
-    let files = progress.timed("generating rows", || {
-        Files::generate(&setup.folder.join("csv"), setup.scale)
-    })?;
-    let loaded = CodecPair::try_of(|codecs| {
-        let path = setup.folder.join(format!("tpch-{}.quire", codecs.name()));
-        let path = setup.has_files.then_some(path.as_path());
-        LoadedColumns::load_telling(path, (&files, &TABLES), codecs, progress)
-    })?;
-    let mut queries = Vec::new();
-    for row in paper::ROWS {
-        queries.push(measure(setup, row.number, &loaded, progress)?);
-    }
-    Ok(queries)
-}
-
-fn measure(
-    setup: &TpchSetup,
-    number: u32,
-    loaded: &CodecPair<LoadedColumns>,
-    progress: &mut ExperimentProgress<'_>,
-) -> Result<TpchTimes, BenchmarkFailure> {
-    let sql = tpch_query(number, setup.scale).unwrap_or_default();
-    let mut answers = Vec::new();
-    let in_memory = CodecPair::try_of(|codecs| {
-        let what = format!("Q{number} in memory, {}", codecs.name());
-        let run = progress.timed(&what, || {
-            run_in_memory(loaded.get(codecs), &sql, setup.rounds)
-        })?;
-        answers.push(run.answer.clone());
-        Ok::<_, BenchmarkFailure>(TimeInMemory::of(&run))
-    })?;
-    let mut cold = Vec::new();
-    for machine in TpchMachine::ALL {
-        for variant in TpchVariant::ALL {
-            let Some(codecs) = variant.codecs() else {
-                continue;
-            };
-            let what = format!("Q{number} on {}, {}", machine.name(), variant.name());
-            let profile = machine.profile();
-            let run = progress.timed(&what, || {
-                run_cold(loaded.get(codecs), Some(profile), &sql, setup.rounds)
-            })?;
-            let time = TimeOnDevice::of(&run, &profile);
-            progress.say(&format!("  a run: {:.3} s", time.seconds));
-            answers.push(run.answer);
-            cold.push((machine, variant, time));
+) -> Result<TpchResults, BenchmarkFailure> {
+    let files = setup.tables.generate(progress)?;
+    let is_modelled = setup.machines.iter().any(|one| *one != TpchMachine::Own);
+    let calibration = if is_modelled {
+        Some(calibrate(setup, &files, progress)?)
+    } else {
+        None
+    };
+    let mut queries = paper::ROWS.map(|row| TpchTimes::new(row.number));
+    let mut answers = paper::ROWS.map(|row| AnswerComparison::new(query_name(row.number)));
+    for &layout in &setup.layouts {
+        let name = format!("tpch-{}", layout.name().to_lowercase());
+        let loaded = setup
+            .tables
+            .load(&name, (&files, &TABLES), layout, progress)?;
+        let measurement = LayoutMeasurement {
+            setup,
+            pentium4_slowness: calibration.map_or(1.0, |one| one.pentium4_slowness()),
+            layout,
+            loaded,
+        };
+        for (query, answers) in queries.iter_mut().zip(&mut answers) {
+            measurement.in_memory(query, answers, progress)?;
+            measurement.cold(query, answers, progress)?;
         }
     }
-    same(number, &answers)?;
-    Ok(TpchTimes {
-        number,
-        in_memory,
-        cold,
+    Ok(TpchResults {
+        calibration,
+        queries: queries.to_vec(),
     })
 }
 
-fn same(number: u32, answers: &[CsvAnswer]) -> Result<(), BenchmarkFailure> {
-    let Some((first, others)) = answers.split_first() else {
-        return Ok(());
-    };
-    match others.iter().all(|other| first.has_rows_of(other)) {
-        true => Ok(()),
-        false => Err(BenchmarkFailure::Answers {
-            query: query_name(number),
-        }),
-    }
+fn query_text(setup: &TpchSetup, number: u32) -> String {
+    tpch_query(number, setup.tables.scale).unwrap_or_default()
 }
 
-/// `Q6`.
-pub(crate) fn query_name(number: u32) -> &'static str {
-    match number {
-        1 => "Q1",
-        3 => "Q3",
-        4 => "Q4",
-        5 => "Q5",
-        6 => "Q6",
-        7 => "Q7",
-        11 => "Q11",
-        14 => "Q14",
-        15 => "Q15",
-        18 => "Q18",
-        _ => "Q21",
+/// Measures our processor by query 1.
+fn calibrate(
+    setup: &TpchSetup,
+    files: &Files,
+    progress: &mut ExperimentProgress<'_>,
+) -> Result<ProcessorCalibration, BenchmarkFailure> {
+    let tables = (files, ["lineitem"].as_slice());
+    let storage = (ColumnLayout::Dsm, ColumnCodecs::Auto);
+    let loaded = LoadedColumns::load_telling(None, tables, storage, progress)?;
+    let sql = query_text(setup, 1);
+    let run = progress.timed("measuring the processor", || {
+        run_in_memory(&loaded, PLANNED, &sql, CALIBRATION_ROUNDS)
+    })?;
+    Ok(ProcessorCalibration {
+        own_seconds: run.seconds,
+        pentium4_seconds: paper::PROCESSOR_SECONDS * setup.tables.scale / paper::SCALE,
+    })
+}
+
+/// Databases of one layout, in which all queries are measured.
+struct LayoutMeasurement<'s> {
+    setup: &'s TpchSetup,
+    pentium4_slowness: f64,
+    layout: ColumnLayout,
+    loaded: CodecPair<LoadedColumns>,
+}
+
+impl LayoutMeasurement<'_> {
+    fn in_memory(
+        &self,
+        query: &mut TpchTimes,
+        answers: &mut AnswerComparison,
+        progress: &mut ExperimentProgress<'_>,
+    ) -> Result<(), BenchmarkFailure> {
+        let (name, sql) = (
+            query_name(query.number),
+            query_text(self.setup, query.number),
+        );
+        let times = CodecPair::try_of(|codecs| {
+            let loaded = self.loaded.get(codecs);
+            let layout = self.layout.name();
+            let what = format!("{name} in memory, {layout} {}", codecs.name());
+            let run = progress.timed(&what, || {
+                run_in_memory(loaded, PLANNED, &sql, self.setup.tables.rounds)
+            })?;
+            answers.check(&run.answer)?;
+            Ok::<_, BenchmarkFailure>(TimeInMemory::of(&run))
+        })?;
+        query.in_memory.push((self.layout, times));
+        Ok(())
+    }
+
+    /// On each machine. Its processor is slower than ours, so the query runs in quick motion; see [`sped_up`].
+    fn cold(
+        &self,
+        query: &mut TpchTimes,
+        answers: &mut AnswerComparison,
+        progress: &mut ExperimentProgress<'_>,
+    ) -> Result<(), BenchmarkFailure> {
+        let (name, sql) = (
+            query_name(query.number),
+            query_text(self.setup, query.number),
+        );
+        let variants = TpchVariant::ALL.into_iter();
+        for variant in variants.filter(|variant| variant.layout() == self.layout) {
+            for &machine in &self.setup.machines {
+                let slowness = machine.slowness(self.pentium4_slowness);
+                let conditions = RunConditions {
+                    device: Some(sped_up(machine.profile(), slowness)),
+                    decompression: variant.decompression(),
+                    ..PLANNED
+                };
+                let what = format!("{name} on {}, {}", machine.name(), variant.name());
+                let loaded = self.loaded.get(variant.codecs());
+                let run = progress.timed(&what, || {
+                    run_cold(loaded, conditions, &sql, self.setup.tables.rounds)
+                })?;
+                answers.check(&run.answer)?;
+                let time = TimeOnDevice::of(&run.slowed(slowness), &machine.profile());
+                progress.say(&format!("  a run, on that machine: {:.3} s", time.seconds));
+                query.cold.push(TpchColdRun {
+                    machine,
+                    variant,
+                    slowness,
+                    time,
+                });
+            }
+        }
+        Ok(())
     }
 }

@@ -1,10 +1,28 @@
 use super::*;
 use crate::column_tables::{CodecPair, TimeInMemory, TimeOnDevice};
-use crate::tpch::measure::{TpchMachine, TpchTimes, TpchVariant};
-use crate::verdict::{Verdict, VerdictOutcome};
+use crate::tpch::paper::PaperTpchRow;
+use crate::tpch::times::{TpchColdRun, TpchTimes, TpchVariant};
+use quire_lab::{Chart, Verdict, VerdictOutcome};
 
-/// 400 MB are read in four bytes for each compressed one. With all in memory the query takes `compressed` or `plain` seconds, half a second and a fifth of it
-/// for decoding.
+const LAYOUTS: [ColumnLayout; 2] = [ColumnLayout::Dsm, ColumnLayout::Pax];
+
+fn run(machine: TpchMachine, variant: TpchVariant, seconds: f64, disk_bytes: f64) -> TpchColdRun {
+    let bandwidth = machine.profile().read_bytes_per_second as f64;
+    TpchColdRun {
+        machine,
+        variant,
+        slowness: 1.0,
+        time: TimeOnDevice {
+            seconds,
+            device_seconds: disk_bytes / bandwidth,
+            disk_bytes,
+            ..TimeOnDevice::default()
+        },
+    }
+}
+
+/// DSM: 400 MB are read in four bytes for each compressed one; PAX: 800 MB in two. With all in memory the query takes `compressed` or `plain` seconds, half a second and a
+/// fifth of it for decoding.
 fn query(in_memory: [f64; 2], cold: &[(TpchMachine, TpchVariant, f64)]) -> TpchTimes {
     let [compressed, plain] = in_memory;
     let time = |seconds, decode_seconds| TimeInMemory {
@@ -12,29 +30,64 @@ fn query(in_memory: [f64; 2], cold: &[(TpchMachine, TpchVariant, f64)]) -> TpchT
         decode_seconds,
         decoded_bytes: 1.5e9,
     };
+    let times = CodecPair {
+        compressed: time(compressed, 0.5),
+        plain: time(plain, 0.2),
+    };
     let cold = cold.iter().map(|&(machine, variant, seconds)| {
         let disk_bytes = match variant {
-            TpchVariant::DsmPlain => 400e6,
+            TpchVariant::DsmPlain | TpchVariant::PaxToCache => 400e6,
             TpchVariant::PaxPlain => 800e6,
             TpchVariant::DsmToCache | TpchVariant::DsmToMemory => 100e6,
-            TpchVariant::PaxToCache => 400e6,
         };
-        let bandwidth = machine.profile().read_bytes_per_second as f64;
-        let time = TimeOnDevice {
-            seconds,
-            device_seconds: disk_bytes / bandwidth,
-            disk_bytes,
-            ..TimeOnDevice::default()
-        };
-        (machine, variant, time)
+        run(machine, variant, seconds, disk_bytes)
     });
     TpchTimes {
         number: 6,
-        in_memory: CodecPair {
-            compressed: time(compressed, 0.5),
-            plain: time(plain, 0.2),
-        },
+        in_memory: LAYOUTS.map(|layout| (layout, times)).to_vec(),
         cold: cold.collect(),
+    }
+}
+
+/// A row of the paper as if it had been measured: its times, and as many bytes as its ratios say.
+fn as_printed(row: &PaperTpchRow) -> TpchTimes {
+    let bytes = |variant| match variant {
+        TpchVariant::DsmPlain => 1e9,
+        TpchVariant::DsmToCache | TpchVariant::DsmToMemory => 1e9 / row.ratios[0],
+        TpchVariant::PaxPlain => 4e9,
+        TpchVariant::PaxToCache => 4e9 / row.ratios[1],
+    };
+    let pentium4 = TpchVariant::ALL.into_iter().zip(row.pentium4);
+    let mut cold: Vec<TpchColdRun> = pentium4
+        .map(|(variant, seconds)| run(TpchMachine::Pentium4, variant, seconds, bytes(variant)))
+        .collect();
+    let [dsm_plain, dsm_to_cache, pax_plain, pax_to_cache] = row.opteron;
+    let opteron = [
+        (TpchVariant::DsmPlain, dsm_plain),
+        (TpchVariant::DsmToCache, dsm_to_cache),
+        (TpchVariant::PaxPlain, pax_plain),
+        (TpchVariant::PaxToCache, pax_to_cache),
+    ];
+    for (variant, seconds) in opteron {
+        // Its speed of decompression by the Pentium4's is that of the two processors.
+        cold.push(TpchColdRun {
+            slowness: row.decompression[0] / row.decompression[1],
+            ..run(TpchMachine::Opteron, variant, seconds, bytes(variant))
+        });
+    }
+    let decoding = TimeInMemory {
+        seconds: 2.0,
+        decode_seconds: 1.0,
+        decoded_bytes: row.decompression[0] * 1e6,
+    };
+    let times = CodecPair {
+        compressed: decoding,
+        plain: decoding,
+    };
+    TpchTimes {
+        number: row.number,
+        in_memory: vec![(ColumnLayout::Dsm, times)],
+        cold,
     }
 }
 
@@ -52,26 +105,55 @@ const FAILS: VerdictOutcome = VerdictOutcome::Fails;
 const NOT_MEASURED: VerdictOutcome = VerdictOutcome::NotMeasured;
 
 #[test]
+fn verdicts_on_the_numbers_of_the_paper_are_those_of_its_text() {
+    let queries = paper::ROWS.map(|row| as_printed(&row));
+    let expected = [
+        (
+            verdicts::slow_disk(&queries),
+            "10 of 11; not for Q15 (0.74)",
+        ),
+        (verdicts::fast_disk(&queries), "11 of 11"),
+        (
+            verdicts::pax_ratio(&queries),
+            "10 of 11; not for Q15 (0.58)",
+        ),
+        (
+            verdicts::pax_beside_dsm(&queries),
+            "8 of 11; not for Q4 (0.69), Q6 (0.97), Q18 (0.97)",
+        ),
+        (verdicts::memory_to_memory(&queries), "11 of 11"),
+        (
+            verdicts::decompression(&queries),
+            "10 of 11; not for Q7 (1.46)",
+        ),
+        (
+            verdicts::decompression_on(&queries, TpchMachine::Pentium4),
+            "10 of 11; not for Q7 (1.46)",
+        ),
+        (
+            verdicts::decompression_on(&queries, TpchMachine::Opteron),
+            "10 of 11; not for Q7 (1.25)",
+        ),
+    ];
+    for (verdict, end) in expected {
+        assert_eq!(verdict.outcome, HOLDS, "{}", verdict.text());
+        assert_eq!(verdict.finding, end, "{}", verdict.claim);
+    }
+}
+
+#[test]
 fn speed_ups_are_judged_by_the_ratio() {
     let on = |machine, [plain, compressed]: [f64; 2]| {
         let cold = [
             (machine, TpchVariant::DsmPlain, plain),
             (machine, TpchVariant::DsmToCache, compressed),
-            // Ratios are those of the first machine.
-            (TpchMachine::Pentium4, TpchVariant::DsmPlain, 1.0),
-            (TpchMachine::Pentium4, TpchVariant::DsmToCache, 1.0),
         ];
         query([1.0, 1.0], &cold)
     };
     let opteron = |times| on(TpchMachine::Opteron, times);
-    assert_eq!(
-        outcome_of_two(verdicts::slow_disk, &opteron([5.0, 1.3])),
-        HOLDS
-    );
-    assert_eq!(
-        outcome_of_two(verdicts::slow_disk, &opteron([5.0, 2.0])),
-        FAILS
-    );
+    let slow_disk = verdicts::slow_disk;
+    assert_eq!(outcome_of_two(slow_disk, &opteron([5.0, 1.3])), HOLDS);
+    assert_eq!(outcome_of_two(slow_disk, &opteron([5.0, 2.0])), FAILS);
     let pentium4 = |times| on(TpchMachine::Pentium4, times);
     assert_eq!(outcome(verdicts::fast_disk, &pentium4([1.2, 1.0])), HOLDS);
     assert_eq!(outcome(verdicts::fast_disk, &pentium4([5.0, 1.0])), FAILS);
@@ -100,14 +182,14 @@ fn pax_and_memory_to_memory_are_judged_when_they_are_measured() {
     assert_eq!(verdicts::pax_beside_dsm(&two).outcome, FAILS);
     assert_eq!(outcome(verdicts::memory_to_memory, &as_in_paper), HOLDS);
     assert_eq!(outcome(verdicts::memory_to_memory, &otherwise), FAILS);
-    let dsm_only = query([1.0, 1.0], &[]);
+    let in_memory_only = query([1.0, 1.0], &[]);
     for judge in [
         verdicts::pax_ratio,
         verdicts::pax_beside_dsm,
         verdicts::memory_to_memory,
         verdicts::equation,
     ] {
-        assert_eq!(outcome(judge, &dsm_only), NOT_MEASURED);
+        assert_eq!(outcome(judge, &in_memory_only), NOT_MEASURED);
     }
 }
 
@@ -116,7 +198,7 @@ fn decompression_and_processing_are_judged_in_memory() {
     let fast = query([1.0, 1.0], &[]);
     assert_eq!(outcome_of_two(verdicts::decompression, &fast), HOLDS);
     let mut slow = fast.clone();
-    slow.in_memory.compressed.decoded_bytes = 0.5e9;
+    slow.in_memory[0].1.compressed.decoded_bytes = 0.5e9;
     assert_eq!(outcome_of_two(verdicts::decompression, &slow), FAILS);
     // 0.5 s alone against 0.8 s; 1.5 s against 0.8 s.
     assert_eq!(outcome(verdicts::processing, &fast), HOLDS);
@@ -125,7 +207,24 @@ fn decompression_and_processing_are_judged_in_memory() {
 }
 
 #[test]
-fn equation_is_judged_on_both_machines() {
+fn decompression_is_as_many_times_slower_as_the_processor() {
+    let mut query = query(
+        [1.0, 1.0],
+        &[(TpchMachine::Opteron, TpchVariant::DsmPlain, 1.0)],
+    );
+    query.cold[0].slowness = 4.0;
+    let bandwidth = |machine| query.decompression_bandwidth(machine, ColumnLayout::Dsm);
+    assert_eq!(bandwidth(TpchMachine::Opteron), Some(0.75e9));
+    // Nothing was measured on it.
+    assert_eq!(bandwidth(TpchMachine::Pentium4), None);
+    assert_eq!(
+        query.in_memory[0].1.compressed.decompression_bandwidth(),
+        3e9
+    );
+}
+
+#[test]
+fn equation_is_judged_on_each_machine() {
     // 400 MB: 1.14 and 5 s; 100 MB: 0.29 and 1.25 s. The processor needs 1 and 1.3 s.
     let cold = |opteron_compressed| {
         [
@@ -143,48 +242,104 @@ fn equation_is_judged_on_both_machines() {
     assert_eq!(outcome(verdicts::equation, &as_calculated), HOLDS);
     let slower = query([1.3, 1.0], &cold(2.0));
     assert_eq!(outcome(verdicts::equation, &slower), FAILS);
+    // A processor that takes twice as long needs 2.6 s.
+    let mut on_slow_processor = query([1.3, 1.0], &cold(2.6));
+    for run in &mut on_slow_processor.cold {
+        if run.machine == TpchMachine::Opteron {
+            run.slowness = 2.0;
+        }
+    }
+    assert_eq!(outcome(verdicts::equation, &on_slow_processor), HOLDS);
 }
 
 #[test]
-fn figures_have_all_rows_and_say_what_was_not_measured() {
+fn figures_have_all_rows_and_all_columns() {
     let folder =
         std::env::temp_dir().join(format!("quire-experiments-tpch-{}", std::process::id()));
     let setup = TpchSetup {
-        scale: 0.01,
-        rounds: 1,
-        folder: folder.clone(),
-        has_files: false,
+        tables: ColumnTablesSetup {
+            scale: 0.01,
+            rounds: 1,
+            folder: folder.clone(),
+            has_files: false,
+        },
+        machines: TpchMachine::ALL.to_vec(),
+        layouts: LAYOUTS.to_vec(),
     };
     let figures = figures(&setup, &mut |_| {}).expect("figures");
     std::fs::remove_dir_all(folder).expect("the folder");
-    assert_eq!(figures.len(), 8);
+    assert_eq!(figures.len(), 12);
+    let find = |stem: &str| {
+        figures
+            .iter()
+            .find(|one| one.stem == stem)
+            .expect("a figure")
+    };
     for figure in &figures {
         assert_eq!(figure.positions.count(), 11, "{}", figure.stem);
         for series in &figure.series {
             assert_eq!(series.values.len(), 11, "{}: {}", figure.stem, series.name);
+            assert!(
+                series.values.iter().all(Option::is_some),
+                "{}: {}",
+                figure.stem,
+                series.name
+            );
         }
+        assert!(
+            figure
+                .notes
+                .iter()
+                .any(|note| note.starts_with("processors: "))
+        );
     }
-    let on_pentium4 = figures.iter().find(|one| one.stem == "tpch-pentium4");
-    let on_pentium4 = on_pentium4.expect("the times");
     // Five variants and DB2.
-    assert_eq!(on_pentium4.series.len(), 11);
-    for series in &on_pentium4.series[..5] {
-        let is_measured = ["DSM unc.", "DSM M⇒C"].contains(&series.name.as_str());
-        let is_there = |value: &Option<f64>| value.is_some_and(|value| value > 0.0);
-        assert!(
-            series
-                .values
-                .iter()
-                .all(|value| is_there(value) == is_measured)
-        );
+    assert_eq!(find("tpch-pentium4").series.len(), 11);
+    assert_eq!(find("tpch-opteron").series.len(), 9);
+    for stem in ["tpch-pentium4", "tpch-opteron", "tpch-own", "tpch-memory"] {
+        let values = find(stem).series.iter().flat_map(|one| &one.values);
+        assert!(values.flatten().all(|seconds| *seconds > 0.0), "{stem}");
     }
-    let speed_ups = figures.iter().find(|one| one.stem == "tpch-speed-ups");
-    let notes = &speed_ups.expect("the speed-ups").notes;
+    let on_pentium4 = find("tpch-profile-pentium4-pax");
+    assert_eq!(on_pentium4.series.len(), 6);
+    assert_eq!(on_pentium4.chart, Chart::StackedBars { parts: 3 });
+    let verdicts = &find("tpch-speed-ups").verdicts;
     for number in ["(i)", "(ii)", "(iii)", "(iv)", "(v)", "(vi)", "(vii)"] {
-        assert!(
-            notes
-                .iter()
-                .any(|note| note.contains(&format!(": {number} ")))
-        );
+        let claim = format!("{number} ");
+        assert!(verdicts.iter().any(|one| one.claim.starts_with(&claim)));
     }
+    let is_measured = |one: &Verdict| one.outcome != VerdictOutcome::NotMeasured;
+    assert!(verdicts.iter().all(is_measured));
+}
+
+#[test]
+fn one_machine_and_one_layout_are_measured_alone() {
+    let folder =
+        std::env::temp_dir().join(format!("quire-experiments-tpch-own-{}", std::process::id()));
+    let setup = TpchSetup {
+        tables: ColumnTablesSetup {
+            scale: 0.005,
+            rounds: 1,
+            folder: folder.clone(),
+            has_files: true,
+        },
+        machines: vec![TpchMachine::Own],
+        layouts: vec![ColumnLayout::Pax],
+    };
+    let figures = figures(&setup, &mut |_| {}).expect("figures");
+    assert!(folder.join("tpch-pax-compressed.quire").is_file());
+    assert!(!folder.join("tpch-dsm-compressed.quire").exists());
+    std::fs::remove_dir_all(folder).expect("the folder");
+    let find = |stem: &str| figures.iter().find(|one| one.stem == stem);
+    assert!(find("tpch-pentium4").is_none() && find("tpch-opteron").is_none());
+    for series in &find("tpch-own").expect("the times").series {
+        let is_pax = series.name.starts_with("PAX");
+        assert!(series.values.iter().all(|value| value.is_some() == is_pax));
+    }
+    let verdicts = &find("tpch-speed-ups").expect("the speed-ups").verdicts;
+    let missing = verdicts
+        .iter()
+        .filter(|one| one.outcome == VerdictOutcome::NotMeasured);
+    // Only the equation speaks of our own machine and of blocks.
+    assert_eq!(missing.count(), 9);
 }

@@ -13,6 +13,9 @@ const ADDED: u64 = 1 << 5;
 const HAS_MISSING: u64 = 1 << 6;
 const STORES_NULL: u64 = 1 << 7;
 const HAS_DICTIONARY: u64 = 1 << 8;
+const HAS_FSST: u64 = 1 << 9;
+const PADDED: u64 = 1 << 10;
+const HAS_KEY_CODE: u64 = 1 << 11;
 
 /// One column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +40,12 @@ pub struct ColumnRecord {
     pub stores_null: bool,
     /// Frequent values, which its rows have as codes.
     pub dictionary: Option<DictionaryRecord>,
+    /// The FSST table in whose codes its rows have strings, as bytes.
+    pub fsst: Option<Vec<u8>>,
+    /// Bytes to which its rows pad strings with blanks.
+    pub padded_bytes: Option<u8>,
+    /// The order-preserving code that keys have in place of its strings, as bytes.
+    pub key_code: Option<Vec<u8>>,
 }
 
 /// Values of a column that rows have as codes of fixed width.
@@ -128,6 +137,9 @@ impl ColumnRecord {
             (has_missing, HAS_MISSING),
             (self.stores_null, STORES_NULL),
             (self.dictionary.is_some(), HAS_DICTIONARY),
+            (self.fsst.is_some(), HAS_FSST),
+            (self.padded_bytes.is_some(), PADDED),
+            (self.key_code.is_some(), HAS_KEY_CODE),
         ]
         .iter()
         .filter(|(is_set, _)| *is_set)
@@ -159,6 +171,15 @@ impl ColumnRecord {
                 writer.bytes(entry);
             }
         }
+        if let Some(table) = &self.fsst {
+            writer.bytes(table);
+        }
+        if let Some(bytes) = self.padded_bytes {
+            writer.byte(bytes);
+        }
+        if let Some(code) = &self.key_code {
+            writer.bytes(code);
+        }
     }
 
     /// Reads a column, of which a catalog of the given layout version says so much.
@@ -168,7 +189,8 @@ impl ColumnRecord {
         let (flags, known) = match version {
             1 => (u64::from(reader.byte()?), NULLABLE | HAS_CODEC),
             2 => (u64::from(reader.byte()?), HAS_DICTIONARY - 1),
-            _ => (reader.varint()?, 2 * HAS_DICTIONARY - 1),
+            3 | 4 => (reader.varint()?, HAS_FSST - 1),
+            _ => (reader.varint()?, 2 * HAS_KEY_CODE - 1),
         };
         if flags & !known != 0 {
             return Err(reader.corrupt(format!("unknown column flags {flags:#04x}")));
@@ -184,8 +206,17 @@ impl ColumnRecord {
         let missing = has(HAS_MISSING).then(|| reader.bytes().map(<[u8]>::to_vec));
         let missing = missing.transpose()?;
         let dictionary = has(HAS_DICTIONARY).then(|| DictionaryRecord::decode(reader));
+        let dictionary = dictionary.transpose()?;
+        let fsst = has(HAS_FSST).then(|| reader.bytes().map(<[u8]>::to_vec));
+        let fsst = fsst.transpose()?;
+        let padded_bytes = has(PADDED).then(|| reader.byte());
+        let padded_bytes = padded_bytes.transpose()?;
+        let key_code = has(HAS_KEY_CODE).then(|| reader.bytes().map(<[u8]>::to_vec));
         Ok(ColumnRecord {
-            dictionary: dictionary.transpose()?,
+            dictionary,
+            fsst,
+            padded_bytes,
+            key_code: key_code.transpose()?,
             name,
             column_type,
             nullable: has(NULLABLE),

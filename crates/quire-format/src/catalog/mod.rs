@@ -33,7 +33,7 @@ pub(crate) use column::read_codec;
 pub(crate) use references::{read_pages, write_pages};
 
 /// Layout version this program writes.
-pub const CATALOG_VERSION: u8 = 4;
+pub const CATALOG_VERSION: u8 = 5;
 /// Oldest layout version it reads. Version 1 has column tables only.
 pub const CATALOG_VERSION_MIN: u8 = 1;
 
@@ -44,15 +44,15 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
             1 if its order is descending; *tree* is a role (1: rows by primary key, 2 overflow, 3 index and then \
             the index's id as varint, 4 delta, 5 deletions, 6 sequences, 7 samples of columns), an id (varint) less than `next_tree_id`, and the \
             root page (varint). Names are unique among tables, indexes, views and sequences, so are ids, and those of trees among \
-            trees; names of roles are unique among roles. Versions 1 to 3 are read too: they have no roles; columns of 1 and 2 have flags of 1 byte and no dictionaries, and \
-            version 1 has `next_tree_id`, and everything after `columns`, not. The page is replaced by every \
+            trees; names of roles are unique among roles. Versions 1 to 4 are read too: columns of 1 to 4 have no FSST tables, widths and codes of keys, 1 to 3 have no roles; columns of 1 and 2 have flags of \
+            1 byte and no dictionaries, and version 1 has `next_tree_id`, and everything after `columns`, not. The page is replaced by every \
             commit that changes a table.",
     fixed_bytes: None,
     fields: FIELDS,
 };
 
 const FIELDS: &[StructureField] = &[
-    StructureField::at(0, "1", "version", "4"),
+    StructureField::at(0, "1", "version", "5"),
     StructureField::next(
         "varint",
         "schema_version",
@@ -95,7 +95,7 @@ const FIELDS: &[StructureField] = &[
         "flags",
         "bit 0: nullable; bit 1: a codec follows; bit 2: a default; bit 3: a sequence; bit 4: the column is dropped; bit 5: it is \
         younger than some rows; bit 6: their value follows (else it is NULL); bit 7: the layout of \
-        rows has NULL for it (version 1: always); bit 8: a dictionary follows",
+        rows has NULL for it (version 1: always); bit 8: a dictionary follows; bit 9: an FSST table; bit 10: a width; bit 11: a code of keys",
     ),
     StructureField::next("0 or 1", "codec", "the codec the definition demands"),
     StructureField::next("text", "default", "SQL"),
@@ -113,6 +113,21 @@ const FIELDS: &[StructureField] = &[
         "1, list of text",
         "dictionary",
         "bits of a code, and the values that rows have as codes, as those of older rows",
+    ),
+    StructureField::next(
+        "bytes",
+        "fsst",
+        "length (varint); number of symbols (1), their lengths (1 each, 1 to 8), their bytes: in whose codes rows have strings",
+    ),
+    StructureField::next(
+        "0 or 1",
+        "padded_bytes",
+        "to how many bytes rows pad strings with blanks",
+    ),
+    StructureField::next(
+        "bytes",
+        "key_code",
+        "length (varint); the order-preserving code that keys have in place of strings, as `quire_codec::ordered` writes it",
     ),
     StructureField::next("1", "storage", "of the table: column 1, row 2"),
     StructureField::next("list of key", "primary_key", "one or none"),
@@ -132,7 +147,9 @@ const FIELDS: &[StructureField] = &[
         "list",
         "options",
         "number (1, ascending) and value (signed): 1 page length; 2 block codec of pages; 3 its level; 4 transform, 255: chosen per \
-        page; 5 whether tuples are compressed. What is absent has its default",
+        page; 5 whether tuples are compressed; 6 length of the images of leaves, 7 and 8 whether their padding adapts and whether they \
+        are split in advance; 9 length of a block (PAX); 10 whether keys are compressed. What is absent has its default. A number that a \
+        program does not know was stored by a later one",
     ),
     StructureField::next("list of tree", "trees", "of the table"),
     StructureField::next(

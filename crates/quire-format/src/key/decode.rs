@@ -1,5 +1,7 @@
 //! Keys become values again. A key is untrusted.
 
+use std::ops::Range;
+
 use quire_codec::Corrupt;
 
 use super::layout::{KeyColumn, KeyLayout};
@@ -68,9 +70,31 @@ impl KeyColumn {
     }
 }
 
+/// A column of a key that has been read, while others are.
+enum ReadColumn {
+    Other(TupleValue<'static>),
+    /// Where its string is in the scratch.
+    String(Range<usize>),
+}
+
 impl KeyLayout {
     /// Hands the number and the value of each of the first `count` columns to `sink` and returns what they take of `key`.
     fn walk<'a, 'b: 'a>(
+        &self,
+        key: &'b [u8],
+        count: usize,
+        scratch: &'a mut Vec<u8>,
+        sink: impl FnMut(usize, TupleValue<'a>),
+    ) -> Result<usize, Corrupt> {
+        if self.has_code(count) {
+            self.walk_coded(key, count, scratch, sink)
+        } else {
+            self.walk_stored(key, count, scratch, sink)
+        }
+    }
+
+    /// The same with what codes made of strings in place of them.
+    fn walk_stored<'a, 'b: 'a>(
         &self,
         key: &'b [u8],
         count: usize,
@@ -92,6 +116,59 @@ impl KeyLayout {
                 read.map_err(|error| Corrupt::new(error.what, start + error.offset))?;
             sink(index, value);
             start += length;
+        }
+        Ok(start)
+    }
+
+    /// The same where strings are in codes: they may be longer than the key, so all are put together before the first is handed on.
+    fn walk_coded<'a>(
+        &self,
+        key: &[u8],
+        count: usize,
+        scratch: &'a mut Vec<u8>,
+        mut sink: impl FnMut(usize, TupleValue<'a>),
+    ) -> Result<usize, Corrupt> {
+        scratch.clear();
+        let mut read: Vec<ReadColumn> = Vec::new();
+        let mut unescaped = vec![0; key.len()];
+        let mut start = 0;
+        for (index, column) in self.columns().iter().enumerate().take(count) {
+            let bytes = key.get(start..).unwrap_or_default();
+            let mut room = unescaped.as_mut_slice();
+            let value = column.value(bytes, self.has_end(index, *column), &mut room);
+            let (value, length) =
+                value.map_err(|error| Corrupt::new(error.what, start + error.offset))?;
+            read.push(match value {
+                TupleValue::Bytes(stored) => {
+                    let from = scratch.len();
+                    match self.code(index) {
+                        Some(code) => code
+                            .decode(stored, scratch)
+                            .map_err(|error| Corrupt::new(error.what, start))?,
+                        None => scratch.extend_from_slice(stored),
+                    }
+                    ReadColumn::String(from..scratch.len())
+                }
+                TupleValue::Bool(value) => ReadColumn::Other(TupleValue::Bool(value)),
+                TupleValue::Integer(value) => ReadColumn::Other(TupleValue::Integer(value)),
+                TupleValue::Wide(value) => ReadColumn::Other(TupleValue::Wide(value)),
+                TupleValue::Float32(value) => ReadColumn::Other(TupleValue::Float32(value)),
+                TupleValue::Float64(value) => ReadColumn::Other(TupleValue::Float64(value)),
+                TupleValue::Null | TupleValue::Fsst(_) => ReadColumn::Other(TupleValue::Null),
+            });
+            start += length;
+        }
+        let strings: &'a [u8] = scratch;
+        for (index, column) in read.into_iter().enumerate() {
+            sink(
+                index,
+                match column {
+                    ReadColumn::Other(value) => value,
+                    ReadColumn::String(range) => {
+                        TupleValue::Bytes(strings.get(range).unwrap_or_default())
+                    }
+                },
+            );
         }
         Ok(start)
     }
@@ -152,7 +229,7 @@ impl KeyLayout {
         count: usize,
         scratch: &mut Vec<u8>,
     ) -> Result<(&'a [u8], &'a [u8]), Corrupt> {
-        let end = self.walk(key, count, scratch, |_, _| {})?;
+        let end = self.walk_stored(key, count, scratch, |_, _| {})?;
         key.split_at_checked(end)
             .ok_or_else(|| Corrupt::new("key is cut short", key.len()))
     }

@@ -1,5 +1,6 @@
 //! Values become keys, and bounds of ranges of keys.
 
+use super::code::KeyCode;
 use super::number::{push_float32, push_float64, push_integer};
 use super::text;
 use crate::tuple::{TupleType, TupleValue, ValueError};
@@ -43,7 +44,8 @@ impl KeyColumn {
     fn push(self, value: TupleValue<'_>, has_end: bool, key: &mut Vec<u8>) {
         let start = key.len();
         match value {
-            TupleValue::Null => return key.extend_from_slice(self.null()),
+            // No column holds codes.
+            TupleValue::Null | TupleValue::Fsst(_) => return key.extend_from_slice(self.null()),
             TupleValue::Bool(value) => key.push(1 + u8::from(value)),
             TupleValue::Integer(value) => push_integer(i128::from(value), key),
             TupleValue::Wide(value) => push_integer(value, key),
@@ -89,6 +91,8 @@ impl KeyColumn {
 #[derive(Clone, Debug)]
 pub struct KeyLayout {
     columns: Vec<KeyColumn>,
+    /// The codes of columns of strings that have one; no more than columns.
+    codes: Vec<Option<KeyCode>>,
 }
 
 /// Makes `prefix` the least bytes that are greater than all that start with it. Says whether there are any: not for a
@@ -113,7 +117,26 @@ impl KeyLayout {
     pub fn new(columns: &[KeyColumn]) -> Self {
         Self {
             columns: columns.to_vec(),
+            codes: Vec::new(),
         }
+    }
+
+    /// The same, with codes in place of the strings of some columns: one for each column, or none. Only columns of strings have one;
+    /// others are not looked at.
+    #[must_use]
+    pub fn with_codes(mut self, codes: Vec<Option<KeyCode>>) -> Self {
+        let is_any = codes.iter().any(Option::is_some);
+        self.codes = if is_any { codes } else { Vec::new() };
+        self
+    }
+
+    pub(super) fn code(&self, index: usize) -> Option<&KeyCode> {
+        self.codes.get(index)?.as_ref()
+    }
+
+    /// Whether one of the first `count` columns has a code.
+    pub(super) fn has_code(&self, count: usize) -> bool {
+        self.codes.iter().take(count).any(Option::is_some)
     }
 
     /// The columns, in order.
@@ -159,7 +182,14 @@ impl KeyLayout {
             column_type.check(column.nullable, index, value)?;
         }
         for (index, (&column, &value)) in self.columns.iter().zip(values).enumerate() {
-            column.push(value, self.has_end(index, column), key);
+            let has_end = self.has_end(index, column);
+            match (self.code(index), value) {
+                (Some(code), TupleValue::Bytes(string)) => {
+                    let coded = code.encode(string);
+                    column.push(TupleValue::Bytes(&coded), has_end, key);
+                }
+                _ => column.push(value, has_end, key),
+            }
         }
         Ok(())
     }

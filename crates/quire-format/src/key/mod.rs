@@ -22,12 +22,17 @@
 //! exception: an ascending string in the last column has no end mark, since the key's end is one; unless NULL may be before
 //! it, which an empty string without mark would precede.
 //!
+//! A column of strings can have a code that keeps their order ([`KeyCode`]): what it makes of a string then stands in the key in place of
+//! the string. It is part of the layout, not of the key. Ranges and prefixes are those of the strings.
+//!
 //! Strings compare by their bytes. In floats, -0.0 is 0.0, and all NaNs are one NaN above all numbers, as in PostgreSQL:
 //! a key gives back 0.0 and the positive quiet NaN ([`KeyColumn::is_exact`]).
 
+mod code;
 mod decode;
 mod layout;
 mod number;
 mod text;
 
+pub use code::KeyCode;
 pub use layout::{KeyColumn, KeyLayout, successor};

@@ -57,6 +57,7 @@ mod plain;
 mod reader;
 mod runs;
 mod select;
+mod single;
 #[cfg(test)]
 mod tests;
 mod validity;

@@ -61,6 +61,18 @@ macro_rules! decode {
     };
 }
 
+/// A method that reads one value of one type.
+macro_rules! value {
+    ($name:ident, $type:ty, $variant:ident) => {
+        pub(super) fn $name(&mut self, row: usize) -> Result<$type, Corrupt> {
+            match &mut self.values {
+                ValueDecoder::$variant(decoder) => decoder.value(row),
+                _ => Err(self.wrong_type(PhysicalType::$variant)),
+            }
+        }
+    };
+}
+
 impl PlainSegment {
     /// Opens the segment that part of an image holds.
     pub(super) fn open_part(image: Arc<[u8]>, range: Range<usize>) -> Result<Self, Corrupt> {
@@ -144,6 +156,64 @@ impl PlainSegment {
     decode! { decode_i64, i64, Int64 }
     decode! { decode_f32, f32, Float32 }
     decode! { decode_f64, f64, Float64 }
+
+    value! { value_bool, bool, Bool }
+    value! { value_i16, i16, Int16 }
+    value! { value_i32, i32, Int32 }
+    value! { value_i64, i64, Int64 }
+    value! { value_i128, i128, Int128 }
+    value! { value_f32, f32, Float32 }
+    value! { value_f64, f64, Float64 }
+
+    pub(super) fn few_rows(&self) -> usize {
+        match &self.values {
+            ValueDecoder::Bool(_) | ValueDecoder::Bytes(_) => 0,
+            ValueDecoder::Int16(decoder) => decoder.few_rows(),
+            ValueDecoder::Int32(decoder) => decoder.few_rows(),
+            ValueDecoder::Int64(decoder) => decoder.few_rows(),
+            ValueDecoder::Int128(decoder) => decoder.few_rows(),
+            ValueDecoder::Float32(decoder) => decoder.few_rows(),
+            ValueDecoder::Float64(decoder) => decoder.few_rows(),
+        }
+    }
+
+    pub(super) fn few_codes(&self) -> usize {
+        match &self.values {
+            ValueDecoder::Bool(_) => 0,
+            ValueDecoder::Int16(decoder) => decoder.few_codes(),
+            ValueDecoder::Int32(decoder) => decoder.few_codes(),
+            ValueDecoder::Int64(decoder) => decoder.few_codes(),
+            ValueDecoder::Int128(decoder) => decoder.few_codes(),
+            ValueDecoder::Float32(decoder) => decoder.few_codes(),
+            ValueDecoder::Float64(decoder) => decoder.few_codes(),
+            ValueDecoder::Bytes(decoder) => decoder.few_codes(),
+        }
+    }
+
+    pub(super) fn code(&self, row: usize) -> Result<u32, Corrupt> {
+        match &self.values {
+            ValueDecoder::Bool(_) => Err(Corrupt::new("segment has no dictionary", 2)),
+            ValueDecoder::Int16(decoder) => decoder.code(row),
+            ValueDecoder::Int32(decoder) => decoder.code(row),
+            ValueDecoder::Int64(decoder) => decoder.code(row),
+            ValueDecoder::Int128(decoder) => decoder.code(row),
+            ValueDecoder::Float32(decoder) => decoder.code(row),
+            ValueDecoder::Float64(decoder) => decoder.code(row),
+            ValueDecoder::Bytes(decoder) => decoder.code(row),
+        }
+    }
+
+    pub(super) fn decode_byte_rows(
+        &mut self,
+        vector: usize,
+        rows: &[u32],
+        out: &mut BytesVector,
+    ) -> Result<(), Corrupt> {
+        match &mut self.values {
+            ValueDecoder::Bytes(decoder) => decoder.decode_rows(vector, rows, out),
+            _ => Err(self.wrong_type(PhysicalType::Bytes)),
+        }
+    }
 
     pub(super) fn decode_i128(
         &mut self,

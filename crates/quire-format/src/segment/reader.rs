@@ -18,14 +18,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct SegmentReader {
     header: SegmentHeader,
-    source: SegmentSource,
+    pub(super) source: SegmentSource,
     /// Its runs, once a map follows this segment.
     lead: OnceCell<Arc<LeadRuns>>,
 }
 
 /// Where the values come from.
 #[derive(Debug)]
-enum SegmentSource {
+pub(super) enum SegmentSource {
     Plain(PlainSegment),
     /// What is left of other columns, and these.
     Residuals(PlainSegment, Box<Combined>),

@@ -68,7 +68,9 @@ impl TupleLayout {
             ColumnLocation::Bit { bit, null_bit } => ValuePlace::Bit { bit, null_bit },
             ColumnLocation::Small(small) => ValuePlace::Suppressed(section.suppressed(small)?),
             ColumnLocation::Open(number) => section.coded(section.open.get(number)?)?,
-            ColumnLocation::Code { .. } | ColumnLocation::Text { .. } => return None,
+            ColumnLocation::Code { .. }
+            | ColumnLocation::Text { .. }
+            | ColumnLocation::Padded(_) => return None,
         };
         Some(ColumnAccess {
             column_type: described.column_type,

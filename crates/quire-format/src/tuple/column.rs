@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use quire_codec::text::FsstTable;
+
 use super::dictionary::TupleDictionary;
 use super::value::{TupleType, ValueError};
 
@@ -21,6 +23,15 @@ pub enum TupleCompression {
     /// Frequent values as codes of fixed width in part 1, others null-suppressed in part 4: code 0 says that the value, or NULL, is
     /// there, and entry `i` has code `i + 1`. For types that null suppression shortens.
     OpenDictionary(Arc<TupleDictionary>),
+    /// For [`TupleType::Text`]: the string in the codes of an FSST table where these are fewer than its bytes, which a bit of part 1
+    /// says; its length, that of what is stored, null-suppressed.
+    Fsst(Arc<FsstTable>),
+    /// For [`TupleType::Text`]: the string and blanks in so many bytes of part 3, at least one. A string that has no room there, or
+    /// ends with a blank, comes back too, and takes 4 bytes more.
+    Padded {
+        /// Width of the field.
+        bytes: u8,
+    },
 }
 
 /// A column of a tuple.
@@ -58,6 +69,19 @@ pub enum LayoutError {
         column: usize,
         column_type: TupleType,
     },
+    #[error("column {column} holds {column_type:?}, and only text is coded by an FSST table")]
+    FsstType {
+        column: usize,
+        column_type: TupleType,
+    },
+    #[error(
+        "column {column} holds {column_type:?} in {bytes} bytes; only text is padded, to 1 to 255"
+    )]
+    PaddedType {
+        column: usize,
+        column_type: TupleType,
+        bytes: u8,
+    },
     #[error(
         "{dictionaries} columns have open dictionaries, {OPEN_MAX} may; use null suppression for the others"
     )]
@@ -80,7 +104,25 @@ impl TupleColumn {
         let (dictionary, needs_zero) = match &self.compression {
             TupleCompression::Dictionary(dictionary) => (dictionary, self.nullable),
             TupleCompression::OpenDictionary(dictionary) => (dictionary, true),
-            TupleCompression::None | TupleCompression::NullSuppressed => return Ok(()),
+            TupleCompression::Fsst(_) if self.column_type != TupleType::Text => {
+                return Err(LayoutError::FsstType {
+                    column,
+                    column_type: self.column_type,
+                });
+            }
+            TupleCompression::Padded { bytes }
+                if self.column_type != TupleType::Text || *bytes == 0 =>
+            {
+                return Err(LayoutError::PaddedType {
+                    column,
+                    column_type: self.column_type,
+                    bytes: *bytes,
+                });
+            }
+            TupleCompression::None
+            | TupleCompression::NullSuppressed
+            | TupleCompression::Fsst(_)
+            | TupleCompression::Padded { .. } => return Ok(()),
         };
         if dictionary.column_type() != self.column_type {
             return Err(LayoutError::DictionaryType {

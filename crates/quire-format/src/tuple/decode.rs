@@ -6,13 +6,13 @@ use quire_codec::field::FieldValue;
 use super::layout::TupleLayout;
 use super::section::{
     ColumnLocation, Fixed, FixedKind, LengthPlace, OpenCode, OtherPlace, Section, SmallKind,
-    SmallTupleField,
+    SmallTupleField, TextColumn,
 };
 use super::value::TupleValue;
 
 /// The `width` bits of part 1 from `bit` on, which are at most 16.
 #[inline]
-fn bits(tuple: &[u8], bit: usize, width: u32) -> usize {
+pub(super) fn bits(tuple: &[u8], bit: usize, width: u32) -> usize {
     let rest = tuple.get(bit / 8..).unwrap_or_default();
     let word = match rest.first_chunk() {
         Some(bytes) => u32::from_le_bytes(*bytes),
@@ -28,12 +28,12 @@ fn array<const N: usize>(tuple: &[u8], offset: usize) -> Result<[u8; N], Corrupt
 }
 
 #[cold]
-fn cut_short(given: usize) -> Corrupt {
+pub(super) fn cut_short(given: usize) -> Corrupt {
     Corrupt::new("tuple is cut short", given)
 }
 
 #[cold]
-fn no_column(column: usize, count: usize) -> Corrupt {
+pub(super) fn no_column(column: usize, count: usize) -> Corrupt {
     Corrupt::new(
         format!("tuple has {count} columns, none with number {column}"),
         0,
@@ -113,10 +113,28 @@ fn length(value: TupleValue<'_>) -> Result<Option<usize>, Corrupt> {
     }
 }
 
+impl TextColumn {
+    /// The string of which part 5 has these bytes, in a tuple that has all fixed parts; NULL has none.
+    #[inline]
+    fn value<'a>(
+        &'a self,
+        tuple: &[u8],
+        stored: Option<&'a [u8]>,
+    ) -> Result<TupleValue<'a>, Corrupt> {
+        let fsst = self.fsst.as_ref();
+        match (fsst.filter(|fsst| bits(tuple, fsst.bit, 1) != 0), stored) {
+            (None, None) => Ok(TupleValue::Null),
+            (None, Some(bytes)) => Ok(TupleValue::Bytes(bytes)),
+            (Some(fsst), Some(codes)) => Ok(TupleValue::Fsst(fsst.table.text(codes)?)),
+            (Some(fsst), None) => Err(Corrupt::new("NULL has codes of FSST", fsst.bit / 8)),
+        }
+    }
+}
+
 impl Section {
     /// `tuple`, which must have all parts of fixed length.
     #[inline]
-    fn head<'a>(&self, tuple: &'a [u8]) -> Result<&'a [u8], Corrupt> {
+    pub(super) fn head<'a>(&self, tuple: &'a [u8]) -> Result<&'a [u8], Corrupt> {
         if tuple.len() < self.part_4 {
             Err(cut_short(tuple.len()))
         } else {
@@ -264,7 +282,7 @@ impl Section {
 
     /// Where the strings before the first `count` end.
     #[inline]
-    fn texts_end(&self, tuple: &[u8], count: usize) -> Result<usize, Corrupt> {
+    pub(super) fn texts_end(&self, tuple: &[u8], count: usize) -> Result<usize, Corrupt> {
         let mut end = self.part_5(tuple)?;
         for text in self.texts.iter().take(count) {
             let bytes = self.text_bytes(tuple, text.length)?;
@@ -274,18 +292,16 @@ impl Section {
     }
 
     #[inline]
-    fn text_value<'a>(&self, tuple: &'a [u8], number: usize) -> Result<TupleValue<'a>, Corrupt> {
+    fn text_value<'a>(&'a self, tuple: &'a [u8], number: usize) -> Result<TupleValue<'a>, Corrupt> {
         let Some(text) = self.texts.get(number) else {
             return Err(no_column(number, self.texts.len()));
         };
         let Some(bytes) = self.text_bytes(tuple, text.length)? else {
-            return Ok(TupleValue::Null);
+            return text.value(tuple, None);
         };
         let start = self.texts_end(tuple, number)?;
         let found = tuple.get(start..start.saturating_add(bytes));
-        found
-            .map(TupleValue::Bytes)
-            .ok_or_else(|| cut_short(tuple.len()))
+        text.value(tuple, Some(found.ok_or_else(|| cut_short(tuple.len()))?))
     }
 
     #[inline]
@@ -301,6 +317,7 @@ impl Section {
             }) => self.code_value(tuple, (bit, width), nullable, dictionary),
             Some(&ColumnLocation::Bit { bit, null_bit }) => self.bit_value(tuple, bit, null_bit),
             Some(&ColumnLocation::Text { number }) => self.text_value(tuple, number),
+            Some(&ColumnLocation::Padded(number)) => self.padded_value(tuple, number),
             Some(&ColumnLocation::Open(number)) => match self.open.get(number) {
                 Some(open) => self.open_value(tuple, open),
                 None => Err(no_column(index, self.places.len())),
@@ -311,7 +328,7 @@ impl Section {
 
     /// What follows the section at the start of `tuple`.
     fn rest<'a>(&self, tuple: &'a [u8]) -> Result<&'a [u8], Corrupt> {
-        let end = self.texts_end(tuple, self.texts.len())?;
+        let end = self.padded_end(tuple, self.padded.len())?;
         tuple.get(end..).ok_or_else(|| cut_short(tuple.len()))
     }
 
@@ -336,6 +353,7 @@ impl Section {
             match *place {
                 ColumnLocation::Small(_)
                 | ColumnLocation::Text { .. }
+                | ColumnLocation::Padded(_)
                 | ColumnLocation::Open(_) => {}
                 ColumnLocation::Fixed(fixed) => fixed.read(tuple, |read| *value = read)?,
                 ColumnLocation::Bit { bit, null_bit } => {
@@ -350,6 +368,7 @@ impl Section {
             }
         }
         let end = self.decode_texts(tuple, self.part_4 + bytes, values)?;
+        let end = self.decode_padded(tuple, end, values)?;
         self.decode_codes(tuple, values)?;
         Ok(end)
     }
@@ -358,7 +377,7 @@ impl Section {
     /// read here.
     #[inline]
     fn decode_texts<'a>(
-        &self,
+        &'a self,
         tuple: &'a [u8],
         mut start: usize,
         values: &mut [TupleValue<'a>],
@@ -371,13 +390,14 @@ impl Section {
                 LengthPlace::Fixed(fixed) => fixed.read(tuple, length)??,
                 LengthPlace::Small(_) => length(*value)?,
             };
-            *value = TupleValue::Null;
-            if let Some(bytes) = stored {
-                let end = start.saturating_add(bytes);
-                let found = tuple.get(start..end);
-                *value = TupleValue::Bytes(found.ok_or_else(|| cut_short(tuple.len()))?);
-                start = end;
-            }
+            let Some(bytes) = stored else {
+                *value = text.value(tuple, None)?;
+                continue;
+            };
+            let end = start.saturating_add(bytes);
+            let found = tuple.get(start..end);
+            *value = text.value(tuple, Some(found.ok_or_else(|| cut_short(tuple.len()))?))?;
+            start = end;
         }
         Ok(start)
     }

@@ -1,12 +1,15 @@
 //! The values of a row become a tuple.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use quire_codec::field::FieldValue;
 
 use super::layout::TupleLayout;
 use super::section::{ColumnLocation, Fixed, FixedKind, LengthPlace, OpenCode, Section, SmallKind};
 use super::value::{TupleValue, ValueError};
 
-fn set_bit(part_1: &mut [u8], bit: usize) {
+pub(super) fn set_bit(part_1: &mut [u8], bit: usize) {
     if let Some(byte) = part_1.get_mut(bit / 8) {
         *byte |= 1 << (bit % 8);
     }
@@ -43,6 +46,8 @@ fn set_fixed(head: &mut [u8], fixed: Fixed, value: TupleValue<'_>) {
         (_, TupleValue::Float32(value)) => put(&value.to_le_bytes()),
         (_, TupleValue::Float64(value)) => put(&value.to_le_bytes()),
         (_, TupleValue::Bytes(bytes)) => put(&(bytes.len() as u32).to_le_bytes()),
+        // No column holds codes: they are made here.
+        (_, TupleValue::Fsst(_)) => {}
     }
 }
 
@@ -54,7 +59,10 @@ fn field_value(kind: SmallKind, value: TupleValue<'_>) -> FieldValue {
         (_, TupleValue::Wide(value)) => FieldValue::Integer(value as i64),
         (_, TupleValue::Float64(value)) => FieldValue::Double(value),
         (_, TupleValue::Bytes(bytes)) => FieldValue::Integer(bytes.len() as i64),
-        (_, TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_)) => FieldValue::Null,
+        (
+            _,
+            TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_) | TupleValue::Fsst(_),
+        ) => FieldValue::Null,
     }
 }
 
@@ -78,7 +86,66 @@ impl CodedColumns {
     }
 }
 
+/// No UTF-8 begins with it. What does is a mark of the layer above, which must find it as it is.
+const MARK_BYTE: u8 = 0xFF;
+
+/// Longer strings are not coded: of eight bytes for each code, no page has room for an entry of so many codes.
+const FSST_STRING_BYTES_MAX: usize = 128 << 10;
+
+/// The strings of a row that an FSST table makes shorter.
+#[derive(Default)]
+struct FsstStrings {
+    codes: Vec<u8>,
+    strings: Vec<FsstString>,
+}
+
+struct FsstString {
+    column: usize,
+    /// The bit of part 1 that says so.
+    bit: usize,
+    codes: Range<usize>,
+}
+
+impl FsstStrings {
+    /// `values` with codes in place of the strings.
+    fn in_place<'v>(&'v self, values: &'v [TupleValue<'v>]) -> Cow<'v, [TupleValue<'v>]> {
+        if self.strings.is_empty() {
+            return Cow::Borrowed(values);
+        }
+        let mut stored = values.to_vec();
+        for string in &self.strings {
+            let codes = self.codes.get(string.codes.clone());
+            if let (Some(value), Some(codes)) = (stored.get_mut(string.column), codes) {
+                *value = TupleValue::Bytes(codes);
+            }
+        }
+        Cow::Owned(stored)
+    }
+}
+
 impl Section {
+    fn fsst_strings(&self, values: &[TupleValue<'_>]) -> FsstStrings {
+        let mut found = FsstStrings::default();
+        for text in &self.texts {
+            let Some(fsst) = &text.fsst else { continue };
+            let Some(TupleValue::Bytes(bytes)) = values.get(text.column) else {
+                continue;
+            };
+            let start = found.codes.len();
+            if bytes.first() != Some(&MARK_BYTE)
+                && bytes.len() <= FSST_STRING_BYTES_MAX
+                && fsst.table.encode_if_shorter(bytes, &mut found.codes)
+            {
+                found.strings.push(FsstString {
+                    column: text.column,
+                    bit: fsst.bit,
+                    codes: start..found.codes.len(),
+                });
+            }
+        }
+        found
+    }
+
     pub(super) fn check_count(
         &self,
         values: &[TupleValue<'_>],
@@ -107,12 +174,17 @@ impl Section {
         first_column: usize,
     ) -> Result<usize, ValueError> {
         self.check(values, first_column)?;
+        let strings = self.fsst_strings(values);
+        let values = &*strings.in_place(values);
         let coded = self.codes(values, |_, _| ());
         let mut total = self.part_4;
         for text in &self.texts {
             if let TupleValue::Bytes(bytes) = coded.other(self, values, text.column) {
                 total += bytes.len();
             }
+        }
+        for padded in &self.padded {
+            total += padded.bytes_behind(values.get(padded.column).copied().unwrap_or_default());
         }
         for (field, small) in self.small_fields.iter().enumerate() {
             let value = coded.other(self, values, small.column);
@@ -130,9 +202,14 @@ impl Section {
         first_column: usize,
         tuple: &mut Vec<u8>,
     ) -> Result<(), ValueError> {
+        let strings = self.fsst_strings(values);
+        let values = &*strings.in_place(values);
         let start = tuple.len();
         tuple.resize(start + self.part_4, 0);
         let (_, head) = tuple.split_at_mut(start);
+        for string in &strings.strings {
+            set_bit(head, string.bit);
+        }
         let columns = self.columns.iter().zip(&self.places).zip(values);
         for (index, ((column, place), &value)) in columns.enumerate() {
             let number = first_column + index;
@@ -152,6 +229,10 @@ impl Section {
             if let TupleValue::Bytes(bytes) = coded.other(self, values, text.column) {
                 tuple.extend_from_slice(bytes);
             }
+        }
+        for padded in &self.padded {
+            let value = values.get(padded.column).copied().unwrap_or_default();
+            padded.append(value, tuple);
         }
         Ok(())
     }
@@ -187,6 +268,11 @@ impl Section {
         match place {
             ColumnLocation::Small(_) | ColumnLocation::Open(_) => {}
             ColumnLocation::Fixed(fixed) => set_fixed(head, fixed, value),
+            ColumnLocation::Padded(number) => {
+                if let Some(padded) = self.padded.get(number) {
+                    padded.set(head, value);
+                }
+            }
             ColumnLocation::Bit { bit, null_bit } => match (value, null_bit) {
                 (TupleValue::Null, Some(null_bit)) => set_bit(head, null_bit),
                 (TupleValue::Bool(true), _) => set_bit(head, bit),

@@ -6,7 +6,7 @@
 //! | 2 | one for each length byte | the length codes of part 4, as [`quire_codec::field`] packs them |
 //! | 3 | the sum of its fields | what is not compressed, little endian and not aligned; of strings that are not compressed, the length in 4 bytes |
 //! | 4 | as part 2 says | null-suppressed values, and null-suppressed lengths of strings |
-//! | 5 | as the lengths say | the strings, without gaps |
+//! | 5 | as the lengths say | the strings, without gaps; behind them those that padded columns have no room for, each with its length in 4 bytes before it |
 //!
 //! The parts follow each other. Within a part, columns keep their order, but part 4 has another where that saves a
 //! length byte. Parts 1 to 3 have the same size in all tuples of a table, and an empty part takes no bytes: a table that
@@ -25,10 +25,18 @@
 //! | `Float32` | 4 | as it is | a bit of part 1 |
 //! | `Float64` | 8 | 4 or 8 (1) | as `Int16` |
 //! | `Text`, `Bytes` | 4 and the string | 1 to 4 (2) and the string | the same; no string |
+//! | `Text`, padded to n bytes | n: the string and blanks | | a bit of part 1 |
 //! | any, with a dictionary | | its bits, in part 1 | code 0 |
+//! | `Text`, with a table of FSST | | a bit of part 1; 1 to 4 (2), and the string or, if the bit is set, its codes | the same; no string |
 //! | any but `Bool` and `Float32`, with an open dictionary | | its bits, in part 1; without a code as above, nullable | code 0, and as above |
 //!
 //! The place in part 3 of a value that is NULL holds zeros, which are not read.
+//!
+//! A padded field has FF and zeros if its string is behind part 5: where it is longer, begins with FF or ends with a blank.
+//!
+//! Codes of FSST ([`quire_codec::text::FsstTable`]) are stored where they are fewer than the bytes of the string, and read as
+//! [`TupleValue::Fsst`]: a string is decoded by whoever wants its bytes. A string that begins with FF, which no UTF-8 does, is
+//! stored as it is.
 //!
 //! # Tables that change
 //!
@@ -47,6 +55,7 @@ mod decode;
 mod dictionary;
 mod encode;
 mod layout;
+mod padded;
 mod section;
 mod value;
 

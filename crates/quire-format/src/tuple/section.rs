@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quire_codec::field::{FieldLayout, FieldType, TupleField, order_of_fewest_bytes};
+use quire_codec::text::FsstTable;
 use quire_codec::transform::LayoutColumn;
 
 use super::column::{LayoutError, OPEN_MAX, TupleColumn, TupleCompression};
@@ -157,6 +158,8 @@ pub(super) enum ColumnLocation {
     Text {
         number: usize,
     },
+    /// A padded string in part 3; its number among them.
+    Padded(usize),
 }
 
 /// Where the length of a string is.
@@ -167,10 +170,30 @@ pub(super) enum LengthPlace {
 }
 
 /// A string of part 5.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TextColumn {
     pub(super) column: usize,
     pub(super) length: LengthPlace,
+    pub(super) fsst: Option<FsstColumn>,
+}
+
+/// Of a column whose strings may be in codes.
+#[derive(Clone, Debug)]
+pub(super) struct FsstColumn {
+    /// The bit of part 1 that is set when the string is in codes.
+    pub(super) bit: usize,
+    pub(super) table: Arc<FsstTable>,
+}
+
+/// A column of part 3 whose strings are padded with blanks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PaddedColumn {
+    pub(super) column: usize,
+    pub(super) offset: usize,
+    /// Width of the field.
+    pub(super) bytes: usize,
+    /// The bit of part 1 that is set when the value is NULL.
+    pub(super) null_bit: Option<usize>,
 }
 
 /// The layout of columns that are stored together: all columns of a table when it was made, or those of one `ALTER TABLE`.
@@ -182,6 +205,7 @@ pub(super) struct Section {
     pub(super) dictionaries: Vec<Arc<TupleDictionary>>,
     pub(super) open: Vec<OpenCode>,
     pub(super) texts: Vec<TextColumn>,
+    pub(super) padded: Vec<PaddedColumn>,
     pub(super) small: FieldLayout,
     /// One for each field of `small`.
     pub(super) small_fields: Vec<SmallField>,
@@ -211,13 +235,17 @@ impl Allocator {
         nullable.then(|| self.bits(1))
     }
 
-    /// The field's offset counts from the start of part 3 as yet.
+    /// Where the next field of part 3 is, which counts from its start as yet.
+    fn part_3_bytes(&mut self, count: usize) -> usize {
+        let first = self.fixed_bytes;
+        self.fixed_bytes += count;
+        first
+    }
+
     fn fixed(&mut self, column: &TupleColumn) -> Fixed {
         let kind = FixedKind::of(column.column_type);
-        let offset = self.fixed_bytes;
-        self.fixed_bytes += kind.bytes();
         Fixed {
-            offset,
+            offset: self.part_3_bytes(kind.bytes()),
             kind,
             null_bit: self.null_bit(column.nullable),
         }
@@ -236,6 +264,7 @@ impl Section {
             dictionaries: Vec::new(),
             open: Vec::new(),
             texts: Vec::new(),
+            padded: Vec::new(),
             small: FieldLayout::new(&fields),
             small_fields,
             part_1_bits: 0,
@@ -272,12 +301,25 @@ impl Section {
                 dictionary: self.dictionaries.len() - 1,
             };
         }
+        if let &TupleCompression::Padded { bytes } = &column.compression {
+            self.padded.push(PaddedColumn {
+                column: index,
+                offset: allocator.part_3_bytes(bytes.into()),
+                bytes: bytes.into(),
+                null_bit: allocator.null_bit(column.nullable),
+            });
+            return ColumnLocation::Padded(self.padded.len() - 1);
+        }
         let small = self.small_fields.iter().position(|of| of.column == index);
         let small = small.map(|field| SmallTupleField {
             field,
             kind: SmallKind::of(column.column_type),
         });
         let suppressed = matches!(column.compression, TupleCompression::NullSuppressed);
+        let table = match &column.compression {
+            TupleCompression::Fsst(table) => Some(Arc::clone(table)),
+            _ => None,
+        };
         match (small, column.column_type) {
             (None, TupleType::Bool) if suppressed => ColumnLocation::Bit {
                 null_bit: allocator.null_bit(column.nullable),
@@ -288,9 +330,14 @@ impl Section {
                     Some(small) => LengthPlace::Small(small),
                     None => LengthPlace::Fixed(allocator.fixed(column)),
                 };
+                let fsst = table.map(|table| FsstColumn {
+                    bit: allocator.bits(1),
+                    table,
+                });
                 self.texts.push(TextColumn {
                     column: index,
                     length,
+                    fsst,
                 });
                 ColumnLocation::Text {
                     number: self.texts.len() - 1,
@@ -344,15 +391,24 @@ impl Section {
             LengthPlace::Fixed(fixed) => Some(fixed),
             LengthPlace::Small(_) => None,
         });
-        let mut fixed: Vec<Fixed> = places.chain(lengths).collect();
-        fixed.sort_by_key(|fixed| fixed.offset);
-        let widths = fixed.iter().map(|fixed| fixed.kind.bytes() as u16);
-        columns.extend(widths.map(LayoutColumn::Number));
+        let number = |fixed: Fixed| {
+            let width = fixed.kind.bytes() as u16;
+            (fixed.offset, LayoutColumn::Number(width))
+        };
+        let padded = self.padded.iter().map(|padded| {
+            let width = padded.bytes as u16;
+            (padded.offset, LayoutColumn::Bytes(width))
+        });
+        let numbers = places.chain(lengths).map(number);
+        let mut fixed: Vec<(usize, LayoutColumn)> = numbers.chain(padded).collect();
+        fixed.sort_by_key(|(offset, _)| *offset);
+        columns.extend(fixed.iter().map(|(_, column)| *column));
         let column_count = columns.len();
         let string = |text: &TextColumn| match text.length {
             LengthPlace::Small(small) => column_count + small.field,
             LengthPlace::Fixed(length) => {
-                let before = fixed.iter().take_while(|one| one.offset < length.offset);
+                let before = fixed.iter();
+                let before = before.take_while(|(offset, _)| *offset < length.offset);
                 self.part_3 + before.count()
             }
         };
@@ -373,6 +429,9 @@ impl Section {
                 fixed.offset += self.part_3;
             }
         }
+        for padded in &mut self.padded {
+            padded.offset += self.part_3;
+        }
     }
 }
 
@@ -380,10 +439,12 @@ impl Section {
 /// fewer length bytes.
 fn small_fields(columns: &[TupleColumn]) -> (Vec<SmallField>, Vec<TupleField>) {
     let field = |column: &TupleColumn| match column.compression {
-        TupleCompression::NullSuppressed => field_type(column.column_type).map(|kind| TupleField {
-            field_type: kind,
-            nullable: column.nullable,
-        }),
+        TupleCompression::NullSuppressed | TupleCompression::Fsst(_) => {
+            field_type(column.column_type).map(|kind| TupleField {
+                field_type: kind,
+                nullable: column.nullable,
+            })
+        }
         // A value that has a code is NULL here.
         TupleCompression::OpenDictionary(_) => {
             field_type(column.column_type).map(|kind| TupleField {
@@ -391,7 +452,9 @@ fn small_fields(columns: &[TupleColumn]) -> (Vec<SmallField>, Vec<TupleField>) {
                 nullable: true,
             })
         }
-        TupleCompression::None | TupleCompression::Dictionary(_) => None,
+        TupleCompression::None
+        | TupleCompression::Dictionary(_)
+        | TupleCompression::Padded { .. } => None,
     };
     let small = |(index, column): (usize, &TupleColumn)| {
         let kind = SmallKind::of(column.column_type);

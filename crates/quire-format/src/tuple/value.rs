@@ -1,5 +1,7 @@
 //! Values of a tuple's columns, and the types that hold them.
 
+use quire_codec::text::FsstText;
+
 /// What a column of a tuple or of a key holds. SQL types are mapped onto these above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TupleType {
@@ -48,7 +50,12 @@ pub enum TupleValue<'a> {
     Float64(f64),
     /// Of text, too.
     Bytes(&'a [u8]),
+    /// Text that a tuple has in codes. Only reading gives it, and of columns with
+    /// [`TupleCompression::Fsst`](super::TupleCompression::Fsst) alone.
+    Fsst(FsstText<'a>),
 }
+
+const _: () = assert!(size_of::<TupleValue<'_>>() <= 32);
 
 /// Why the values of a row could not be encoded. Columns are numbered from 0 as in the layout.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! Images by columns: the page comes back, whatever its tuples are, with every transform and codec; damage does no harm.
 
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
+use quire_codec::text::FsstTable;
 use quire_format::row_page::{
     PageImage, PageOp, PageSetup, PageTransform, RowPage, RowPageMut, RowPageShape, append_op,
     encode_image, encode_image_as,
@@ -111,11 +112,17 @@ fn column(random: &mut Random) -> TupleColumn {
             compression: TupleCompression::OpenDictionary(dictionary.into()),
         };
     }
+    let column_type = pick(random, &TYPES);
     TupleColumn {
-        column_type: pick(random, &TYPES),
+        column_type,
         nullable,
-        compression: match random.below(3) {
-            0 => TupleCompression::None,
+        compression: match (random.below(5), column_type) {
+            (0, TupleType::Text) => TupleCompression::Padded { bytes: 25 },
+            (1, TupleType::Text) => {
+                let table = FsstTable::from_bytes(b"\x02\x02\x01aba").unwrap();
+                TupleCompression::Fsst(table.into())
+            }
+            (0 | 2, _) => TupleCompression::None,
             _ => TupleCompression::NullSuppressed,
         },
     }

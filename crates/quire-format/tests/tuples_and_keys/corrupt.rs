@@ -1,6 +1,9 @@
 //! Whatever the bytes are, reading them ends: in values or in an error.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
+use quire_codec::text::FsstTable;
 use quire_format::tuple::{TupleLayout, TupleType, TupleValue};
 
 use crate::rows::{Cell, Column, Storage, column, encode, exact, layout, tables};
@@ -140,4 +143,37 @@ fn a_value_is_a_code_or_bytes_and_not_both_or_neither() {
     assert!(one.is_err());
     let (all, _) = decoded(&[1, 1, 7]);
     assert!(all.unwrap_err().to_string().contains("a code and bytes"));
+}
+
+#[test]
+fn codes_that_mean_nothing_are_named() {
+    let table = Arc::new(FsstTable::from_bytes(&[1, 2, b'a', b'b']).unwrap());
+    let layout = layout(&[column(TupleType::Text, true, Storage::Fsst(table))]);
+    // In codes; a length of one byte; two codes.
+    assert!(read(&layout, &[1, 0b001, 2, 0, 0]));
+    let wrong = |tuple: &[u8]| {
+        let error = layout.field(tuple, 0).unwrap_err().to_string();
+        let mut all = [TupleValue::Null];
+        assert_eq!(
+            layout.decode_all(tuple, &mut all).unwrap_err().to_string(),
+            error
+        );
+        error
+    };
+    assert!(wrong(&[1, 0b001, 2, 0, 1]).contains("code 1 has no symbol"));
+    assert!(wrong(&[1, 0b001, 2, 0, 255]).contains("escape without a byte"));
+    assert!(wrong(&[1, 0]).contains("NULL has codes of FSST"));
+    assert!(wrong(&[1, 0b001, 3, 0, 0]).contains("cut short"));
+}
+
+#[test]
+fn a_padded_field_has_a_string_or_says_that_it_is_behind() {
+    let layout = layout(&[column(TupleType::Text, false, Storage::Padded(2))]);
+    assert!(read(&layout, b"a "));
+    assert!(read(&layout, &[0xFF, 0, 1, 0, 0, 0, b'x']));
+    let wrong = |tuple: &[u8]| layout.field(tuple, 0).unwrap_err().to_string();
+    assert!(wrong(&[0xFF, 1]).contains("begins with FF"));
+    assert!(wrong(&[0xFF, 0, 2, 0, 0, 0, b'x']).contains("cut short"));
+    assert!(wrong(&[0xFF, 0, 0xFF, 0xFF, 0xFF, 0xFF]).contains("cut short"));
+    assert!(wrong(b"a").contains("cut short"));
 }

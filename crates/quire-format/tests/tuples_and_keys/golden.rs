@@ -1,6 +1,9 @@
 //! Bytes worked out by hand from the paper and from the tables of the documentation.
 
-use quire_format::tuple::TupleType;
+use std::sync::Arc;
+
+use quire_codec::text::FsstTable;
+use quire_format::tuple::{TupleType, TupleValue};
 
 use crate::rows::{Cell, Column, Row, Storage, all_exact, column, encode, layout, values};
 
@@ -158,6 +161,89 @@ fn all_five_parts_are_where_the_documentation_says() {
     ];
     let expected = [0b0_1100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     assert_eq!(encode(&layout, &row), expected);
+}
+
+/// Symbols "ab", "abc" and "d": codes 0 to 2.
+#[test]
+fn strings_in_codes_have_a_bit_that_says_so() {
+    let table = [&[3, 2, 3, 1][..], b"ab", b"abc", b"d"].concat();
+    let table = Arc::new(FsstTable::from_bytes(&table).unwrap());
+    let columns = [
+        column(TupleType::Text, false, Storage::Fsst(Arc::clone(&table))),
+        column(TupleType::Bool, false, Storage::Suppressed),
+        column(TupleType::Text, true, Storage::Fsst(table)),
+    ];
+    let layout = layout(&columns);
+    let text = |text: &[u8]| Some(Cell::Bytes(text.to_vec()));
+    let flag = || Some(Cell::Bool(true));
+    // Bits of part 1: codes, the boolean, codes. Part 2: the first length of 1 byte, 00; that of the nullable string 001, or 000.
+    for (row, expected) in [
+        (
+            [text(b"abcabd"), flag(), text(b"dxdxab")],
+            // No shorter: 2, 255, x, 2, 255, x, 0.
+            &[
+                0b011, 0b00_001, 3, 6, 1, 0, 2, b'd', b'x', b'd', b'x', b'a', b'b',
+            ][..],
+        ),
+        (
+            [text(b"d"), flag(), text(b"abcabcabc")],
+            &[0b110, 0b00_001, 1, 3, b'd', 1, 1, 1],
+        ),
+        ([text(b""), flag(), None], &[0b010, 0, 0]),
+        // What begins with FF is a mark.
+        (
+            [text(b"\xFFabcabc"), flag(), None],
+            &[0b010, 0, 7, 0xFF, b'a', b'b', b'c', b'a', b'b', b'c'],
+        ),
+    ] {
+        assert_eq!(encode(&layout, &row), expected);
+        let mut decoded = [TupleValue::Null; 3];
+        layout.decode_all(expected, &mut decoded).unwrap();
+        assert_eq!(all_exact(&decoded), all_exact(&values(&row)));
+    }
+}
+
+#[test]
+fn padded_strings_take_their_width() {
+    let columns = [
+        column(TupleType::Text, false, Storage::Padded(3)),
+        column(TupleType::Text, false, Storage::Plain),
+        column(TupleType::Text, true, Storage::Padded(2)),
+    ];
+    let layout = layout(&columns);
+    let text = |text: &str| Some(Cell::Bytes(text.into()));
+    let part_5 = [1, 0, 0, 0];
+    for (row, expected) in [
+        (
+            [text("ab"), text("z"), text("")],
+            [&[0][..], b"ab ", &part_5, b"  ", b"z"].concat(),
+        ),
+        (
+            [text("abc"), text("z"), None],
+            [&[1][..], b"abc", &part_5, &[0, 0], b"z"].concat(),
+        ),
+        // Two characters of four bytes, and a blank at the end.
+        (
+            [text("éé"), text("z"), text("a ")],
+            [
+                &[0][..],
+                &[0xFF, 0, 0],
+                &part_5,
+                &[0xFF, 0],
+                b"z",
+                &[4, 0, 0, 0],
+                "éé".as_bytes(),
+                &[2, 0, 0, 0],
+                b"a ",
+            ]
+            .concat(),
+        ),
+    ] {
+        assert_eq!(encode(&layout, &row), expected);
+        let mut decoded = [TupleValue::Null; 3];
+        layout.decode_all(&expected, &mut decoded).unwrap();
+        assert_eq!(all_exact(&decoded), all_exact(&values(&row)));
+    }
 }
 
 #[test]

@@ -2,9 +2,10 @@
 //! back.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use quire_format::key::{KeyColumn, KeyLayout, successor};
+use quire_format::key::{KeyCode, KeyColumn, KeyLayout, successor};
 use quire_format::tuple::{TupleType, TupleValue};
 
 use crate::rows::{Cell, Row, all_exact, cells, types, values};
@@ -88,6 +89,25 @@ fn comes_back(layout: &KeyLayout, row: &[Option<Cell>]) {
             assert_eq!(&given, expected);
         }
     }
+}
+
+/// The layout of `columns`, and the same with codes for strings.
+fn layouts(columns: &[KeyColumn]) -> [KeyLayout; 2] {
+    static CODE: OnceLock<KeyCode> = OnceLock::new();
+    let code = CODE.get_or_init(|| {
+        let names: Vec<String> = (0..500)
+            .map(|at| format!("aa\u{1}ÿ Customer {at}"))
+            .collect();
+        let code = KeyCode::train(names.iter().map(String::as_bytes));
+        KeyCode::from_bytes(code.as_bytes()).unwrap()
+    });
+    let plain = KeyLayout::new(columns);
+    let of = |column: &KeyColumn| {
+        let is_string = matches!(column.column_type, TupleType::Text | TupleType::Bytes);
+        is_string.then(|| code.clone())
+    };
+    let coded = plain.clone().with_codes(columns.iter().map(of).collect());
+    [plain, coded]
 }
 
 /// Values at the edges of the classes of `column_type`.
@@ -197,8 +217,14 @@ fn edges_of_every_type_compare_as_values_in_every_order() {
             nullable: false,
             ..column
         };
-        for columns in [vec![column], vec![column, next]] {
-            let layout = KeyLayout::new(&columns);
+        for (columns, is_coded) in [
+            (vec![column], false),
+            (vec![column], true),
+            (vec![column, next], false),
+            (vec![column, next], true),
+        ] {
+            let [plain, coded] = layouts(&columns);
+            let layout = if is_coded { coded } else { plain };
             let mut rows: Vec<Row> = Vec::new();
             let null = column.nullable.then_some(None);
             for cell in edges(column.column_type).into_iter().map(Some).chain(null) {
@@ -265,26 +291,26 @@ proptest! {
 
     #[test]
     fn keys_of_several_columns_compare_as_rows((columns, rows) in keyed_rows()) {
-        let layout = KeyLayout::new(&columns);
-        let keys: Vec<_> = rows.iter().map(|row| encode(&layout, row)).collect();
-        for (left, left_key) in rows.iter().zip(&keys) {
-            comes_back(&layout, left);
-            for (right, right_key) in rows.iter().zip(&keys) {
-                prop_assert_eq!(left_key.cmp(right_key), compare_rows(&columns, left, right));
+        for layout in layouts(&columns) {
+            let keys: Vec<_> = rows.iter().map(|row| encode(&layout, row)).collect();
+            for (left, left_key) in rows.iter().zip(&keys) {
+                comes_back(&layout, left);
+                for (right, right_key) in rows.iter().zip(&keys) {
+                    prop_assert_eq!(left_key.cmp(right_key), compare_rows(&columns, left, right));
+                }
             }
         }
     }
 
     #[test]
     fn keys_with_the_same_first_columns_lie_between_their_bounds((columns, rows) in keyed_rows()) {
-        let layout = KeyLayout::new(&columns);
-        for row in &rows {
+        for (layout, row) in layouts(&columns).iter().flat_map(|layout| rows.iter().map(move |row| (layout, row))) {
             for count in 0..=columns.len() {
                 let (mut low, mut high) = (vec![7], vec![7]);
                 layout.encode_prefix(&values(&row[..count]), &mut low).unwrap();
                 let is_bounded = layout.encode_successor(&values(&row[..count]), &mut high).unwrap();
                 for other in &rows {
-                    let key = [vec![7], encode(&layout, other)].concat();
+                    let key = [vec![7], encode(layout, other)].concat();
                     let same = compare_rows(&columns[..count], row, other) == Ordering::Equal;
                     let between = low <= key && (!is_bounded || key < high);
                     prop_assert_eq!(between, same);
@@ -294,6 +320,24 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn any_bytes_as_a_key_with_codes_are_values_or_an_error(
+        (columns, _) in keyed_rows(),
+        key in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let [_, layout] = layouts(&columns);
+        let mut scratch = Vec::new();
+        let mut decoded = vec![TupleValue::Null; columns.len()];
+        let is_whole = layout.decode(&key, &mut scratch, &mut decoded).is_ok();
+        for column in 0..columns.len() {
+            let mut scratch = Vec::new();
+            let one = layout.field(&key, column, &mut scratch);
+            prop_assert!(one.is_ok() || !is_whole);
+        }
+        let mut scratch = Vec::new();
+        prop_assert!(layout.field(&key, usize::MAX, &mut scratch).is_err());
     }
 
     #[test]

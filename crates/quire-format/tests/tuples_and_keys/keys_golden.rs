@@ -1,6 +1,7 @@
 //! Keys worked out by hand from the table of the documentation.
 
-use quire_format::key::{KeyColumn, KeyLayout};
+use quire_codec::ordered::OrderedCode;
+use quire_format::key::{KeyCode, KeyColumn, KeyLayout};
 use quire_format::tuple::{TupleType, TupleValue};
 
 fn key_of(
@@ -117,4 +118,40 @@ fn null_is_at_its_end_in_both_orders() {
     }
     assert_eq!(ascending(TupleType::Bool, TupleValue::Bool(false)), [1]);
     assert_eq!(ascending(TupleType::Bool, TupleValue::Bool(true)), [2]);
+}
+
+/// What is in the key is what the code gives, with its bytes 0 to 2, FE and FF escaped, and the end.
+#[test]
+fn a_string_in_a_code_is_escaped_and_ended_as_the_string_would_be() {
+    let names: Vec<String> = (0..300).map(|at| format!("Customer#{at:09}")).collect();
+    let code = OrderedCode::train(names.iter().map(String::as_bytes), 1_024);
+    let key_code = KeyCode::from_bytes(&code.to_bytes()).unwrap();
+    let column = KeyColumn {
+        column_type: TupleType::Text,
+        nullable: false,
+        descending: false,
+        nulls_first: false,
+    };
+    let next = KeyColumn {
+        column_type: TupleType::Bool,
+        ..column
+    };
+    let layout = KeyLayout::new(&[column, next]).with_codes(vec![Some(key_code), None]);
+    for name in names {
+        let mut coded = Vec::new();
+        code.encode(name.as_bytes(), &mut coded);
+        let mut expected = Vec::new();
+        for byte in coded {
+            match byte {
+                0..=2 => expected.extend([2, byte + 1]),
+                0xFE | 0xFF => expected.extend([0xFE, byte - 0xFD]),
+                byte => expected.push(byte),
+            }
+        }
+        expected.extend([1, 2]);
+        let mut key = Vec::new();
+        let values = [TupleValue::Bytes(name.as_bytes()), TupleValue::Bool(true)];
+        layout.encode(&values, &mut key).unwrap();
+        assert_eq!(key, expected);
+    }
 }

@@ -6,7 +6,11 @@ use quire_format::tuple::TupleType;
 use crate::rows::{Cell, Column, Storage, exact};
 
 fn field_type(column: &Column) -> Option<FieldType> {
-    if !matches!(column.storage, Storage::Suppressed | Storage::Open(..)) {
+    let is_small = matches!(
+        column.storage,
+        Storage::Suppressed | Storage::Open(..) | Storage::Fsst(_)
+    );
+    if !is_small {
         return None;
     }
     Some(match column.column_type {
@@ -102,10 +106,53 @@ fn small_parts(columns: &[Column], row: &[Option<Cell>]) -> (Vec<u8>, Vec<u8>) {
     (codes, bytes)
 }
 
+/// The longest symbol at each place, or 255 and the byte; none where that is not shorter, or the string is a mark.
+fn fsst_codes(column: &Column, cell: &Option<Cell>) -> Option<Vec<u8>> {
+    let (Storage::Fsst(table), Some(Cell::Bytes(text))) = (&column.storage, cell) else {
+        return None;
+    };
+    let bytes = table.to_bytes();
+    let (lengths, mut rest) = bytes[1..].split_at(usize::from(bytes[0]));
+    let mut symbols = Vec::new();
+    for &length in lengths {
+        let (symbol, behind) = rest.split_at(usize::from(length));
+        symbols.push(symbol);
+        rest = behind;
+    }
+    let (mut codes, mut left) = (Vec::new(), text.as_slice());
+    while !left.is_empty() {
+        let fitting = (0..symbols.len()).filter(|&code| left.starts_with(symbols[code]));
+        match fitting.min_by_key(|&code| usize::MAX - symbols[code].len()) {
+            Some(code) => {
+                codes.push(code as u8);
+                left = &left[symbols[code].len()..];
+            }
+            None => {
+                codes.extend([255, left[0]]);
+                left = &left[1..];
+            }
+        }
+    }
+    (codes.len() < text.len() && text[0] != 0xFF).then_some(codes)
+}
+
 pub fn encode(columns: &[Column], row: &[Option<Cell>]) -> Vec<u8> {
+    let codes: Vec<_> = (columns.iter().zip(row))
+        .map(|(column, cell)| fsst_codes(column, cell))
+        .collect();
+    let stored = row.iter().zip(&codes).map(|(cell, codes)| match codes {
+        Some(codes) => Some(Cell::Bytes(codes.clone())),
+        None => cell.clone(),
+    });
+    let stored: Vec<_> = stored.collect();
+    let row = stored.as_slice();
     let (mut bits, mut part_3, mut part_5) = (Vec::new(), Vec::new(), Vec::new());
-    for (column, cell) in columns.iter().zip(row) {
+    let mut behind = Vec::new();
+    for ((column, cell), codes) in columns.iter().zip(row).zip(&codes) {
         let null = column.nullable.then_some(cell.is_none());
+        if let Storage::Fsst(_) = &column.storage {
+            bits.push(codes.is_some());
+        }
         if let Storage::Dictionary(entries, width) = &column.storage {
             let entry = position(entries, cell);
             let code = entry.map_or(0, |entry| entry + usize::from(column.nullable));
@@ -118,6 +165,24 @@ pub fn encode(columns: &[Column], row: &[Option<Cell>]) -> Vec<u8> {
             if code > 0 {
                 continue;
             }
+        }
+        if let Storage::Padded(width) = column.storage {
+            let width = usize::from(width);
+            bits.extend(null);
+            let mut field = match cell {
+                Some(Cell::Bytes(text)) => text.clone(),
+                _ => vec![0; width],
+            };
+            let is_odd = field.ends_with(b" ") || field.starts_with(&[0xFF]);
+            if is_odd || field.len() > width {
+                behind.extend((field.len() as u32).to_le_bytes());
+                behind.append(&mut field);
+                field = vec![0; width];
+                field[0] = 0xFF;
+            }
+            field.resize(width, b' ');
+            part_3.append(&mut field);
+            continue;
         }
         if let Some(Cell::Bytes(bytes)) = cell {
             part_5.extend_from_slice(bytes);
@@ -137,5 +202,5 @@ pub fn encode(columns: &[Column], row: &[Option<Cell>]) -> Vec<u8> {
         |bits: &[bool]| (bits.iter().rev()).fold(0u8, |byte, &bit| byte << 1 | u8::from(bit));
     let part_1: Vec<u8> = bits.chunks(8).map(byte).collect();
     let (part_2, part_4) = small_parts(columns, row);
-    [part_1, part_2, part_3, part_4, part_5].concat()
+    [part_1, part_2, part_3, part_4, part_5, behind].concat()
 }

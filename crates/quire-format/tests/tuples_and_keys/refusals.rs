@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quire_codec::text::FsstTable;
 use quire_format::tuple::{
     DictionaryError, LayoutError, TupleColumn, TupleCompression, TupleDictionary, TupleLayout,
     TupleType, TupleValue, ValueError,
@@ -84,6 +85,26 @@ fn layouts_that_cannot_be_are_refused() {
     assert!(TupleLayout::new(&[open(&[1], 1, TupleType::Int32)]).is_ok());
     let error = TupleLayout::new(&[open(&[], 1, TupleType::Bool)]).unwrap_err();
     assert!(matches!(error, LayoutError::NoOtherPlace { column: 0, .. }));
+    let table = Arc::new(FsstTable::train(&[]));
+    let fsst = |column_type| TupleColumn {
+        column_type,
+        nullable: false,
+        compression: TupleCompression::Fsst(Arc::clone(&table)),
+    };
+    assert!(TupleLayout::new(&[fsst(TupleType::Text)]).is_ok());
+    for column_type in [TupleType::Bytes, TupleType::Int32] {
+        let error = TupleLayout::new(&[fsst(column_type)]).unwrap_err();
+        assert!(matches!(error, LayoutError::FsstType { column: 0, .. }));
+    }
+    for (column_type, bytes) in [(TupleType::Text, 0), (TupleType::Bytes, 7)] {
+        let padded = TupleColumn {
+            column_type,
+            nullable: false,
+            compression: TupleCompression::Padded { bytes },
+        };
+        let error = TupleLayout::new(&[padded]).unwrap_err();
+        assert!(matches!(error, LayoutError::PaddedType { column: 0, .. }));
+    }
     let many = vec![open(&[1], 1, TupleType::Int32); 65];
     assert!(TupleLayout::new(&many[..64]).is_ok());
     let error = TupleLayout::new(&many).unwrap_err();

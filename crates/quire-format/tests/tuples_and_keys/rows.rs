@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use quire_codec::text::FsstTable;
 use quire_format::tuple::{
     TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType, TupleValue,
 };
@@ -44,6 +45,7 @@ pub fn exact(value: TupleValue<'_>) -> String {
     match value {
         TupleValue::Float32(value) => format!("float32 {:x}", value.to_bits()),
         TupleValue::Float64(value) => format!("float64 {:x}", value.to_bits()),
+        TupleValue::Fsst(text) => format!("{:?}", TupleValue::Bytes(&text.to_vec())),
         other => format!("{other:?}"),
     }
 }
@@ -60,6 +62,10 @@ pub enum Storage {
     Dictionary(Vec<Cell>, u32),
     /// The same for some of the values.
     Open(Vec<Cell>, u32),
+    /// Strings in codes where these are shorter.
+    Fsst(Arc<FsstTable>),
+    /// In so many bytes.
+    Padded(u8),
 }
 
 #[derive(Clone, Debug)]
@@ -84,6 +90,8 @@ impl Column {
                 let dictionary = TupleDictionary::new(self.column_type, *code_bits, &values);
                 TupleCompression::OpenDictionary(Arc::new(dictionary.unwrap()))
             }
+            Storage::Fsst(table) => TupleCompression::Fsst(Arc::clone(table)),
+            Storage::Padded(bytes) => TupleCompression::Padded { bytes: *bytes },
         };
         TupleColumn {
             column_type: self.column_type,
@@ -184,9 +192,26 @@ pub fn columns() -> impl Strategy<Value = Column> {
                 let fewest = usize::BITS - entries.len().leading_zeros();
                 Storage::Open(entries, fewest + more_bits)
             }),
+            1 => prop::collection::vec(remarks(), 0..6).prop_map(move |sample| {
+                if column_type != TupleType::Text {
+                    return Storage::Suppressed;
+                }
+                let sample: Vec<&[u8]> = sample.iter().map(String::as_bytes).collect();
+                Storage::Fsst(Arc::new(FsstTable::train(&sample)))
+            }),
+            1 => (1u8..30).prop_map(move |bytes| match column_type {
+                TupleType::Text => Storage::Padded(bytes),
+                _ => Storage::Plain,
+            }),
         ];
         storage.prop_map(move |storage| column(column_type, nullable, storage))
     })
+}
+
+/// Strings that have much in common.
+fn remarks() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec!["furiously ", "ironic ", "déjà ", "deposits", "x"]);
+    prop::collection::vec(word, 0..8).prop_map(|words| words.concat())
 }
 
 fn different(entries: Vec<Cell>) -> Vec<Cell> {
@@ -204,6 +229,17 @@ pub fn column_cells(column: &Column) -> BoxedStrategy<Option<Cell>> {
             1 => cells(column.column_type),
         ]
         .boxed(),
+        Storage::Fsst(_) => {
+            let remark = remarks().prop_map(|remark| Cell::Bytes(remark.into_bytes()));
+            prop_oneof![2 => remark, 1 => cells(column.column_type)].boxed()
+        }
+        Storage::Padded(_) => {
+            let blanks = ("[a-z ]{0,12}", 0usize..3).prop_map(|(text, blanks)| {
+                let text = text + &" ".repeat(blanks);
+                Cell::Bytes(text.into_bytes())
+            });
+            prop_oneof![2 => blanks, 1 => cells(column.column_type)].boxed()
+        }
         Storage::Plain | Storage::Suppressed => cells(column.column_type),
     };
     if column.nullable {

@@ -2,13 +2,14 @@
 //!
 //! A cursor remembers a key and holds nothing between two leaves. The key is the fence at which the last leaf ended, so
 //! that whatever has been split or merged since, it goes on where it was: each entry that is there all the time is
-//! visited once. An entry that is added or removed meanwhile may be visited or not.
+//! visited once. An entry that is added or removed meanwhile may be visited or not. Leaves to come are read meanwhile: see `leaf_ahead`.
 
 use quire_codec::Corrupt;
 use quire_format::row_page::{PageEntries, PageEntryRef, RowPage};
 
 use super::descent::LeafTarget;
 use super::error::TreeError;
+use super::leaf_ahead::LeafReadAhead;
 use super::tree::BTree;
 
 /// The key and the value of an entry.
@@ -27,6 +28,7 @@ pub enum Direction {
 pub struct BTreeCursor<'t> {
     tree: &'t BTree,
     range: RangeLeft,
+    ahead: LeafReadAhead,
     copied: CopiedLeaf,
 }
 
@@ -69,6 +71,7 @@ impl BTree {
         BTreeCursor {
             tree: self,
             range: RangeLeft::new(low, high, direction),
+            ahead: LeafReadAhead::default(),
             copied: CopiedLeaf::default(),
         }
     }
@@ -89,10 +92,11 @@ impl RangeLeft {
     }
 
     /// Shows the part that the next leaf has, maybe nothing, to `visit`, under the latch of the leaf, and goes on to
-    /// the leaf behind it; `None` behind the last.
+    /// the leaf behind it; `None` behind the last. `ahead` is the same for all leaves of the range.
     pub(crate) fn next_leaf<R>(
         &mut self,
         tree: &BTree,
+        ahead: &mut LeafReadAhead,
         visit: impl FnOnce(LeafPart<'_>) -> Result<R, Corrupt>,
     ) -> Result<Option<R>, TreeError> {
         if self.is_done {
@@ -100,11 +104,13 @@ impl RangeLeft {
         }
         let mut visit = Some(visit);
         let (low, high, direction) = (&self.low, &self.high, self.direction);
-        let target = match direction {
-            Direction::Forward => LeafTarget::Key(low),
-            Direction::Backward => LeafTarget::Below(high),
+        let (target, end) = match direction {
+            Direction::Forward => (LeafTarget::Key(low), high),
+            Direction::Backward => (LeafTarget::Below(high), low),
         };
-        let (result, fence) = tree.at_leaf(target, |page| {
+        ahead.look(tree, target, end);
+        let arrive = |leaf| ahead.arrive(leaf);
+        let (found, _) = tree.at_leaf_arriving(target, arrive, |page| {
             let (lower, upper) = (page.lower_fence(), page.upper_fence());
             let part = LeafPart {
                 low: low.as_slice().max(lower),
@@ -121,6 +127,7 @@ impl RangeLeft {
             };
             Ok((result, fence.to_vec()))
         })?;
+        let (result, fence) = found;
         self.go_on_at(fence);
         Ok(result)
     }
@@ -173,7 +180,8 @@ impl BTreeCursor<'_> {
     ) -> Result<Option<R>, TreeError> {
         let mut visit = Some(visit);
         loop {
-            let visited = self.range.next_leaf(self.tree, |part| {
+            let (tree, ahead) = (self.tree, &mut self.ahead);
+            let visited = self.range.next_leaf(tree, ahead, |part| {
                 let visit = match part.entries.len() {
                     0 => None,
                     _ => visit.take(),

@@ -42,16 +42,26 @@ impl BTree {
     pub(super) fn at_leaf_kept<R>(
         &self,
         target: LeafTarget<'_>,
+        visit: impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
+    ) -> Result<(R, NearLeaf), TreeError> {
+        self.at_leaf_arriving(target, |_| (), visit)
+    }
+
+    /// As [`at_leaf_kept`](Self::at_leaf_kept); calls `arrive` with each leaf that is about to be read, without a latch.
+    pub(super) fn at_leaf_arriving<R>(
+        &self,
+        target: LeafTarget<'_>,
+        mut arrive: impl FnMut(PageId),
         mut visit: impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
     ) -> Result<(R, NearLeaf), TreeError> {
         for _ in 0..FREE_DESCENTS {
-            match self.visit_leaf(target, &mut visit)? {
+            match self.visit_leaf(target, &mut arrive, &mut visit)? {
                 Descent::Arrived(result) => return Ok(result),
                 Descent::Lost { .. } => self.counters.restarts.add_one(),
             }
         }
         let _structure = self.lock_structure();
-        match self.visit_leaf(target, &mut visit)? {
+        match self.visit_leaf(target, &mut arrive, &mut visit)? {
             Descent::Arrived(result) => Ok(result),
             Descent::Lost { page, what } => Err(TreeError::Astray { page, what }),
         }
@@ -192,7 +202,7 @@ impl BTree {
     }
 
     /// Where a descent begins; `None` stands for the pinned root, which needs neither a lookup nor a change of its reference count.
-    fn start(&self) -> Result<Option<Arc<PageFrame>>, TreeError> {
+    pub(super) fn start(&self) -> Result<Option<Arc<PageFrame>>, TreeError> {
         match self.pinned_root.get() {
             Some(_) => Ok(None),
             None => self.root_frame().map(Some),
@@ -200,7 +210,7 @@ impl BTree {
     }
 
     /// The current page of a descent that began with [`Self::start`].
-    fn here<'f>(
+    pub(super) fn here<'f>(
         &'f self,
         below: &'f Option<Arc<PageFrame>>,
     ) -> Result<&'f Arc<PageFrame>, TreeError> {
@@ -220,6 +230,7 @@ impl BTree {
     fn visit_leaf<R>(
         &self,
         target: LeafTarget<'_>,
+        arrive: &mut impl FnMut(PageId),
         visit: &mut impl FnMut(&RowPage<'_>) -> Result<R, Corrupt>,
     ) -> Result<Descent<(R, NearLeaf)>, TreeError> {
         let mut below = self.start()?;
@@ -231,6 +242,9 @@ impl BTree {
                 Sign::Child { page, level } => (page, level),
                 Sign::Lost(what) => return Ok(lost(frame.page(), what)),
             };
+            if child_level == 0 {
+                arrive(child);
+            }
             let Some(frame) = self.pages.get(child)? else {
                 return Ok(lost(child, FREED));
             };

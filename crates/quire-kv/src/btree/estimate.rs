@@ -43,6 +43,8 @@ pub struct LeafEstimate {
     /// Bytes of an image, of those that were looked at.
     pub image_bytes: f64,
     pub page_bytes: f64,
+    /// What pages of all trees may take in memory, in frames and as images.
+    pub pool_bytes: f64,
     pub codec: BlockCodecId,
 }
 
@@ -158,6 +160,7 @@ impl BTree {
             disk_share: share(on_disk),
             image_bytes: image_bytes / f64::max(images + on_disk, 1.0),
             page_bytes: self.page_bytes() as f64,
+            pool_bytes: self.pages.pool_bytes() as f64,
             codec: self.pages.codec().id(),
         }
     }

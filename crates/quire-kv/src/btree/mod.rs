@@ -7,6 +7,7 @@
 //! | `grow`, `shrink` | when pages become two, or one |
 //! | `relieve` | leaves whose compressed images are too large |
 //! | `cursor` | what is between two keys, in both directions |
+//! | `leaf_ahead` | which leaves a cursor will come to, and are to be read meanwhile |
 //! | `estimate` | how much is between two keys, and where to cut it |
 //! | `levels`, `build` | a tree from sorted entries; the end of a tree |
 //! | `check` | is the tree what it must be |
@@ -49,6 +50,7 @@ mod descent;
 mod error;
 mod estimate;
 mod grow;
+mod leaf_ahead;
 mod levels;
 mod pages;
 mod relieve;
@@ -64,6 +66,7 @@ pub use cursor::{BTreeCursor, Direction, KeyAndValue};
 pub(crate) use cursor::{CopiedLeaf, LeafPart, RangeLeft};
 pub use error::{StoredTreeError, TreeError};
 pub use estimate::{FEW_PAGES, LeafEstimate, untold};
+pub(crate) use leaf_ahead::LeafReadAhead;
 pub use levels::TreeLevels;
 pub use stored::{add_stored_pages, stored_dictionaries};
 pub(crate) use tree::NearLeaf;

@@ -6,7 +6,7 @@ use quire_format::row_page::{RowPage, RowPageMut, StoredPageRows};
 use quire_store::pool::{
     ChangeGuard, FrameError, FrameMut, GetError, Glance, PageCodec, PageFrame, Pool, Residence,
 };
-use quire_store::{PageId, PageReadError};
+use quire_store::{PageId, PageReadError, ReadAhead};
 
 use super::error::TreeError;
 
@@ -38,6 +38,16 @@ impl Pages {
     /// Where a page is, without bringing it into memory.
     pub(super) fn residence(&self, page: PageId) -> Residence {
         self.pool.residence(page)
+    }
+
+    /// For who will soon need pages of which the images are only on the disk.
+    pub(super) fn read_ahead(&self) -> ReadAhead {
+        self.pool.read_ahead()
+    }
+
+    /// Bytes that the pool may take, for the pages of all trees.
+    pub(super) fn pool_bytes(&self) -> usize {
+        self.pool.budget_bytes()
     }
 
     /// How pages are compressed.

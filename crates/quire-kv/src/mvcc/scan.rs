@@ -17,13 +17,16 @@ use super::spill::{OwnedChange, SpilledChanges};
 use super::trees::OpenTree;
 use super::view::ReadView;
 use super::write_set::Layer;
-use crate::btree::{CopiedLeaf, Direction, KeyAndValue, LeafPart, RangeLeft, TreeError};
+use crate::btree::{
+    CopiedLeaf, Direction, KeyAndValue, LeafPart, LeafReadAhead, RangeLeft, TreeError,
+};
 
-/// The entries of a range, leaf by leaf. It holds nothing between two leaves but its view.
+/// The entries of a range, leaf by leaf. Between two leaves it holds its view, and what it has asked to be read of the leaves to come.
 pub struct BTreeScan {
     view: ReadView,
     tree: Arc<OpenTree>,
     left: RangeLeft,
+    ahead: LeafReadAhead,
     copied: CopiedLeaf,
     key: Vec<u8>,
 }
@@ -43,6 +46,7 @@ impl BTreeScan {
             view,
             tree,
             left: RangeLeft::new(low, high, direction),
+            ahead: LeafReadAhead::default(),
             copied: CopiedLeaf::default(),
             key: Vec::new(),
         }
@@ -63,7 +67,8 @@ impl BTreeScan {
             visit,
         };
         let (view, tree, direction) = (&self.view, &self.tree, self.left.direction());
-        let visited = self.left.next_leaf(&tree.btree, |part| {
+        let (btree, ahead) = (&tree.btree, &mut self.ahead);
+        let visited = self.left.next_leaf(btree, ahead, |part| {
             let (low, high) = (part.low, part.high);
             if let Some(reads) = &view.reads {
                 reads.note_range(tree, low, high);

@@ -1,4 +1,4 @@
-//! The B+tree: against an ordered map, under threads, after crashes, and damaged.
+//! The B+tree: against an ordered map, under threads, after crashes, damaged, and read ahead.
 #![allow(clippy::unwrap_used)]
 
 mod build;
@@ -6,5 +6,6 @@ mod crash;
 mod damage;
 mod fixture;
 mod model;
+mod read_ahead;
 mod targets;
 mod threads;

@@ -48,16 +48,6 @@ pub(super) fn figure_6_7(lab: &Lab) -> Result<Figure, LabError> {
              copying them from memory to memory: {:.1} GB/s",
             size_of_val(&source[..]) as f64 / copy_ns
         ),
-        verdict("the paper's layout", &lines[0], &lines[1]),
-        verdict(
-            "the paper's layout with a query behind it",
-            &lines[2],
-            &lines[3],
-        ),
-        verdict("pages of 128 KiB with a query behind them", &lines[2], &lines[4]),
-        verdict("pages of 1 MiB with a query behind them", &lines[2], &lines[5]),
-        verdict("Quire's layout", &lines[6], &lines[7]),
-        flatness(&lines[1]),
         "into memory the whole column is decompressed; a page is decompressed whole into one place and then read, as a \
          buffer manager of decompressed pages does: it can stay in a cache that is larger than it"
             .to_owned(),
@@ -75,6 +65,7 @@ pub(super) fn figure_6_7(lab: &Lab) -> Result<Figure, LabError> {
         series: series
             .map(|(name, values)| Series::new(name, SeriesOrigin::Measured, values))
             .collect(),
+        verdicts: Vec::new(),
         notes,
     })
 }
@@ -172,49 +163,4 @@ fn stored_bandwidths(lab: &Lab, values: &[u64], out: &mut [i64]) -> Result<[f64;
     })?;
     let bytes = size_of_val(values) as f64;
     Ok([into_cache, into_memory].map(|ns| bytes / ns))
-}
-
-/// Whether the paper's conclusion holds: into cache is faster.
-fn verdict(what: &str, cache: &[f64], memory: &[f64]) -> String {
-    let gains: Vec<f64> = cache
-        .iter()
-        .zip(memory)
-        .map(|(one, two)| one / two)
-        .collect();
-    let least = gains.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = gains.iter().copied().fold(0.0, f64::max);
-    let faster = gains.iter().filter(|gain| **gain > 1.0).count();
-    let holds = match faster {
-        0 => "the paper's conclusion does not hold here",
-        all if all == gains.len() => "the paper's conclusion holds here",
-        _ => "the paper's conclusion holds here only in part",
-    };
-    format!(
-        "{what}: into cache is {least:.2} to {most:.2} times as fast as into memory, faster at {faster} of {} \
-         rates: {holds}",
-        gains.len()
-    )
-}
-
-/// The paper's other observation: into memory, bandwidth hardly depends on the rate.
-fn flatness(memory: &[f64]) -> String {
-    let most = memory.iter().copied().fold(0.0, f64::max);
-    let least = memory.iter().copied().fold(f64::INFINITY, f64::min);
-    format!(
-        "into memory, the fastest rate is {:.2} times the slowest (the paper: flat, bound by writing the result)",
-        most / least
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_verdict_follows_from_the_bandwidths() {
-        let holds = verdict("x", &[4.0, 3.0], &[2.0, 2.0]);
-        assert!(holds.contains("1.50 to 2.00 times") && holds.ends_with("conclusion holds here"));
-        assert!(verdict("x", &[4.0, 1.0], &[2.0, 2.0]).ends_with("only in part"));
-        assert!(verdict("x", &[1.0, 1.0], &[2.0, 2.0]).ends_with("does not hold here"));
-    }
 }

@@ -118,6 +118,7 @@ fn bandwidth_figure(
         y: Axis::linear("compression bandwidth", "GB/s"),
         positions: Positions::Numbers(super::vectors::percents()),
         series: Vec::new(),
+        verdicts: Vec::new(),
         notes,
     }
 }

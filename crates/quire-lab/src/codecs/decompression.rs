@@ -101,6 +101,7 @@ fn bandwidth_figure(
         y: Axis::linear("decompression bandwidth", "GB/s"),
         positions: Positions::Numbers(super::vectors::percents()),
         series: Vec::new(),
+        verdicts: Vec::new(),
         notes,
     }
 }

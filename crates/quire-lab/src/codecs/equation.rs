@@ -60,6 +60,7 @@ pub fn equation_6_1(lab: &Lab, codecs: &[(&str, Bandwidths)]) -> Figure {
         y: Axis::logarithmic("bandwidth of results", "MB/s"),
         positions: Positions::Numbers(IO_MB_S.to_vec()),
         series,
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             "calculated from measured speeds of one processor that the query and decompression share"

@@ -54,6 +54,7 @@ pub fn figure_6_6(lab: &Lab) -> Result<Figure, LabError> {
         y: Axis::linear("exception rate as written", "%"),
         positions: Positions::Numbers(PERCENTS.iter().map(|&rate| rate as f64).collect()),
         series,
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             format!("{value_count} values, exceptions thrown by chance; nothing is timed"),

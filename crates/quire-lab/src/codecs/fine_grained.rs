@@ -113,6 +113,7 @@ fn by_rate(lab: &Lab, stem: &'static str, value_count: usize) -> Result<Figure, 
             .zip(lines)
             .map(|(name, values)| Series::new(name, SeriesOrigin::Measured, values))
             .collect(),
+        verdicts: Vec::new(),
         notes,
     })
 }
@@ -342,6 +343,7 @@ fn by_codec(lab: &Lab) -> Result<Figure, LabError> {
         y: Axis::logarithmic("time", "ns"),
         positions: Positions::Labels(names),
         series,
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             format!(

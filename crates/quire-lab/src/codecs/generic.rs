@@ -116,6 +116,7 @@ fn panel(
         y,
         positions: Positions::labels(measured.iter().map(|column| column.name)),
         series: series.collect(),
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             format!(

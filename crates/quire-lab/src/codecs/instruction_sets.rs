@@ -75,6 +75,7 @@ pub(super) fn figure(
         y: Axis::linear(about.y_name, "GB/s"),
         positions: Positions::Numbers(percents()),
         series,
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             "the paper has three processors here; this is one, restricted to older instruction sets. Only Quire's kernels \

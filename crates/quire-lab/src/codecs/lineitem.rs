@@ -61,6 +61,17 @@ const NUMBERS: [&str; 8] = [
 const STRINGS: [&str; 4] = ["l_returnflag", "l_shipmode", "l_shipinstruct", "l_comment"];
 
 impl LineitemDraw {
+    fn new() -> Self {
+        Self {
+            random: LabRandom(62),
+            comments: CommentPool::new(63),
+            order: 0,
+            lines_left: 0,
+            line: 0,
+            order_day: 0,
+        }
+    }
+
     fn draw(&mut self, range: RangeInclusive<i32>) -> i32 {
         let (first, last) = range.into_inner();
         first + self.random.below((last - first + 1) as u64) as i32
@@ -103,16 +114,32 @@ impl LineitemDraw {
     }
 }
 
+/// What query 6 of TPC-H reads of a row: money and percentages in hundredths, days since 1992-01-01.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineitemRevenue {
+    pub(crate) ship_day: i32,
+    pub(crate) quantity: i32,
+    pub(crate) price: i32,
+    pub(crate) discount: i32,
+}
+
+/// Rows without end, always the same.
+pub(crate) fn revenues() -> impl Iterator<Item = LineitemRevenue> {
+    let mut draw = LineitemDraw::new();
+    std::iter::repeat_with(move || {
+        let [_, _, quantity, price, discount, _, ship_day, _] = draw.next_row().numbers;
+        LineitemRevenue {
+            ship_day,
+            quantity,
+            price,
+            discount,
+        }
+    })
+}
+
 /// Twelve columns of `row_count` rows, eight of numbers and four of strings.
 pub(super) fn lineitem(row_count: usize) -> Vec<LineitemColumn> {
-    let mut draw = LineitemDraw {
-        random: LabRandom(62),
-        comments: CommentPool::new(63),
-        order: 0,
-        lines_left: 0,
-        line: 0,
-        order_day: 0,
-    };
+    let mut draw = LineitemDraw::new();
     let mut numbers = NUMBERS.map(|_| Vec::with_capacity(row_count));
     let mut strings = STRINGS.map(|_| BytesVector::new());
     for _ in 0..row_count {

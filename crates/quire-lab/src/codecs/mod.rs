@@ -21,6 +21,7 @@ mod vectors;
 pub use codec_speed::CodecSpeed;
 pub use exceptions::figure_6_6;
 pub use generic::figure_6_2;
+pub(crate) use lineitem::revenues;
 pub use lineitem::{LineitemColumn, LineitemValues};
 pub(crate) use vectors::{VectorComparison, each_vector};
 

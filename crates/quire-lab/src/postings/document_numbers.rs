@@ -65,6 +65,7 @@ fn query_figures(lab: &Lab, file: &InvertedFile) -> Result<[Figure; 2], LabError
                 values: calculated,
             },
         ],
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             format!(

@@ -92,6 +92,7 @@ fn result_figure(lab: &Lab, stem: &'static str, file: &InvertedFile) -> Result<F
         y: Axis::linear("occurrences", ""),
         positions: Positions::Labels(names),
         series: vec![Series::new("occurrences", SeriesOrigin::Measured, counts)],
+        verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
             "among equals, earlier documents come first".to_owned(),

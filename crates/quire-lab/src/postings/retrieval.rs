@@ -153,6 +153,7 @@ fn empty_figure(stem: &'static str, title: String, x: Axis, positions: Positions
         y: Axis::logarithmic("bandwidth of the query", "MB/s"),
         positions,
         series: Vec::new(),
+        verdicts: Vec::new(),
         notes: Vec::new(),
     }
 }

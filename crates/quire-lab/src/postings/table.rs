@@ -154,6 +154,7 @@ fn table_column(
         y,
         positions: Positions::labels(codecs.iter().map(|speed| speed.name.as_str())),
         series,
+        verdicts: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -1,10 +1,14 @@
-//! A figure as text for a terminal, as CSV for a program, as SVG for a page.
+//! A figure as text for a terminal, as CSV for a program, as SVG for a page; a report as one page of HTML.
 
+mod columns;
 mod csv;
+mod markup;
+mod page;
 mod svg;
 mod text;
 
 pub use csv::csv;
+pub use page::page;
 pub use svg::svg;
 pub use text::text;
 

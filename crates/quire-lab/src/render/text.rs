@@ -1,9 +1,10 @@
 //! A table for a terminal.
 
+use super::columns::columns;
 use super::short;
 use crate::Figure;
 
-/// The figure as a table: a line for each position, a column for each series, and the notes below.
+/// The figure as a table: a line for each position, a column for each series, and below it the verdicts and the notes.
 pub fn text(figure: &Figure) -> String {
     let mut text = format!(
         "{}\n{}, {}\n",
@@ -11,15 +12,15 @@ pub fn text(figure: &Figure) -> String {
         figure.paper.citation(),
         figure.number
     );
-    let mut columns = vec![first_column(figure)];
-    for series in &figure.series {
-        let mut column = vec![series.name.clone(), series.origin.name().to_owned()];
-        let values = series.values.iter();
-        column.extend(values.map(|value| value.map_or_else(|| "-".to_owned(), short)));
-        columns.push(column);
+    let mut cells = vec![first_column(figure)];
+    for column in columns(figure) {
+        let mut lines = vec![column.name, column.origin.to_owned()];
+        let values = column.values.iter();
+        lines.extend(values.map(|value| value.map_or_else(|| "-".to_owned(), short)));
+        cells.push(lines);
     }
     text += &format!("values: {}\n\n", figure.y.label());
-    let widths: Vec<usize> = columns
+    let widths: Vec<usize> = cells
         .iter()
         .map(|column| {
             column
@@ -30,7 +31,7 @@ pub fn text(figure: &Figure) -> String {
         })
         .collect();
     for line in 0..figure.positions.count() + 2 {
-        let mut cells = columns
+        let mut cells = cells
             .iter()
             .zip(&widths)
             .enumerate()
@@ -46,8 +47,8 @@ pub fn text(figure: &Figure) -> String {
         text.push('\n');
     }
     text.push('\n');
-    for note in &figure.notes {
-        text += &format!("- {note}\n");
+    for remark in figure.remarks() {
+        text += &format!("- {remark}\n");
     }
     text
 }

@@ -93,7 +93,7 @@ pub use materialized_rows::is_out_of_memory;
 pub use outer_aggregates::hoist_outer_aggregates;
 pub use own_names::without_own_names;
 pub use shared_rows::SharedRows;
-pub use shared_subplans::shared_subplan;
+pub use shared_subplans::{shared_for_tuples, shared_place, shared_subplan};
 pub use staged_sets::has_staged_sets;
 pub use strict_types::{check_assignment, is_assignable};
 pub use times::TimePlanner;

@@ -9,6 +9,7 @@ mod relation;
 mod scan;
 mod untranslated;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
@@ -17,6 +18,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use quire_exec::plan::PlanQuery;
 
 use crate::expression::parameter_number;
+use crate::optimize::shared_for_tuples;
 use relation::RelationTranslator;
 pub use untranslated::Untranslated;
 
@@ -30,8 +32,11 @@ pub fn translate(
         options,
         parameter_count,
         values: Vec::new(),
+        shared: HashMap::new(),
     };
-    let plan = relations.relation(plan)?;
+    // What is not shared is only computed more than once.
+    let plan = shared_for_tuples(plan.clone(), options).unwrap_or_else(|_| plan.clone());
+    let plan = relations.relation(&plan)?;
     let query = PlanQuery {
         parameter_count,
         values: relations.values,

@@ -1,5 +1,6 @@
 //! Nodes: each with the columns of its schema, in the same order.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::common::DFSchema;
@@ -14,6 +15,7 @@ use quire_functions::FloatKey;
 
 use super::untranslated::Untranslated;
 use crate::expression::{ExpressionTranslator, OuterScope, Slots};
+use crate::optimize::shared_place;
 
 /// Translates the nodes of one statement.
 pub(super) struct RelationTranslator<'a> {
@@ -21,6 +23,8 @@ pub(super) struct RelationTranslator<'a> {
     pub(super) parameter_count: usize,
     /// Plans of subqueries that are evaluated once, before the statement's own.
     pub(super) values: Vec<Plan>,
+    /// Plans that several places read, with their ids, by what [`shared_place`] says of the places.
+    pub(super) shared: HashMap<usize, (usize, Arc<Plan>)>,
 }
 
 /// The rows that an expression sees.
@@ -49,8 +53,23 @@ impl RelationTranslator<'_> {
             LogicalPlan::Limit(limit) => self.limit(limit),
             LogicalPlan::Values(values) => self.rows(values),
             LogicalPlan::Distinct(Distinct::All(input)) => Ok(self.relation(input)?.distinct()),
-            other => Err(Untranslated::Node(name_of(other))),
+            other => match shared_place(other) {
+                Some((address, subplan)) => self.shared(address, subplan),
+                None => Err(Untranslated::Node(name_of(other))),
+            },
         }
+    }
+
+    /// A place that reads what others read, too. The plan is translated at the first of them, so that the values which it needs are before those that
+    /// need it.
+    fn shared(&mut self, address: usize, subplan: &LogicalPlan) -> Result<Plan, Untranslated> {
+        if let Some((id, plan)) = self.shared.get(&address) {
+            return Ok(Plan::shared(*id, Arc::clone(plan)));
+        }
+        let plan = Arc::new(self.relation(subplan)?);
+        let id = self.shared.len() + 1;
+        self.shared.insert(address, (id, Arc::clone(&plan)));
+        Ok(Plan::shared(id, plan))
     }
 
     /// An expression over rows of an input.

@@ -338,6 +338,12 @@ impl Pool {
         self.inner.upkeep.splits.next()
     }
 
+    /// Bytes that frames and cached images may take together.
+    #[must_use]
+    pub fn budget_bytes(&self) -> usize {
+        self.inner.budget_bytes
+    }
+
     /// What the pool has done, and how large it is.
     #[must_use]
     pub fn stats(&self) -> PoolStats {

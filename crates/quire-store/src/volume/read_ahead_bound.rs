@@ -50,7 +50,6 @@ impl ReadAheadBound {
     }
 
     /// Bytes that are taken now.
-    #[cfg(test)]
     pub(super) fn held_bytes(&self) -> u64 {
         self.lock().held_bytes
     }

@@ -6,6 +6,7 @@ use quire_codec::EncodeError;
 use quire_format::distinct_sketch::DistinctSketch;
 use quire_format::row_group::{ColumnChunk, RowGroup};
 use quire_format::segment::{Beneath, ChooseOptions, SegmentInput};
+use quire_format::zone::ZoneBounds;
 use quire_store::{PageId, PageKind};
 
 use super::column_values::ColumnValues;
@@ -113,38 +114,29 @@ impl Encoder {
         let statistics = statistics(&values, column.sql_type.is_text());
         let input = input_of(&values, rows);
         let relations = self.relations(rows);
+        let leads = relations.mapped_from(index).next().is_some();
         let encoded = match relations.of(index) {
             Some(relation) => {
                 rows.precedents.leave_none(index);
                 encode_following(&self.definition, rows, relation, leader, &input)
                     .map_err(|error| encode_error(column, error))?
             }
-            None => self
-                .encode_alone(rows, index, &input)
-                .map_err(|error| encode_error(column, error))?,
-        };
-        let (choice, segment) = (encoded.choice, encoded.segment);
-        let pages = match self.has_blocks() {
-            true => Vec::new(),
-            false => {
-                let cluster = PageCluster::Column(index);
-                self.pages.write(PageKind::Segment, cluster, &segment)?
+            None => {
+                let options = ChooseOptions {
+                    beneath: self.beneath,
+                    has_followers: leads,
+                    ..ChooseOptions::default()
+                };
+                encode_alone(column, rows, index, options, &input)
+                    .map_err(|error| encode_error(column, error))?
             }
         };
-        let chunk = ColumnChunk {
-            physical_type: column.sql_type.physical_type(),
-            codec: choice.codec,
-            pages,
-            encoded_bytes: segment.len() as u64,
-            raw_bytes: choice.raw_bytes as u64,
-            estimated_bytes: choice.estimated_bytes as u64,
-            runner_up: choice.runner_up.map(|(codec, bytes)| (codec, bytes as u64)),
-            decision: encoded.decision,
-            relation: encoded.relation,
-            zone: statistics.zone,
-            group_zones: statistics.group_zones,
-        };
-        let leads = relations.mapped_from(index).next().is_some();
+        let mut chunk = unwritten_chunk(column, &encoded, statistics.zone, statistics.group_zones);
+        let segment = encoded.segment;
+        if !self.has_blocks() {
+            let cluster = PageCluster::Column(index);
+            chunk.pages = self.pages.write(PageKind::Segment, cluster, &segment)?;
+        }
         Ok(EncodedColumn {
             chunk,
             sketch: statistics.sketch,
@@ -154,33 +146,6 @@ impl Encoder {
             } else {
                 Vec::new()
             },
-        })
-    }
-
-    /// Encodes as the user asked for, or as the chooser does.
-    fn encode_alone(
-        &self,
-        rows: &RowGroupRows,
-        index: usize,
-        input: &SegmentInput<'_>,
-    ) -> Result<UnwrittenColumn, EncodeError> {
-        let mut options = ChooseOptions {
-            forced: self.definition.columns[index].compression,
-            beneath: self.beneath,
-            ..ChooseOptions::default()
-        };
-        let mut decided = rows.precedents.encode(index, input, &options);
-        if matches!(decided, Err(EncodeError::NotConstant)) {
-            // Not every row group of a column declared constant need be.
-            options.forced = None;
-            decided = rows.precedents.encode(index, input, &options);
-        }
-        let decided = decided?;
-        Ok(UnwrittenColumn {
-            choice: decided.choice,
-            segment: decided.segment,
-            decision: decided.decision,
-            relation: None,
         })
     }
 
@@ -222,7 +187,55 @@ impl Encoder {
     }
 }
 
-fn input_of<'v>(values: &'v ColumnValues, rows: &RowGroupRows) -> SegmentInput<'v> {
+/// Encodes a column as the user asked for, or as the chooser does; `index` is that of the column in `rows`.
+pub(super) fn encode_alone(
+    column: &ColumnDefinition,
+    rows: &RowGroupRows,
+    index: usize,
+    mut options: ChooseOptions,
+    input: &SegmentInput<'_>,
+) -> Result<UnwrittenColumn, EncodeError> {
+    options.forced = column.compression;
+    let mut decided = rows.precedents.encode(index, input, &options);
+    if matches!(decided, Err(EncodeError::NotConstant)) {
+        // Not every row group of a column declared constant need be.
+        options.forced = None;
+        decided = rows.precedents.encode(index, input, &options);
+    }
+    let decided = decided?;
+    Ok(UnwrittenColumn {
+        choice: decided.choice,
+        segment: decided.segment,
+        decision: decided.decision,
+        relation: None,
+    })
+}
+
+/// What a row group says of an encoded column, without pages.
+pub(super) fn unwritten_chunk(
+    column: &ColumnDefinition,
+    encoded: &UnwrittenColumn,
+    zone: ZoneBounds,
+    group_zones: Vec<ZoneBounds>,
+) -> ColumnChunk {
+    let choice = &encoded.choice;
+    let runner_up = choice.runner_up;
+    ColumnChunk {
+        physical_type: column.sql_type.physical_type(),
+        codec: choice.codec,
+        pages: Vec::new(),
+        encoded_bytes: encoded.segment.len() as u64,
+        raw_bytes: choice.raw_bytes as u64,
+        estimated_bytes: choice.estimated_bytes as u64,
+        runner_up: runner_up.map(|(codec, bytes)| (codec, bytes as u64)),
+        decision: encoded.decision,
+        relation: encoded.relation,
+        zone,
+        group_zones,
+    }
+}
+
+pub(super) fn input_of<'v>(values: &'v ColumnValues, rows: &RowGroupRows) -> SegmentInput<'v> {
     let input = SegmentInput {
         values: values.values(),
         validity: values.validity.as_deref(),
@@ -232,7 +245,7 @@ fn input_of<'v>(values: &'v ColumnValues, rows: &RowGroupRows) -> SegmentInput<'
     input
 }
 
-fn encode_error(column: &ColumnDefinition, what: impl ToString) -> TableAppendError {
+pub(super) fn encode_error(column: &ColumnDefinition, what: impl ToString) -> TableAppendError {
     TableAppendError::Encode {
         column: column.name.clone(),
         what: what.to_string(),

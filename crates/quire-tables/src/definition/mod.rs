@@ -10,7 +10,10 @@ mod validate;
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
+use quire_codec::text::FsstTable;
 use quire_codec::{CodecId, CodecScalar};
+use quire_format::key::KeyCode;
+use quire_format::row_page::space;
 
 use crate::types::SqlType;
 
@@ -58,6 +61,15 @@ pub struct ColumnDefinition {
     /// Frequent values, which the rows of a row table have as codes. It is chosen whenever all rows are written, and stays until
     /// then.
     pub dictionary: Option<ColumnDictionary>,
+    /// The FSST table in whose codes the rows of a row table have the strings of the column. It is chosen and stays like a dictionary;
+    /// a column has one of both.
+    pub fsst: Option<Arc<FsstTable>>,
+    /// Bytes to which the rows of a row table pad the strings of a `CHAR(n)`, as the paper's uncompressed tuples do. The transaction that
+    /// creates the table decides it, and it stays until all rows are written, whatever becomes of n.
+    pub padded_bytes: Option<u8>,
+    /// The order-preserving code that the primary key and the indexes of a row table have in place of the strings of the column. It is
+    /// chosen when a key with the column is filled, and stays as long as one is there.
+    pub key_code: Option<KeyCode>,
 }
 
 /// Values that rows have as codes; other values are stored as they would be without it.
@@ -111,6 +123,9 @@ impl ColumnDefinition {
             added: None,
             stores_null: true,
             dictionary: None,
+            fsst: None,
+            padded_bytes: None,
+            key_code: None,
         }
     }
 
@@ -170,6 +185,25 @@ impl TableDefinition {
         self.storage = TableStorage::Column;
         self.options.block_bytes = Some(block_bytes);
         self
+    }
+
+    /// Decides which strings of a row table are padded: those of `CHAR(n)` where nothing is compressed, as long as the shortest row
+    /// that there can be leaves half of an entry for other columns.
+    pub(crate) fn choose_padding(&mut self) {
+        let is_plain = self.storage == TableStorage::Row && !self.options.compresses_tuples;
+        let mut left_bytes = space::entry_bytes_max(self.options.page_bytes) / 2;
+        for column in &mut self.columns {
+            let width = match (column.sql_type, column.compression) {
+                // Its place stays, and takes no more than it has to.
+                _ if column.is_dropped => None,
+                (SqlType::Char(length), None | Some(CodecId::Plain)) if is_plain => {
+                    u8::try_from(length).ok()
+                }
+                _ => None,
+            };
+            column.padded_bytes = width.filter(|width| usize::from(*width) <= left_bytes);
+            left_bytes -= usize::from(column.padded_bytes.unwrap_or(0));
+        }
     }
 
     /// The columns that there are, each with its place among all that there ever were.

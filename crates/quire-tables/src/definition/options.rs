@@ -18,6 +18,11 @@ const PAGE_PADDING: u8 = 7;
 const ADVANCE_SPLIT: u8 = 8;
 /// Stored of PAX tables.
 const BLOCK_BYTES: u8 = 9;
+/// Stored of tables whose keys are compressed.
+const KEY_COMPRESSION: u8 = 10;
+/// The last one that this program knows. A new option gets the next number, and none is used again: one that is above this has been stored by a later
+/// program, and what it means for the table's bytes is not known here. An option that does not matter to who does not know it must not be stored like this.
+const NEWEST_OPTION: u8 = KEY_COMPRESSION;
 /// Stored in place of a transform's number.
 const CHOSEN: i64 = 255;
 
@@ -34,6 +39,8 @@ pub struct TableOptions {
     pub storage_format: StorageFormat,
     /// Whether fields of rows are compressed one by one.
     pub compresses_tuples: bool,
+    /// Whether strings of keys may have order-preserving codes.
+    pub compresses_keys: bool,
     /// Fixed sizes of the images of leaves; `None`: any size.
     pub page_target: Option<PageTarget>,
     /// Of a PAX table: length that a block, the segments of all columns of a row group, is to have, in bytes. `None`: a column table
@@ -67,6 +74,7 @@ impl Default for TableOptions {
             page_codec_level: None,
             storage_format: StorageFormat::Auto,
             compresses_tuples: true,
+            compresses_keys: false,
             page_target: None,
             block_bytes: None,
         }
@@ -175,7 +183,14 @@ impl TableOptions {
             ]);
         }
         options.extend(self.block_bytes.map(|bytes| (BLOCK_BYTES, bytes as i64)));
+        options.extend(self.compresses_keys.then_some((KEY_COMPRESSION, 1)));
         options
+    }
+
+    /// The number of an option that a later program has stored, if there is one.
+    pub(crate) fn newer_option(record: &[(u8, i64)]) -> Option<u8> {
+        let mut numbers = record.iter().map(|(number, _)| *number);
+        numbers.find(|number| *number > NEWEST_OPTION)
     }
 
     pub(super) fn from_record(record: &[(u8, i64)]) -> Result<Self, Corrupt> {
@@ -216,6 +231,7 @@ impl TableOptions {
                     let bytes = usize::try_from(value).ok();
                     set(&mut options.block_bytes, bytes.map(Some))
                 }
+                KEY_COMPRESSION => set(&mut options.compresses_keys, flag(value)),
                 _ => false,
             };
             if !is_known {
@@ -255,6 +271,7 @@ mod tests {
                 page_codec_level: Some(-3),
                 storage_format,
                 compresses_tuples: false,
+                compresses_keys: true,
                 page_target: Some(PageTarget {
                     splits_in_advance: false,
                     ..PageTarget::new(2048)
@@ -264,6 +281,7 @@ mod tests {
             assert_eq!(options.error(), None);
             let record = options.to_record();
             assert!(record.is_sorted_by(|left, right| left.0 < right.0));
+            assert_eq!(TableOptions::newer_option(&record), None);
             assert_eq!(TableOptions::from_record(&record).unwrap(), options);
             let name = storage_format.to_string();
             assert_eq!(StorageFormat::from_name(&name), Some(storage_format));
@@ -277,13 +295,26 @@ mod tests {
     }
 
     #[test]
+    fn options_above_the_newest_are_those_of_a_later_program() {
+        let mut record = TableOptions::default().to_record();
+        for number in [NEWEST_OPTION + 1, u8::MAX] {
+            record.push((number, 1));
+            assert_eq!(TableOptions::newer_option(&record), Some(number));
+            record.pop();
+        }
+        // Damage, whatever program it was.
+        assert_eq!(TableOptions::newer_option(&[(0, 0), (2, 99)]), None);
+    }
+
+    #[test]
     fn strange_options_are_refused() {
         for strange in [
             (0, 0),
             (6, -1),
             (7, 1),
             (9, -1),
-            (10, 1),
+            (10, 2),
+            (11, 1),
             (2, 99),
             (4, 8),
             (5, 2),

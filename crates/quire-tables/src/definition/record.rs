@@ -1,7 +1,11 @@
 //! Definitions of tables as the catalog page stores them.
 
+use std::sync::Arc;
+
+use quire_codec::text::FsstTable;
 use quire_codec::{CodecScalar, Corrupt, PhysicalType};
 use quire_format::catalog::{AddedRecord, ColumnRecord, DictionaryRecord, TableRecord};
+use quire_format::key::KeyCode;
 
 use super::{AddedColumn, ColumnDefinition, ColumnDictionary, TableDefinition, TableOptions};
 use crate::types::SqlType;
@@ -63,6 +67,9 @@ impl ColumnDefinition {
                 code_bits: dictionary.code_bits,
                 entries: dictionary.entries.iter().map(value_to_bytes).collect(),
             }),
+            fsst: self.fsst.as_ref().map(|table| table.to_bytes()),
+            padded_bytes: self.padded_bytes,
+            key_code: self.key_code.as_ref().map(|code| code.as_bytes().to_vec()),
         }
     }
 
@@ -84,6 +91,16 @@ impl ColumnDefinition {
                 entries: entries.collect::<Result<_, _>>()?,
             })
         };
+        let fsst = |table: &Vec<u8>| match FsstTable::from_bytes(table) {
+            Ok(table) if sql_type.is_text() => Ok(Arc::new(table)),
+            Ok(_) => Err(Corrupt::new(format!("{sql_type} has an FSST table"), 0)),
+            Err(error) => Err(error),
+        };
+        let key_code = |code: &Vec<u8>| match KeyCode::from_bytes(code) {
+            Ok(code) if sql_type.is_text() => Ok(code),
+            Ok(_) => Err(Corrupt::new(format!("{sql_type} has a code of strings"), 0)),
+            Err(error) => Err(error),
+        };
         Ok(ColumnDefinition {
             name: record.name.clone(),
             sql_type,
@@ -95,6 +112,9 @@ impl ColumnDefinition {
             added: record.added.as_ref().map(added).transpose()?,
             stores_null: record.stores_null,
             dictionary: record.dictionary.as_ref().map(dictionary).transpose()?,
+            fsst: record.fsst.as_ref().map(fsst).transpose()?,
+            padded_bytes: record.padded_bytes,
+            key_code: record.key_code.as_ref().map(key_code).transpose()?,
         })
     }
 }

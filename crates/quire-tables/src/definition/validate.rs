@@ -22,12 +22,16 @@ impl ColumnDefinition {
             });
         }
         if let Some(codec) = self.compression {
-            let is_of_rows = matches!(codec, CodecId::Plain | CodecId::Dictionary);
+            let is_of_rows = matches!(codec, CodecId::Plain | CodecId::Dictionary | CodecId::Fsst);
             if storage == TableStorage::Row && !is_of_rows {
                 let what = format!("COMPRESSION {} (column {:?})", codec.name(), self.name);
                 return Err(DefinitionError::NeedsColumnTable { what });
             }
-            if !codec.supports(self.sql_type.physical_type()) {
+            // Rows have strings of FSST as text.
+            let is_for_text = storage == TableStorage::Row && codec == CodecId::Fsst;
+            if !codec.supports(self.sql_type.physical_type())
+                || (is_for_text && !self.sql_type.is_text())
+            {
                 return Err(DefinitionError::Codec {
                     column: column(),
                     codec: codec.name(),

@@ -154,6 +154,12 @@ pub enum EngineError {
         /// What is wrong with it.
         source: Corrupt,
     },
+    /// Written by a later program.
+    #[error("{what}; it was written by a newer version of Quire: open the file with that version")]
+    NewerVersion {
+        /// What this program does not know, and where.
+        what: String,
+    },
     /// A row group that the table does not have.
     #[error("table {table:?} has {count} row groups; there is none with index {index}")]
     NoRowGroup {

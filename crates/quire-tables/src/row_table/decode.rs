@@ -46,8 +46,8 @@ impl RowLayoutColumn {
 }
 
 impl RowLayout {
-    /// The value of column `ordinal` of the row with these key and tuple, for the cost of that field. A string of a key that
-    /// is not there as it is, is put together in `scratch`.
+    /// The value of column `ordinal` of the row with these key and tuple, for the cost of that field. A string that is not there
+    /// as it is, because a key or codes have it, is put together in `scratch`.
     ///
     /// # Errors
     /// [`Corrupt`] when the bytes that are read for this column are not what an encoder writes, and when there is no such
@@ -68,7 +68,13 @@ impl RowLayout {
             };
         };
         if let Some(number) = column.tuple {
-            return column.stored(self.tuple.field(tuple, number)?);
+            let value = self.tuple.field(tuple, number)?;
+            let TupleValue::Fsst(text) = value else {
+                return column.stored(value);
+            };
+            scratch.clear();
+            text.append_to(scratch);
+            return Ok(StoredValue::Value(TupleValue::Bytes(scratch)));
         }
         let (Some(layout), Some(number)) = (&self.key, column.key) else {
             return Err(no_column(ordinal));
@@ -121,23 +127,27 @@ impl RowLayout {
         self.decode_tuple(tuple, values)?;
         self.decode_key(key, scratch, values)?;
         long.clear();
-        let mut cut_out: Vec<(usize, Range<usize>)> = Vec::new();
+        let mut copied: Vec<(usize, Range<usize>)> = Vec::new();
         for (ordinal, (column, value)) in self.columns.iter().zip(values.iter_mut()).enumerate() {
             if column.dropped {
                 *value = TupleValue::Null;
+            } else if let TupleValue::Fsst(text) = value {
+                let start = long.len();
+                text.append_to(long);
+                copied.push((ordinal, start..long.len()));
             } else if column.marked {
                 match column.stored(*value)? {
                     StoredValue::Value(whole) => *value = whole,
                     StoredValue::Long(mark) => {
                         let start = long.len();
                         self.read_long(key, ordinal, mark, &mut fetch, long)?;
-                        cut_out.push((ordinal, start..long.len()));
+                        copied.push((ordinal, start..long.len()));
                     }
                 }
             }
         }
         let long: &'a [u8] = long;
-        for (ordinal, range) in cut_out {
+        for (ordinal, range) in copied {
             if let (Some(value), Some(bytes)) = (values.get_mut(ordinal), long.get(range)) {
                 *value = TupleValue::Bytes(bytes);
             }

@@ -66,6 +66,7 @@ impl RowLayout {
     ///     sql_type,
     ///     nullable: false,
     ///     storage: FieldStorage::NullSuppressed,
+    ///     key_code: None,
     ///     dropped: false,
     /// };
     /// let layout = RowLayout::new(&RowLayoutSpec {

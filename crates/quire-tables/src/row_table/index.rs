@@ -58,6 +58,7 @@ impl IndexLayout {
     ) -> Result<Self, RowLayoutError> {
         let mut key_columns = Vec::with_capacity(columns.len() + 1);
         let mut ordinals = Vec::with_capacity(columns.len());
+        let mut codes = Vec::with_capacity(columns.len());
         for column in columns {
             let ordinal = column.ordinal;
             let found = rows.columns.get(ordinal).filter(|found| !found.dropped);
@@ -65,6 +66,7 @@ impl IndexLayout {
                 return Err(RowLayoutError::Key { ordinal });
             };
             ordinals.push(ordinal);
+            codes.push(found.key_code.clone());
             key_columns.push(KeyColumn {
                 column_type: tuple_type(found.sql_type),
                 nullable: found.nullable,
@@ -77,7 +79,7 @@ impl IndexLayout {
         }
         key_columns.push(TAIL);
         Ok(Self {
-            layout: KeyLayout::new(&key_columns),
+            layout: KeyLayout::new(&key_columns).with_codes(codes),
             ordinals,
             unique,
             key_bytes_max: space::key_bytes_max(rows.page_bytes),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quire_format::key::{KeyColumn, KeyLayout};
+use quire_format::key::{KeyCode, KeyColumn, KeyLayout};
 use quire_format::row_page::{PAGE_BYTES_ALLOWED, RowPageShape, space};
 use quire_format::tuple::{
     ColumnAccess, DictionaryError, TupleColumn, TupleCompression, TupleDictionary, TupleLayout,
@@ -30,6 +30,10 @@ pub(super) struct RowLayoutColumn {
     pub(super) tuple: Option<usize>,
     /// Whether the tuple may have a mark in place of its strings.
     pub(super) marked: bool,
+    /// Bytes of a string that the tuple has in any case.
+    pub(super) padded_bytes: usize,
+    /// What keys have in place of its strings.
+    pub(super) key_code: Option<KeyCode>,
     /// What new rows have in a column that was dropped.
     pub(super) filler: Value,
     pub(super) decoding: FieldDecoding,
@@ -48,6 +52,8 @@ pub enum FieldDecoding {
     SuppressedText,
     /// A code of a dictionary.
     Dictionary,
+    /// A string in the codes of an FSST table.
+    FsstText,
     /// A part of the key.
     Key,
 }
@@ -199,6 +205,12 @@ impl RowLayout {
         self.tuple.access(column.tuple?)
     }
 
+    /// The type by which a column is held in tuples and keys.
+    #[must_use]
+    pub fn tuple_type(&self, ordinal: usize) -> Option<TupleType> {
+        self.sql_type(ordinal).map(tuple_type)
+    }
+
     /// How a value of a column is decoded.
     #[must_use]
     pub fn decoding(&self, ordinal: usize) -> FieldDecoding {
@@ -290,7 +302,12 @@ fn key_layout(spec: &RowLayoutSpec) -> Option<KeyLayout> {
         Some(key_column(column, part.descending))
     });
     let columns: Vec<KeyColumn> = parts.collect();
-    (!columns.is_empty()).then(|| KeyLayout::new(&columns))
+    let codes = spec.primary_key.iter().map(|part| {
+        let column = first.columns.get(part.ordinal)?;
+        let is_text = tuple_type(column.sql_type) == TupleType::Text;
+        column.key_code.clone().filter(|_| is_text)
+    });
+    (!columns.is_empty()).then(|| KeyLayout::new(&columns).with_codes(codes.collect()))
 }
 
 /// The columns as far as they are known without numbers: `tuple` says only whether there is one.
@@ -312,6 +329,11 @@ fn columns(spec: &RowLayoutSpec) -> Vec<RowLayoutColumn> {
             key,
             tuple: (!only_in_key).then_some(0),
             marked: is_string && !only_in_key,
+            key_code: column.key_code.clone().filter(|_| is_string),
+            padded_bytes: match column.storage {
+                FieldStorage::Padded { bytes } => bytes.into(),
+                _ => 0,
+            },
             filler: filler(column),
             decoding: if only_in_key {
                 FieldDecoding::Key
@@ -326,10 +348,11 @@ fn columns(spec: &RowLayoutSpec) -> Vec<RowLayoutColumn> {
 fn decoding(storage: &FieldStorage, is_string: bool) -> FieldDecoding {
     match (storage, is_string) {
         (FieldStorage::Plain, false) => FieldDecoding::Plain,
-        (FieldStorage::Plain, true) => FieldDecoding::PlainText,
+        (FieldStorage::Plain, true) | (FieldStorage::Padded { .. }, _) => FieldDecoding::PlainText,
         (FieldStorage::NullSuppressed, false) => FieldDecoding::Suppressed,
         (FieldStorage::NullSuppressed, true) => FieldDecoding::SuppressedText,
         (FieldStorage::Dictionary { .. }, _) => FieldDecoding::Dictionary,
+        (FieldStorage::Fsst(_), _) => FieldDecoding::FsstText,
     }
 }
 
@@ -360,6 +383,8 @@ fn tuple_column(ordinal: usize, column: &RowColumn) -> Result<TupleColumn, RowLa
     let compression = match &column.storage {
         FieldStorage::Plain => TupleCompression::None,
         FieldStorage::NullSuppressed => TupleCompression::NullSuppressed,
+        FieldStorage::Fsst(table) => TupleCompression::Fsst(Arc::clone(table)),
+        FieldStorage::Padded { bytes } => TupleCompression::Padded { bytes: *bytes },
         FieldStorage::Dictionary { code_bits, entries } => {
             let entries: Vec<TupleValue<'_>> = entries.iter().map(Value::as_tuple_value).collect();
             let is_mark = |value: &TupleValue<'_>| matches!(value, TupleValue::Bytes([0xFF, ..]));

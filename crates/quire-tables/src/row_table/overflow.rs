@@ -6,7 +6,7 @@ use quire_format::tuple::TupleValue;
 use super::encode::{EncodedRow, OverflowChunk};
 use super::error::RowError;
 use super::fit::VALUE_BYTES_MAX;
-use super::layout::RowLayout;
+use super::layout::{RowLayout, RowLayoutColumn};
 use super::overflow_mark::{MARK_BYTES, OVERFLOW_SUFFIX_BYTES, OverflowMark, StoredString, escape};
 
 /// The key of a chunk in the overflow tree.
@@ -64,7 +64,10 @@ impl RowLayout {
     /// The column with the longest string that a mark would make shorter.
     fn longest(&self, stored: &[TupleValue<'_>]) -> Option<usize> {
         let bytes = |number: &usize| match stored.get(*number) {
-            Some(TupleValue::Bytes(bytes)) => bytes.len(),
+            // What has room in its column is not made shorter by a mark.
+            Some(TupleValue::Bytes(bytes)) if bytes.len() > self.padded_bytes(*number) => {
+                bytes.len()
+            }
             _ => 0,
         };
         let marked = (0..stored.len()).filter(|&number| self.is_marked(number));
@@ -72,9 +75,17 @@ impl RowLayout {
     }
 
     fn is_marked(&self, number: usize) -> bool {
-        let ordinal = self.tuple_ordinals.get(number).copied();
-        let column = ordinal.and_then(|ordinal| self.columns.get(ordinal));
+        let column = self.tuple_column(number);
         column.is_some_and(|column| column.marked)
+    }
+
+    fn padded_bytes(&self, number: usize) -> usize {
+        let column = self.tuple_column(number);
+        column.map_or(0, |column| column.padded_bytes)
+    }
+
+    fn tuple_column(&self, number: usize) -> Option<&RowLayoutColumn> {
+        self.columns.get(*self.tuple_ordinals.get(number)?)
     }
 
     fn mark(

@@ -10,6 +10,7 @@ use arrow_array::types::{
 use arrow_array::{ArrayRef, BinaryViewArray, BooleanArray, PrimitiveArray, StringViewArray};
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder, ScalarBuffer};
 use quire_codec::Corrupt;
+use quire_codec::text::FsstText;
 use quire_format::tuple::TupleValue;
 
 use super::overflow_mark::{OverflowMark, StoredString};
@@ -87,6 +88,19 @@ impl Views {
         }
     }
 
+    /// A string that the source has in codes.
+    fn push_fsst(&mut self, text: FsstText<'_>) -> Result<(), Corrupt> {
+        let start = self.copies.len();
+        let offset = u32::try_from(start).map_err(|_| too_many_bytes())?;
+        text.append_to(&mut self.copies);
+        let bytes = self.copies.get(start..).unwrap_or_default();
+        self.views.push(make_view(bytes, COPY_BUFFER, offset));
+        if bytes.len() <= INLINE_BYTES_MAX {
+            self.copies.truncate(start);
+        }
+        Ok(())
+    }
+
     #[inline(never)]
     fn copy(&mut self, bytes: &[u8]) -> Result<(), Corrupt> {
         let (address, length, view) = self.last;
@@ -101,14 +115,17 @@ impl Views {
             self.views.push(view);
             return Ok(());
         }
-        let offset = u32::try_from(self.copies.len())
-            .map_err(|_| Corrupt::new("strings of a batch take more than 4 GiB", 0))?;
+        let offset = u32::try_from(self.copies.len()).map_err(|_| too_many_bytes())?;
         self.copies.extend_from_slice(bytes);
         let view = make_view(bytes, COPY_BUFFER, offset);
         self.last = (bytes.as_ptr() as usize, bytes.len(), view);
         self.views.push(view);
         Ok(())
     }
+}
+
+fn too_many_bytes() -> Corrupt {
+    Corrupt::new("strings of a batch take more than 4 GiB", 0)
 }
 
 fn no_value_of(sql_type: SqlType) -> Corrupt {
@@ -160,6 +177,11 @@ impl ColumnSink {
             (SinkValues::Decimal(values), TupleValue::Wide(value)) => values.push(value),
             (SinkValues::Views(views), TupleValue::Bytes(bytes)) => {
                 if let Err(error) = views.push(bytes) {
+                    self.failure = Some(error);
+                }
+            }
+            (SinkValues::Views(views), TupleValue::Fsst(text)) => {
+                if let Err(error) = views.push_fsst(text) {
                     self.failure = Some(error);
                 }
             }

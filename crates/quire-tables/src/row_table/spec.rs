@@ -1,5 +1,9 @@
 //! What a row layout is made of: plain data that the catalog can keep.
 
+use std::sync::Arc;
+
+use quire_codec::text::FsstTable;
+use quire_format::key::KeyCode;
 use quire_format::tuple::TupleType;
 
 use super::value::Value;
@@ -24,6 +28,13 @@ pub enum FieldStorage {
         /// The values, none twice; not NULL, and no `BYTEA` that begins with 0xFF, by which marks are known.
         entries: Vec<Value>,
     },
+    /// Strings in the codes of a table where that is shorter, with a null-suppressed length. For text.
+    Fsst(Arc<FsstTable>),
+    /// Strings with blanks up to so many bytes, at least one; longer ones are stored, too. For text.
+    Padded {
+        /// Width of the field.
+        bytes: u8,
+    },
 }
 
 /// A column of a row table.
@@ -36,6 +47,8 @@ pub struct RowColumn {
     pub nullable: bool,
     /// How its values are stored.
     pub storage: FieldStorage,
+    /// What keys have in place of its strings.
+    pub key_code: Option<KeyCode>,
     /// Whether the column was dropped. Its place stays.
     pub dropped: bool,
 }

@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
-use quire_codec::{CodecId, CodecScalar};
+use quire_codec::CodecScalar;
 use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType, TupleValue};
 
-use crate::definition::{ColumnDefinition, ColumnDictionary, TableDefinition, TableStorage};
+use crate::definition::{ColumnDefinition, ColumnDictionary};
 use crate::row_table::{ColumnArray, fit, tuple_type};
 use crate::types::SqlType;
 
@@ -20,48 +20,19 @@ const CODE_BITS_MAX: u32 = 12;
 /// Most bytes of the values of a dictionary: they are in the catalog page.
 const ENTRY_BYTES_MAX: usize = 32 << 10;
 
-/// Most bytes of the values of all dictionaries of a table.
-const TABLE_BYTES_MAX: usize = 128 << 10;
-
 /// Longest value that gets a code.
 const VALUE_BYTES_MAX: usize = 255;
 
 /// Bits that a dictionary must save in the average row.
 const GAIN_BITS_MIN: f64 = 2.0;
 
-/// Rows without which nothing is chosen.
-const SAMPLE_ROWS_MIN: usize = 256;
-
-/// Chooses the dictionaries of the columns of a row table that is to be written, from some of its rows: batches of the table's
-/// visible columns. Dictionaries it had are forgotten. `COMPRESSION dictionary` asks for one however few rows there are,
-/// `COMPRESSION plain` forbids it; columns of the primary key have none. Where a column says nothing, it gets one if it pays, and if `finds` is true.
-pub fn choose_dictionaries(definition: &mut TableDefinition, sample: &[RecordBatch], finds: bool) {
-    let compresses = definition.options.compresses_tuples;
-    let is_row_table = definition.storage == TableStorage::Row;
-    let key = definition.primary_key.clone();
-    let is_key = |ordinal: usize| {
-        let mut parts = key.iter().flat_map(|key| &key.columns);
-        parts.any(|part| part.column == ordinal)
-    };
-    let row_count: usize = sample.iter().map(RecordBatch::num_rows).sum();
-    let mut left_bytes = TABLE_BYTES_MAX;
-    let mut position = 0;
-    for (ordinal, column) in definition.columns.iter_mut().enumerate() {
-        column.dictionary = None;
-        if column.is_dropped {
-            continue;
-        }
-        position += 1;
-        let is_wanted = match column.compression {
-            None => finds && compresses && row_count >= SAMPLE_ROWS_MIN,
-            Some(codec) => codec == CodecId::Dictionary,
-        };
-        if is_row_table && is_wanted && !is_key(ordinal) {
-            let found = best(column, sample, position - 1, left_bytes);
-            left_bytes -= found.as_ref().map_or(0, entry_bytes);
-            column.dictionary = found;
-        }
-    }
+/// A dictionary for a column, and what it is good for.
+pub(super) struct ChosenDictionary {
+    pub(super) dictionary: ColumnDictionary,
+    /// What the catalog keeps.
+    pub(super) entry_bytes: usize,
+    /// Bits that the average row is shorter.
+    pub(super) gain_bits: f64,
 }
 
 fn entry_bytes(dictionary: &ColumnDictionary) -> usize {
@@ -93,13 +64,14 @@ impl ValueFrequency<'_> {
     }
 }
 
-/// The dictionary with which the column's part of the tuples is smallest, if one makes it smaller.
-fn best(
+/// The dictionary with which the column's part of the tuples is smallest, if one makes it smaller. Its entries take at most
+/// `left_bytes`.
+pub(super) fn best(
     column: &ColumnDefinition,
     sample: &[RecordBatch],
     position: usize,
     left_bytes: usize,
-) -> Option<ColumnDictionary> {
+) -> Option<ChosenDictionary> {
     let column_type = tuple_type(column.sql_type);
     if matches!(
         column_type,
@@ -109,12 +81,17 @@ fn best(
     }
     let met = met(column.sql_type, sample, position)?;
     let row_count: usize = sample.iter().map(RecordBatch::num_rows).sum();
-    let code_bits = code_bits(column.stores_null, &met, row_count, left_bytes)?;
+    let (code_bits, gain_bits) = code_bits(column.stores_null, &met, row_count, left_bytes)?;
     let entries = met.iter().take((1 << code_bits) - 1);
     let entries = entries.filter_map(|one| scalar(column.sql_type, one.value));
-    Some(ColumnDictionary {
+    let dictionary = ColumnDictionary {
         code_bits: code_bits as u8,
         entries: entries.collect(),
+    };
+    Some(ChosenDictionary {
+        entry_bytes: entry_bytes(&dictionary),
+        dictionary,
+        gain_bits,
     })
 }
 
@@ -178,16 +155,19 @@ fn exact(value: TupleValue<'_>) -> Option<Exact<'_>> {
         TupleValue::Float32(value) => Exact::Number(i128::from(value.to_bits())),
         TupleValue::Float64(value) => Exact::Number(i128::from(value.to_bits())),
         TupleValue::Bytes(bytes) => Exact::Bytes(bytes),
+        // Rows to come have none.
+        TupleValue::Fsst(_) => return None,
     })
 }
 
-/// Bits of the codes with which the sample takes fewest bits; `None` when it takes fewest without.
+/// Bits of the codes with which the sample takes fewest bits, and those that the average row saves; `None` when it takes fewest
+/// without.
 fn code_bits(
     nullable: bool,
     met: &[ValueFrequency<'_>],
     row_count: usize,
     left_bytes: usize,
-) -> Option<u32> {
+) -> Option<(u32, f64)> {
     let room_bytes = left_bytes.min(ENTRY_BYTES_MAX);
     let mut best: Option<(u32, f64)> = None;
     // One bit of the length code says whether there is a value besides the code.
@@ -207,8 +187,7 @@ fn code_bits(
             break;
         }
     }
-    let (bits, gain) = best?;
-    (gain >= GAIN_BITS_MIN).then_some(bits)
+    best.filter(|(_, gain)| *gain >= GAIN_BITS_MIN)
 }
 
 fn scalar(sql_type: SqlType, value: TupleValue<'_>) -> Option<CodecScalar> {
@@ -226,6 +205,9 @@ fn scalar(sql_type: SqlType, value: TupleValue<'_>) -> Option<CodecScalar> {
         (TupleValue::Wide(value), _) => CodecScalar::Int128(value),
         (TupleValue::Float64(value), _) => CodecScalar::Float64(value),
         (TupleValue::Bytes(bytes), _) => CodecScalar::Bytes(bytes.to_vec()),
-        (TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_), _) => return None,
+        (
+            TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_) | TupleValue::Fsst(_),
+            _,
+        ) => return None,
     })
 }

@@ -14,13 +14,17 @@
 //! | `sizes` | what its trees take in the file |
 //! | `fill` | many rows into an empty table: trees built from below |
 //! | `build` | an index on rows that are there |
+//! | `key_codes` | which strings have order-preserving codes in keys |
+//! | `field_codes` | which columns have their values in codes: `dictionaries`, `string_tables` |
 //!
 //! Transactions are those of `mvcc`: bytes by tree. What the bytes mean is `row_table`'s.
 
 mod build;
 pub(crate) mod column_samples;
 mod dictionaries;
+mod field_codes;
 mod fill;
+mod key_codes;
 mod long_values;
 mod parts;
 mod references;
@@ -29,14 +33,18 @@ mod rows_with_values;
 mod scan;
 mod sizes;
 mod statistics;
+mod string_tables;
 mod table;
 mod visit;
 mod writer;
 
 pub(crate) use build::build_index;
-pub use dictionaries::choose_dictionaries;
+pub use field_codes::choose_field_codes;
 pub(crate) use fill::FillContext;
 pub use fill::RowFill;
+pub(crate) use key_codes::{
+    SAMPLE_BYTES_MAX, choose_key_codes, columns_without_keys, trained as trained_key_code,
+};
 pub(crate) use parts::{AllRowParts, row_layout};
 pub use parts::{RowParts, TableIndex};
 pub(crate) use references::{NewestState, NewestTables, ReferenceChecks, is_referenced};

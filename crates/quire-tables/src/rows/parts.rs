@@ -212,16 +212,24 @@ pub(crate) fn row_layout(definition: &TableDefinition) -> Result<RowLayout, RowL
 
 /// How rows have the values of a column: as the table says, unless the column says something else.
 fn field_storage(column: &ColumnDefinition, compresses: bool) -> FieldStorage {
-    match (&column.dictionary, column.compression) {
-        (_, Some(CodecId::Plain)) => FieldStorage::Plain,
-        (Some(dictionary), _) => FieldStorage::Dictionary {
+    match (&column.dictionary, &column.fsst, column.compression) {
+        (_, _, Some(CodecId::Plain)) => plain(column),
+        (None, Some(table), _) => FieldStorage::Fsst(Arc::clone(table)),
+        (Some(dictionary), _, _) => FieldStorage::Dictionary {
             code_bits: u32::from(dictionary.code_bits),
             entries: (dictionary.entries.iter())
                 .map(|entry| value_of_scalar(Some(entry), column.sql_type))
                 .collect(),
         },
-        (None, _) if compresses => FieldStorage::NullSuppressed,
-        (None, _) => FieldStorage::Plain,
+        (None, None, _) if compresses => FieldStorage::NullSuppressed,
+        (None, None, _) => plain(column),
+    }
+}
+
+fn plain(column: &ColumnDefinition) -> FieldStorage {
+    match column.padded_bytes {
+        Some(bytes) => FieldStorage::Padded { bytes },
+        None => FieldStorage::Plain,
     }
 }
 
@@ -237,6 +245,7 @@ fn layout_spec(definition: &TableDefinition) -> RowLayoutSpec {
             sql_type: column.sql_type,
             nullable: column.stores_null,
             storage: field_storage(column, compresses),
+            key_code: column.key_code.clone(),
             dropped: column.is_dropped,
         };
         if let Some(added) = &column.added {

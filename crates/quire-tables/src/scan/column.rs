@@ -12,6 +12,7 @@ use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder, ScalarBuffer};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use quire_codec::{BytesVector, Corrupt, PhysicalType, RowMask, VECTOR_VALUES};
+use quire_format::row_group::GROUP_ROWS;
 use quire_format::segment::{IntegerRuns, SegmentReader};
 use quire_vector::KeySet;
 
@@ -39,7 +40,6 @@ pub(super) struct ColumnReader {
     /// What was decoded last: group, rows of it, values. Later requests for fewer rows of it are cut from this.
     decoded: Option<(usize, Selection, ArrayRef)>,
     integers: GroupIntegers,
-    bytes: BytesVector,
     /// A test, and which values of a column that another one determines pass it.
     wanted: Option<(ValueTest, Vec<u64>)>,
     pub(super) timer: DecodeTimer,
@@ -93,7 +93,6 @@ impl ColumnReader {
             rows_looked_up: 0,
             decoded: None,
             integers: GroupIntegers::default(),
-            bytes: BytesVector::new(),
             wanted: None,
             timer: DecodeTimer::default(),
             vectors_decoded: 0,
@@ -254,8 +253,8 @@ impl ColumnReader {
         let nulls = self.nulls(group, selection)?;
         match self.sql_type {
             SqlType::Boolean => {
-                let values =
-                    self.gather(group, selection, SegmentReader::decode_bool, |one| one)?;
+                let access = self.access(SegmentReader::decode_bool, SegmentReader::value_bool);
+                let values = self.gather(group, selection, &access, |one| one)?;
                 let values = BooleanBuffer::collect_bool(values.len(), |index| values[index]);
                 Ok(Arc::new(BooleanArray::new(values, nulls)))
             }
@@ -280,11 +279,13 @@ impl ColumnReader {
                 self.primitive::<TimestampMicrosecondType>(values, nulls)
             }
             SqlType::Real => {
-                let values = self.gather(group, selection, SegmentReader::decode_f32, |one| one)?;
+                let access = self.access(SegmentReader::decode_f32, SegmentReader::value_f32);
+                let values = self.gather(group, selection, &access, |one| one)?;
                 self.primitive::<Float32Type>(values, nulls)
             }
             SqlType::Double => {
-                let values = self.gather(group, selection, SegmentReader::decode_f64, |one| one)?;
+                let access = self.access(SegmentReader::decode_f64, SegmentReader::value_f64);
+                let values = self.gather(group, selection, &access, |one| one)?;
                 self.primitive::<Float64Type>(values, nulls)
             }
             SqlType::Decimal { .. } => {
@@ -297,23 +298,27 @@ impl ColumnReader {
         }
     }
 
-    /// Decodes the vectors that have selected rows, one at a time in the cache, and keeps those rows.
+    /// The values of the selected rows. Where a vector has few, these are read; otherwise it is decoded, one at a time in the cache.
     fn gather<T: Copy + Default, U>(
         &mut self,
         group: usize,
         selection: &Selection,
-        decode: impl Fn(&mut SegmentReader, usize, &mut [T; VECTOR_VALUES]) -> Result<usize, Corrupt>,
+        access: &ValueAccess<T>,
         convert: impl Fn(T) -> U,
     ) -> Result<Vec<U>, Corrupt> {
         let mut gathered = Vec::with_capacity(selection.len());
         let mut values = [T::default(); VECTOR_VALUES];
         for (vector, rows) in selection.vectors() {
-            decode(
-                &mut self.segment,
-                group * GROUP_VECTORS + vector,
-                &mut values,
-            )?;
             self.vectors_decoded += 1;
+            if let Some(rows) = rows.few(access.few) {
+                let first = group * GROUP_ROWS;
+                for row in rows.iter().map(|&row| first + row as usize) {
+                    gathered.push(convert((access.value)(&mut self.segment, row)?));
+                }
+                continue;
+            }
+            let vector = group * GROUP_VECTORS + vector;
+            (access.decode)(&mut self.segment, vector, &mut values)?;
             append_rows(&values, rows, &convert, &mut gathered);
         }
         Ok(gathered)
@@ -328,17 +333,26 @@ impl ColumnReader {
     ) -> Result<Vec<U>, Corrupt> {
         let mut gathered = Vec::with_capacity(selection.len());
         let mut buffer = [T::default(); VECTOR_VALUES];
+        let few = self.segment.few_rows();
         for (vector, rows) in selection.vectors() {
-            let values = match self.integers.decoded::<T>(group, vector) {
-                Some(values) => values,
-                None => {
-                    let number = group * GROUP_VECTORS + vector;
-                    T::decode(&mut self.segment, number, &mut buffer)?;
-                    self.vectors_decoded += 1;
-                    &buffer
+            if let Some(values) = self.integers.decoded::<T>(group, vector) {
+                append_rows(values, rows, &convert, &mut gathered);
+                continue;
+            }
+            self.vectors_decoded += 1;
+            if let Some(rows) = rows.few(few) {
+                let first = group * GROUP_ROWS;
+                for row in rows.iter().map(|&row| first + row as usize) {
+                    gathered.push(convert(T::value(&mut self.segment, row)?));
                 }
-            };
-            append_rows(values, rows, &convert, &mut gathered);
+                continue;
+            }
+            T::decode(
+                &mut self.segment,
+                group * GROUP_VECTORS + vector,
+                &mut buffer,
+            )?;
+            append_rows(&buffer, rows, &convert, &mut gathered);
         }
         Ok(gathered)
     }
@@ -348,8 +362,18 @@ impl ColumnReader {
         if self.segment.physical_type() == quire_codec::PhysicalType::Int64 {
             self.gather_integers::<i64, _>(group, selection, i128::from)
         } else {
-            self.gather(group, selection, SegmentReader::decode_i128, |value| value)
+            let access = self.access(SegmentReader::decode_i128, SegmentReader::value_i128);
+            self.gather(group, selection, &access, |value| value)
         }
+    }
+
+    fn access<T>(
+        &self,
+        decode: DecodeVector<T>,
+        value: fn(&mut SegmentReader, usize) -> Result<T, Corrupt>,
+    ) -> ValueAccess<T> {
+        let few = self.segment.few_rows();
+        ValueAccess { few, decode, value }
     }
 
     fn primitive<T: ArrowPrimitiveType>(
@@ -383,7 +407,12 @@ impl ColumnReader {
 
     /// The codes of the selected rows of a dictionary segment.
     fn codes(&mut self, group: usize, selection: &Selection) -> Result<Vec<u32>, Corrupt> {
-        self.gather(group, selection, SegmentReader::decode_codes, |code| code)
+        let access = ValueAccess {
+            few: self.segment.few_codes(),
+            decode: SegmentReader::decode_codes,
+            value: SegmentReader::code,
+        };
+        self.gather(group, selection, &access, |code| code)
     }
 
     /// The rows of a vector of a group that `select` marks and that are not NULL, and those that are if `null_matches`. Bits past the row
@@ -477,18 +506,24 @@ impl ColumnReader {
                     self.segment.decode_bytes(vector, &mut gathered)?;
                 }
                 VectorRows::Rows(rows) => {
-                    self.bytes.clear();
-                    self.segment.decode_bytes(vector, &mut self.bytes)?;
-                    let values = self.bytes.as_slice();
-                    for row in rows.iter().map(|&row| row as usize % VECTOR_VALUES) {
-                        gathered.push(values.get(row))?;
-                    }
+                    self.segment.decode_byte_rows(vector, rows, &mut gathered)?;
                 }
             }
         }
         self.timer.decoded_bytes += gathered.data.len() as u64;
         bytes_array(self.sql_type, gathered, nulls)
     }
+}
+
+type DecodeVector<T> =
+    fn(&mut SegmentReader, usize, &mut [T; VECTOR_VALUES]) -> Result<usize, Corrupt>;
+
+/// How values of one type are read.
+struct ValueAccess<T> {
+    /// Rows of a vector up to which they are read one by one.
+    few: usize,
+    decode: DecodeVector<T>,
+    value: fn(&mut SegmentReader, usize) -> Result<T, Corrupt>,
 }
 
 /// Appends the values of some rows of a vector.

@@ -62,6 +62,12 @@ impl ScanCursor {
         }
     }
 
+    /// Has the pages read that the first readers will need.
+    pub(super) fn open(&self, scan: &SharedTableScan) {
+        let may_skip = |row_group: &Arc<RowGroup>| is_excluded(scan, row_group);
+        scan.pages.open(&self.row_groups, &may_skip);
+    }
+
     /// The next piece of work. Pieces are whole row groups while there are many, so that readers seldom open the
     /// same segment, and single groups at the end, so that they finish together.
     pub(super) fn next(&mut self, scan: &SharedTableScan) -> Result<Option<Morsel>, ScanError> {
@@ -85,13 +91,16 @@ impl ScanCursor {
             let Some(index) = self.row_groups.pop_front() else {
                 return Ok(self.delta.pop_front().map(Morsel::Delta));
             };
-            scan.pages.begin(index, &self.row_groups, &|row_group| {
-                possible_groups(scan, row_group).all(|is_possible| !is_possible)
-            });
+            let may_skip = |row_group: &Arc<RowGroup>| is_excluded(scan, row_group);
+            let is_known_excluded = scan.pages.begin(index, &self.row_groups, &may_skip);
             let read = |pages: &[PageId]| scan.pages.read(pages);
             let row_group = scan.table.row_group_by(index, read)?;
             scan.pages.forget_metadata(index);
-            let mut groups = groups_to_scan(scan, &row_group);
+            let mut groups = if is_known_excluded {
+                no_groups(scan, &row_group)
+            } else {
+                groups_to_scan(scan, &row_group)
+            };
             let deleted = if groups.is_empty() {
                 None
             } else {
@@ -106,6 +115,15 @@ impl ScanCursor {
             scan.note_read(row_group.row_count - left.sum::<u64>(), 0);
             if groups.is_empty() {
                 scan.pages.skip(index);
+            } else {
+                // With a limit the scan may end in this row group.
+                let none = VecDeque::new();
+                let upcoming = match scan.options.limit {
+                    Some(_) => &none,
+                    None => &self.row_groups,
+                };
+                scan.pages
+                    .begin_columns(index, &row_group, upcoming, &may_skip);
             }
             self.open = Some(OpenPiece {
                 index,
@@ -148,6 +166,20 @@ fn groups_to_scan(scan: &SharedTableScan, row_group: &Arc<RowGroup>) -> Vec<usiz
         .groups_scanned
         .fetch_add(groups.len() as u64, Ordering::Relaxed);
     groups
+}
+
+/// The vector groups of a row group whose zones have excluded all of them: none.
+fn no_groups(scan: &SharedTableScan, row_group: &RowGroup) -> Vec<usize> {
+    let pruned = row_group.group_count() as u64;
+    scan.counters
+        .groups_pruned
+        .fetch_add(pruned, Ordering::Relaxed);
+    Vec::new()
+}
+
+/// Whether the zones of a row group let no row pass all predicates.
+fn is_excluded(scan: &SharedTableScan, row_group: &Arc<RowGroup>) -> bool {
+    possible_groups(scan, row_group).all(|is_possible| !is_possible)
 }
 
 /// For each vector group of a row group, whether its zones let a row pass all predicates.

@@ -28,11 +28,14 @@ pub(super) trait StoredInteger: VectorInteger {
         out: &mut Vector<Self>,
     ) -> Result<usize, Corrupt>;
 
+    /// The integer of one row; see [`SegmentReader::few_rows`].
+    fn value(segment: &mut SegmentReader, row: usize) -> Result<Self, Corrupt>;
+
     fn vectors(integers: &mut GroupIntegers) -> &mut Vec<Vector<Self>>;
 }
 
 macro_rules! stored_integer {
-    ($type:ty, $decode:ident, $vectors:ident) => {
+    ($type:ty, $decode:ident, $value:ident, $vectors:ident) => {
         impl StoredInteger for $type {
             fn decode(
                 segment: &mut SegmentReader,
@@ -42,15 +45,19 @@ macro_rules! stored_integer {
                 segment.$decode(vector, out)
             }
 
+            fn value(segment: &mut SegmentReader, row: usize) -> Result<Self, Corrupt> {
+                segment.$value(row)
+            }
+
             fn vectors(integers: &mut GroupIntegers) -> &mut Vec<Vector<Self>> {
                 &mut integers.$vectors
             }
         }
     };
 }
-stored_integer!(i16, decode_i16, of_16_bits);
-stored_integer!(i32, decode_i32, of_32_bits);
-stored_integer!(i64, decode_i64, of_64_bits);
+stored_integer!(i16, decode_i16, value_i16, of_16_bits);
+stored_integer!(i32, decode_i32, value_i32, of_32_bits);
+stored_integer!(i64, decode_i64, value_i64, of_64_bits);
 
 impl GroupIntegers {
     /// The values of a vector of a group, decoded unless they are.

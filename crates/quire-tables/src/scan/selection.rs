@@ -35,6 +35,16 @@ pub(super) enum VectorRows<'a> {
     Rows(&'a [u32]),
 }
 
+impl<'a> VectorRows<'a> {
+    /// The rows, if they are at most so many.
+    pub(super) fn few(self, most: usize) -> Option<&'a [u32]> {
+        match self {
+            VectorRows::Rows(rows) if rows.len() <= most => Some(rows),
+            _ => None,
+        }
+    }
+}
+
 impl PartialEq for SelectedRows {
     fn eq(&self, other: &Self) -> bool {
         self.masks == other.masks

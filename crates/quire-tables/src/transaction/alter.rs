@@ -183,7 +183,9 @@ fn change_of_columns(old: &TableDefinition, new: &TableDefinition) -> Option<Str
 fn has_values_of(old: &ColumnDefinition, new: &ColumnDefinition) -> bool {
     let is_text = old.sql_type.is_text() && new.sql_type.is_text();
     (old.sql_type == new.sql_type || is_text)
-        && (old.dictionary == new.dictionary && old.compression == new.compression)
+        && (old.dictionary == new.dictionary && old.fsst == new.fsst)
+        && (old.padded_bytes == new.padded_bytes && old.key_code == new.key_code)
+        && old.compression == new.compression
         && (old.stores_null == new.stores_null && (new.stores_null || !new.nullable))
         && old.added == new.added
         && (new.is_dropped || !old.is_dropped)

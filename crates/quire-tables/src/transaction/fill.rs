@@ -7,15 +7,23 @@ use quire_kv::btree::Direction;
 use quire_kv::mvcc::{Isolation, LockWait, TableLockMode, TreeId, TreeReadError};
 use quire_kv::progress::StatementWork;
 
+use quire_format::key::KeyCode;
+
 use super::Transaction;
-use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
+use crate::definition::{IndexDefinition, KeyDefinition, TableDefinition, TreeRecord, TreeRole};
 use crate::engine::Engine;
 use crate::error::{EngineError, RowWriteError, TransactionError};
 use crate::pages::TransactionPages;
-use crate::rows::{FillContext, RowFill, RowParts, RowTable, build_index, choose_dictionaries};
+use crate::rows::{
+    FillContext, RowFill, RowParts, RowScanOptions, RowTable, SAMPLE_BYTES_MAX, ScanRowSource,
+    build_index, choose_field_codes, choose_key_codes, columns_without_keys, trained_key_code,
+};
 
 /// A table that is filled with so many rows is sampled as by `ANALYZE`.
 const SAMPLED_ROWS_MIN: u64 = 1000;
+
+/// Rows that are read together where some are looked at.
+const BATCH_ROWS: usize = 8192;
 
 impl Transaction {
     /// Begins to fill a table that is empty: many rows cost much less than one by one. Until the transaction ends others may only
@@ -75,7 +83,8 @@ impl Transaction {
         sample: &[RecordBatch],
     ) -> Result<Arc<RowParts>, TransactionError> {
         let mut definition = TableDefinition::clone(table.definition());
-        choose_dictionaries(&mut definition, sample, self.engine.finds_dictionaries());
+        choose_field_codes(&mut definition, sample, self.engine.finds_dictionaries());
+        choose_key_codes(&mut definition, sample);
         if definition == **table.definition() {
             return Ok(Arc::clone(table.parts()));
         }
@@ -122,7 +131,8 @@ impl Transaction {
         self.lock_definitions()?;
         self.tables()?.check_is_locked(table, locked)?;
         let name = index.key.name.clone();
-        let tree = self.tables()?.create_index(table, index)?;
+        let codes = self.key_codes_of(table, &index.key)?;
+        let tree = self.tables()?.create_index_with(table, index, codes)?;
         let Some(parts) = self.snapshot().row_parts(table)? else {
             return Err(TransactionError::TableNotFound(table.to_owned()));
         };
@@ -144,6 +154,46 @@ impl Transaction {
         self.add_new_trees()?;
         self.begin_statement();
         Ok(())
+    }
+
+    /// The codes of the strings of columns that get their first key.
+    fn key_codes_of(
+        &mut self,
+        table: &str,
+        key: &KeyDefinition,
+    ) -> Result<Vec<(usize, KeyCode)>, TransactionError> {
+        let Some(parts) = self.snapshot().row_parts(table)? else {
+            return Ok(Vec::new());
+        };
+        let columns = columns_without_keys(parts.definition(), key);
+        if columns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let live = parts.layout().live_ordinals();
+        let positions = columns
+            .iter()
+            .filter_map(|column| live.binary_search(column).ok());
+        let rows = RowTable::new(Arc::clone(&parts), self.rows.latest_view());
+        let scan = rows.scan(&RowScanOptions {
+            projection: positions.collect(),
+            with_row_key: false,
+            source: ScanRowSource::all(),
+            direction: Direction::Forward,
+            batch_rows: BATCH_ROWS,
+        });
+        let mut scan = scan.map_err(RowWriteError::from)?;
+        let (mut sample, mut bytes) = (Vec::new(), 0);
+        while bytes < SAMPLE_BYTES_MAX
+            && let Some(batch) = scan.next_batch().map_err(RowWriteError::from)?
+        {
+            bytes += batch.get_array_memory_size();
+            sample.push(batch);
+        }
+        let code = |(position, ordinal): (usize, &usize)| {
+            let column = parts.definition().columns.get(*ordinal)?;
+            Some((*ordinal, trained_key_code(column, &sample, position)?))
+        };
+        Ok(columns.iter().enumerate().filter_map(code).collect())
     }
 
     /// Makes trees known whose pages are staged.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use quire_format::key::KeyCode;
+
 use super::WriteTransaction;
 use crate::catalog::RowTableEntry;
 use crate::definition::{IndexDefinition, TableDefinition, TreeRecord, TreeRole};
@@ -16,7 +18,17 @@ impl WriteTransaction {
     pub fn create_index(
         &mut self,
         table: &str,
+        index: IndexDefinition,
+    ) -> Result<TreeRecord, TransactionError> {
+        self.create_index_with(table, index, Vec::new())
+    }
+
+    /// The same; columns, of which no key has an entry, get codes for their strings.
+    pub(super) fn create_index_with(
+        &mut self,
+        table: &str,
         mut index: IndexDefinition,
+        codes: Vec<(usize, KeyCode)>,
     ) -> Result<TreeRecord, TransactionError> {
         self.lock_name(table)?;
         self.lock_name(&index.key.name)?;
@@ -27,6 +39,11 @@ impl WriteTransaction {
         let mut definition = TableDefinition::clone(&entry.definition);
         definition.indexes.push(index);
         definition.validate()?;
+        for (ordinal, code) in codes {
+            if let Some(column) = definition.columns.get_mut(ordinal) {
+                column.key_code = Some(code);
+            }
+        }
         let tree = self.new_tree(role)?;
         let trees = entry.trees.iter().copied().chain([tree]).collect();
         self.put_row_table(entry.id, definition, trees);

@@ -75,7 +75,7 @@ impl WriteTransaction {
     }
 
     /// The new definition under the old name, with the sequences of the old one.
-    fn definition_in_place_of(
+    pub(super) fn definition_in_place_of(
         &mut self,
         id: u64,
         old: &TableDefinition,

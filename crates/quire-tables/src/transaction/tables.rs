@@ -29,6 +29,7 @@ impl WriteTransaction {
             column.stores_null = column.nullable || definition.storage == TableStorage::Column;
         }
         definition.validate()?;
+        definition.choose_padding();
         self.lock_names_of(&definition)?;
         self.check_names_are_free(&definition)?;
         let before = self.catalog.clone();

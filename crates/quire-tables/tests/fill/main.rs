@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod fixture;
+mod key_codes;
+mod strings;
 
 use std::sync::Arc;
 

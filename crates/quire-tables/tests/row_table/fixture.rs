@@ -6,6 +6,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema, SchemaRef};
 use quire_codec::Corrupt;
+use quire_codec::text::FsstTable;
+use quire_format::key::KeyCode;
 use quire_tables::SqlType;
 use quire_tables::row_table::{
     FieldStorage, PrimaryKeyPart, RowColumn, RowLayout, RowLayoutSpec, RowSection, TupleValue,
@@ -178,8 +180,21 @@ fn storage(random: &mut Random, sql_type: SqlType) -> FieldStorage {
                 entries,
             }
         }
+        2 if sql_type.is_text() => {
+            let sample: Vec<String> = (0..random.below(40)).map(|_| text(random, 60)).collect();
+            let sample: Vec<&[u8]> = sample.iter().map(String::as_bytes).collect();
+            FieldStorage::Fsst(Arc::new(FsstTable::train(&sample)))
+        }
+        3 if sql_type.is_text() => FieldStorage::Padded {
+            bytes: 1 + random.below(40) as u8,
+        },
         _ => FieldStorage::NullSuppressed,
     }
+}
+
+fn key_code(random: &mut Random) -> KeyCode {
+    let sample: Vec<String> = (0..random.below(60)).map(|_| text(random, 40)).collect();
+    KeyCode::train(sample.iter().map(String::as_bytes))
 }
 
 pub fn column(random: &mut Random) -> RowColumn {
@@ -188,6 +203,7 @@ pub fn column(random: &mut Random) -> RowColumn {
         sql_type,
         nullable: random.one_in(2),
         storage: storage(random, sql_type),
+        key_code: (sql_type.is_text() && random.one_in(2)).then(|| key_code(random)),
         dropped: false,
     }
 }

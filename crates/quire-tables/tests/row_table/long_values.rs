@@ -16,6 +16,7 @@ fn layout(types: &[SqlType]) -> RowLayout {
         sql_type,
         nullable: true,
         storage: FieldStorage::NullSuppressed,
+        key_code: None,
         dropped: false,
     };
     RowLayout::new(&RowLayoutSpec {

@@ -114,6 +114,7 @@ impl<'a> Interpreter<'a> {
                 let rows = inputs.iter().map(|input| self.rows(input));
                 Ok(rows.collect::<Result<Vec<_>, _>>()?.concat())
             }
+            PlanNode::Shared(shared) => self.rows(&shared.plan),
             // What is written comes out, and no row of a table twice; the tables are not the interpreter's to change.
             PlanNode::Write(write) => {
                 let mut written = HashSet::new();

@@ -136,6 +136,7 @@ pub(super) fn random_options(random: &mut TestRandom) -> TableOptions {
             ..PageTarget::new([1_024, 2_048][random.below(2) as usize])
         }),
         compresses_tuples: random.chance(70),
+        compresses_keys: random.chance(50),
         ..TableOptions::default()
     }
 }

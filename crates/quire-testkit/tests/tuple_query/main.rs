@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use maker::{Maker, column, scan};
 use quire_exec::avm::{NativeCode, Program, ProgramCompiler, RegisterSet, TrapReason};
+use quire_exec::costs::CostModel;
 use quire_exec::plan::{
     Expression, Join, JoinKey, JoinKind, Plan, PlanColumn, PlanNode, PlanQuery, PlanSortKey,
     SortNode,
@@ -69,6 +70,62 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
 }
 
+/// Whether an explanation names a way.
+type IsWay = fn(&str) -> bool;
+
+/// Ways to run plans, and whether an explanation names them.
+const WAYS: [(&str, IsWay); 8] = [
+    ("index", |text| text.contains("_index")),
+    ("lookup", |text| text.contains("looking up")),
+    ("hash", |text| text.contains("join by hashing")),
+    ("merge", |text| text.contains("join in order")),
+    ("sort-merge", is_sorted_for_a_join),
+    ("shared", |text| text.contains("made once")),
+    ("blocks, restarted", |text| {
+        text.contains("again for each block")
+    }),
+    ("blocks, stored", |text| text.contains("for later blocks")),
+];
+
+/// How much further in than an operator its inputs are. What is left of a long line is further in than that.
+const INPUT_INDENT: usize = 2;
+
+fn is_sorted_for_a_join(text: &str) -> bool {
+    let (mut operators, mut indent_of_last) = (Vec::new(), 0);
+    for line in text.lines() {
+        let operator = line.trim_start();
+        let indent = line.len() - operator.len();
+        if indent > indent_of_last + INPUT_INDENT {
+            continue;
+        }
+        indent_of_last = indent;
+        // Keys are computed in between.
+        if operator != "filter" {
+            operators.push(operator);
+        }
+    }
+    let mut pairs = operators.windows(2);
+    pairs.any(|pair| pair[0].starts_with("join in order") && pair[1].starts_with("sort by"))
+}
+
+/// Costs by which each way to join is the cheapest now and then.
+fn random_costs(random: &mut Random) -> CostModel {
+    let settings: &[(&str, &str)] = match random.below(3) {
+        0 => &[
+            ("spill_write", "1e6"),
+            ("spill_read", "1"),
+            ("spill_pack", "1e9"),
+        ],
+        1 => &[("hash_insert", "1e6"), ("hash_probe", "1e6")],
+        _ => &[],
+    };
+    let mut costs = CostModel::default();
+    for (name, ns) in settings {
+        costs.set(name, ns).unwrap();
+    }
+    costs
+}
+
 fn random_query(random: &mut Random, seed: u64) -> PlanQuery {
     let depth = random.below(5);
     let query = PlanQuery {
@@ -90,8 +147,7 @@ fn random_plans_have_the_rows_of_the_naive_interpreter() {
         compiler: NativeCompiler::new().unwrap(),
         compiled: AtomicUsize::new(0),
     });
-    let (mut index_count, mut lookup_count) = (0, 0);
-    let (mut hash_count, mut merge_count) = (0, 0);
+    let mut way_counts = [0; WAYS.len()];
     for seed in first..first + number("QUIRE_PLANS", 4_000) {
         let mut random = Random(seed);
         let volume = Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default()).unwrap();
@@ -115,7 +171,8 @@ fn random_plans_have_the_rows_of_the_naive_interpreter() {
             let mut expected = answer(&query, &naive, &parameters)
                 .unwrap_or_else(|error| panic!("seed {seed}: {error:?}\n{query}"));
             let options = QueryOptions {
-                memory_bytes: random.of(&[0, 3_000, 1 << 30]),
+                memory_bytes: random.of(&[0, 3_000, 6_000, 12_000, 1 << 30]),
+                costs: random_costs(&mut random),
                 ..QueryOptions::default()
             };
             let mut found = tuple_answer(&query, &tables, &parameters, &options, compiler)
@@ -127,31 +184,27 @@ fn random_plans_have_the_rows_of_the_naive_interpreter() {
             }
             assert_eq!(found, expected, "seed {seed}\n{query}\n{naive:?}");
             row_count += expected.len();
-            let explained = TupleQuery::unstarted(&query, &tables, &QueryOptions::default());
-            let explained = explained.unwrap().explanation(true).to_string();
-            index_count += usize::from(explained.contains("_index"));
-            lookup_count += usize::from(explained.contains("looking up"));
-            merge_count += usize::from(explained.contains("join in order"));
-            hash_count += usize::from(explained.contains("join by hashing"));
+            let explained = TupleQuery::unstarted(&query, &tables, &options).unwrap();
+            let programs = explained.explanation(true).to_string();
+            let text = explained.explanation(false).to_string() + &programs;
+            for ((_, is_way), count) in WAYS.iter().zip(&mut way_counts) {
+                *count += usize::from(is_way(&text));
+            }
         }
     }
-    let compiled_count = eager.compiled.load(Ordering::Relaxed);
-    let counts = [
-        index_count,
-        lookup_count,
-        hash_count,
-        merge_count,
-        compiled_count,
-    ];
+    let names = WAYS.iter().map(|(name, _)| *name);
+    let counts: Vec<_> = names.zip(way_counts).collect();
     assert!(
-        counts.iter().all(|count| *count > 100),
+        counts.iter().all(|(_, count)| *count > 50),
         "{counts:?}: some ways are not tried"
     );
+    let compiled_count = eager.compiled.load(Ordering::Relaxed);
+    assert!(compiled_count > 100, "{compiled_count} programs");
     assert!(row_count > 10_000, "{row_count} rows say little");
 }
 
-/// A sort, groups, and a join of all rows of a table.
-fn keeping_plans() -> [Plan; 3] {
+/// A sort, groups, a join of all rows of a table, and rows that two places read.
+fn keeping_plans() -> [Plan; 4] {
     let rows = || scan("s");
     let key = PlanSortKey {
         expression: column(&rows(), 0),
@@ -173,6 +226,7 @@ fn keeping_plans() -> [Plan; 3] {
         residual: None,
         is_null_aware: false,
     };
+    let plan = Arc::new(rows());
     let sorted = SortNode {
         input: rows(),
         keys: vec![key],
@@ -182,6 +236,10 @@ fn keeping_plans() -> [Plan; 3] {
         Plan::sort(sorted),
         rows().distinct(),
         Plan::join(joined, ""),
+        Plan::union_all(vec![
+            Plan::shared(1, Arc::clone(&plan)),
+            Plan::shared(1, plan),
+        ]),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! Random plans over the tables.
 
+use std::sync::Arc;
+
 use arrow::datatypes::DataType;
 use quire_exec::plan::{
     Aggregate, AggregateCall, AggregateFunction, AverageKind, ComparisonExpression,
@@ -373,12 +375,40 @@ impl Maker<'_> {
         Plan::sort(SortNode { input, keys, fetch })
     }
 
+    /// A plan that is read in several places.
+    fn shared(&mut self, input: Plan) -> Plan {
+        let plan = Arc::new(input);
+        let place = || Plan::shared(Arc::as_ptr(&plan).addr(), Arc::clone(&plan));
+        let fetch = Expression::Constant(Value::Integer(self.random.below(4) as i64));
+        match self.random.below(4) {
+            0 => {
+                let first = self.sort(place()).limit(None, Some(fetch));
+                Plan::union_all(vec![first, place()])
+            }
+            1 => {
+                let first = self.sort(place()).limit(None, Some(fetch));
+                self.join(place(), first)
+            }
+            2 => {
+                let condition = self.condition(&plan, 1);
+                Plan::union_all(vec![place().filter(condition), place(), place()])
+            }
+            // One stops early. Which rows it has is open, and only how many there are is asked.
+            _ => {
+                let one = Expression::Constant(Value::Integer(1));
+                let output = (PlanColumn::of("one", DataType::Int64, &one), one);
+                let stopped = place().limit(None, Some(fetch)).project(vec![output]);
+                self.join(stopped, place())
+            }
+        }
+    }
+
     pub fn plan(&mut self, depth: usize) -> Plan {
         if depth == 0 {
             return self.scan();
         }
         let input = self.plan(depth - 1);
-        match self.random.below(8) {
+        match self.random.below(9) {
             0 => {
                 let condition = self.condition(&input, 2);
                 input.filter(condition)
@@ -402,6 +432,7 @@ impl Maker<'_> {
                 let fetch = Expression::Constant(Value::Integer(self.random.below(9) as i64));
                 sorted.limit(Some(skip), self.random.one_in(2).then_some(fetch))
             }
+            7 => self.shared(input),
             _ => {
                 let condition = self.condition(&input, 1);
                 Plan::union_all(vec![input.clone(), input.filter(condition)])

@@ -86,6 +86,41 @@ fn a_cost_chooses_how_rows_are_joined() {
     turns_over(&mut connection, sql, &ways);
 }
 
+/// Buyers come in the order of their keys; sales are sorted for that, or kept in a hash table.
+#[test]
+fn a_cost_chooses_whether_a_side_is_sorted_for_a_join() {
+    let mut connection = shop(1 << 30);
+    let sql = "SELECT sale.id, buyer.town FROM sale JOIN buyer ON sale.buyer = buyer.id WHERE sale.price < 500";
+    let ways = [
+        (
+            "hash_insert = 1e6, hash_probe = 1e6, lookup = 1e6, range_start = 1e6",
+            "sort by 1 keys",
+        ),
+        (
+            "compare = 1e6, lookup = 1e6, range_start = 1e6",
+            "join by hashing",
+        ),
+    ];
+    turns_over(&mut connection, sql, &ways);
+}
+
+#[test]
+fn a_join_in_the_order_that_is_wanted_is_not_sorted() {
+    let mut connection = shop(1 << 30);
+    let sql = "SELECT sale.id, day.day FROM sale JOIN day ON day.sale = sale.id ORDER BY sale.id";
+    rows(
+        &mut connection,
+        "SET costs = 'hash_insert = 1e6, hash_probe = 1e6, lookup = 1e6'",
+    );
+    let plan = explained(&mut connection, "", sql);
+    assert!(plan.contains("join in order of 1 keys"), "{plan}");
+    assert!(!plan.contains("sort by"), "{plan}");
+    let found = rows(&mut connection, sql);
+    rows(&mut connection, "SET engine = 'batch'");
+    assert_eq!(found, rows(&mut connection, sql));
+    assert_eq!(found.len(), 5_000);
+}
+
 #[test]
 fn a_cost_chooses_the_machine() {
     let mut connection = shop(1 << 30);
@@ -107,7 +142,7 @@ fn a_cost_chooses_the_machine() {
 #[test]
 fn a_cost_chooses_whether_a_temporary_is_compressed() {
     let mut connection = shop(1 << 20);
-    let sql = "SELECT remark, id FROM sale ORDER BY remark, price, id";
+    let sql = "SELECT id * 2 AS twice, remark FROM sale ORDER BY remark, twice";
     let dear = "spill_write = 1e6";
     let ways = [
         (dear, "values compressed, blocks by lz4"),

@@ -1,5 +1,7 @@
 //! `EXPLAIN` by the tuple engine: what it expects of its iterators, and what they did.
 
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use quire::Connection;
@@ -171,6 +173,59 @@ fn what_is_left_to_batches_is_told() {
     assert!(!lines[0][0].starts_with("left"), "{lines:?}");
     let scans = lines.iter().filter(|line| line[0].contains("scan of sale"));
     assert_eq!(scans.count(), 1, "{lines:?}");
+}
+
+/// Query 15 of TPC-H over rows that are few: it reads its view once for the greatest total, and once for those who have it.
+fn suppliers() -> (Connection, String) {
+    let mut connection = database().connect();
+    rows(&mut connection, "SET default_table_access_method = 'row'");
+    let folder = Path::new("../../tests/tpch");
+    let schema = fs::read_to_string(folder.join("schema.sql")).unwrap();
+    for sql in Connection::statements(&schema).unwrap() {
+        rows(&mut connection, &sql);
+    }
+    for sql in [
+        "INSERT INTO supplier SELECT i, 'supplier ' || i, 'street', 1, '1', 0, '' FROM generate_series(1, 50) AS g(i)",
+        "INSERT INTO lineitem SELECT i, 1, i % 50 + 1, 1, 1, 1 + i % 50 / 25 * 9, 0, 0, 'N', 'O', DATE '1996-02-01', \
+         DATE '1996-02-01', DATE '1996-02-01', '', '', '' FROM generate_series(1, 1000) AS g(i)",
+        "ANALYZE",
+        "SET quire.statement_path = off",
+        "SET engine = 'tuple'",
+    ] {
+        rows(&mut connection, sql);
+    }
+    let query = fs::read_to_string(folder.join("queries/q15.sql")).unwrap();
+    let lines = query.lines().filter(|line| !line.starts_with("--"));
+    let query = lines.collect::<Vec<_>>().join(" ");
+    (connection, query.trim_end_matches(';').to_owned())
+}
+
+#[test]
+fn a_view_that_is_read_twice_is_computed_once() {
+    let (mut connection, query) = suppliers();
+    let plan = explained(&mut connection, "", &query);
+    assert_eq!(plan.matches("scan of lineitem").count(), 1, "{plan}");
+    // One for the view, one for the greatest of its totals.
+    assert_eq!(plan.matches("groups by hashing").count(), 2, "{plan}");
+    assert_eq!(
+        plan.matches("groups by hashing, 1 keys").count(),
+        1,
+        "{plan}"
+    );
+    assert_eq!(plan.matches("shared rows 1 to").count(), 2, "{plan}");
+    assert_eq!(plan.matches("made once for 2 places").count(), 1, "{plan}");
+    let algebra = explained(&mut connection, "(ALGEBRA)", &query);
+    assert_eq!(algebra.matches("scan lineitem").count(), 1, "{algebra}");
+    let run = explained(&mut connection, "ANALYZE", &query);
+    assert_eq!(run.matches("scan of lineitem").count(), 1, "{run}");
+    let answer = rows(&mut connection, &query);
+    assert_eq!(answer.len(), 25);
+    rows(&mut connection, "SET quire.shared_subplans = off");
+    let plan = explained(&mut connection, "", &query);
+    assert_eq!(plan.matches("scan of lineitem").count(), 2, "{plan}");
+    assert_eq!(rows(&mut connection, &query), answer);
+    rows(&mut connection, "SET engine = 'batch'");
+    assert_eq!(rows(&mut connection, &query), answer);
 }
 
 /// Changes are not run by it; what finds their rows is shown below what is done with them.

@@ -34,6 +34,9 @@ use crate::{EncodeError, VECTOR_VALUES, vector_count};
 /// Values looked at to find where to cut.
 const SAMPLE_VALUES: usize = 1024;
 
+/// Rows of a vector that are read one by one in less time than all are decoded: see [`super::FloatDecoder::few_rows`].
+pub(super) const FEW_ROWS: usize = 4;
+
 const LEFT_BITS_MAX: usize = 16;
 const LEFTS_MAX: usize = 8;
 

@@ -2,7 +2,7 @@
 
 use super::dictionary::PhraseTable;
 use super::{PHRASE_BYTES_MAX, WIDTHS};
-use crate::text::lengths::Lengths;
+use crate::text::lengths::{Lengths, end_row};
 use crate::text::{PayloadImage, packed};
 use crate::{BytesVector, Corrupt, VECTOR_VALUES, vector_count};
 use std::ops::Range;
@@ -103,8 +103,34 @@ impl PhrasesDecoder {
         out: &mut Vec<u8>,
     ) -> Result<(), Corrupt> {
         let vector = row / VECTOR_VALUES;
-        let packed = self.packed(payload, vector)?;
         let range = self.lengths.value_range(&payload.image, row)?;
+        self.append_value(payload, vector, range, out)
+    }
+
+    pub(in crate::text) fn decode_rows(
+        &mut self,
+        payload: &PayloadImage,
+        vector: usize,
+        places: impl Iterator<Item = usize>,
+        out: &mut BytesVector,
+    ) -> Result<(), Corrupt> {
+        let before = out.data.len();
+        for range in self.lengths.ranges(&payload.image, vector, places)? {
+            self.append_value(payload, vector, range, &mut out.data)?;
+            end_row(out, before, payload.range.start)?;
+        }
+        Ok(())
+    }
+
+    /// Appends a value of a vector; `range` is where its codes are among all.
+    fn append_value(
+        &mut self,
+        payload: &PayloadImage,
+        vector: usize,
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Corrupt> {
+        let packed = self.packed(payload, vector)?;
         let before = self.lengths.vector_range(vector).start;
         self.scratch.clear();
         for index in range.start - before..range.end - before {

@@ -6,6 +6,7 @@ use super::parts::{self, ShapePart};
 use super::{ALL_RUNS_MAX, NO_REST, VERSION};
 use crate::int::sequence::Sequence;
 use crate::text::packed::PackedNumbers;
+use crate::text::range_reader::StringRangeReader;
 use crate::text::{BytesDecoder, PayloadImage, section};
 use crate::{BytesVector, CodecId, Corrupt, ImageCursor, VECTOR_VALUES, vector_count, vector_rows};
 use std::sync::Arc;
@@ -42,44 +43,6 @@ struct StringShape {
     row_bytes_max: usize,
 }
 
-/// The values without a shape.
-struct ShapelessDecoder {
-    decoder: Box<BytesDecoder>,
-    /// The vector decoded last, and its number.
-    values: BytesVector,
-    held: Option<usize>,
-    /// Those of the vector that is being decoded.
-    wanted: BytesVector,
-}
-
-impl ShapelessDecoder {
-    fn new(decoder: BytesDecoder) -> Self {
-        Self {
-            decoder: Box::new(decoder),
-            values: BytesVector::new(),
-            held: None,
-            wanted: BytesVector::new(),
-        }
-    }
-
-    /// Makes values `start..start + count` the wanted ones.
-    fn load(&mut self, start: usize, count: usize) -> Result<(), Corrupt> {
-        self.wanted.clear();
-        for index in start..start + count {
-            let vector = index / VECTOR_VALUES;
-            if self.held != Some(vector) {
-                self.held = None;
-                self.values.clear();
-                self.decoder.decode_vector(vector, &mut self.values)?;
-                self.held = Some(vector);
-            }
-            let value = self.values.as_slice().get(index % VECTOR_VALUES);
-            self.wanted.push(value)?;
-        }
-        Ok(())
-    }
-}
-
 /// What is decoded for one vector.
 struct ShapeScratch {
     codes: Box<[i16; VECTOR_VALUES]>,
@@ -96,7 +59,8 @@ pub(in crate::text) struct ShapeDecoder {
     offset: usize,
     shapes: Vec<StringShape>,
     runs: Vec<RunColumn>,
-    rest: Option<ShapelessDecoder>,
+    /// The values without a shape.
+    rest: Option<StringRangeReader>,
     /// The shape of each row, unless all have the same.
     codes: Option<Sequence<i16>>,
     /// For each vector how many rows before it have each code, and at last how many of all have.
@@ -237,7 +201,7 @@ impl ShapeDecoder {
             Some(codec) => {
                 let rows = totals.last().copied().unwrap_or(0);
                 let decoder = BytesDecoder::open(codec, image.clone(), sequences.next()?, rows)?;
-                Some(ShapelessDecoder::new(decoder))
+                Some(StringRangeReader::new(decoder))
             }
             None => None,
         };
@@ -339,7 +303,7 @@ impl ShapeDecoder {
         let (rest_start, rest_count) = self.rows_of(vector, self.shapes.len());
         if let (Some(rest), 1..) = (&mut self.rest, rest_count) {
             rest.load(rest_start, rest_count)?;
-            bytes_max += rest.wanted.data.len();
+            bytes_max += rest.wanted().data.len();
         }
         let base = out.data.len();
         if base as u64 + bytes_max as u64 > u64::from(u32::MAX) {
@@ -375,7 +339,7 @@ impl ShapeDecoder {
             next[code] += 1;
             match &self.rest {
                 Some(rest) if code == self.shapes.len() => {
-                    let value = rest.wanted.as_slice().get(index);
+                    let value = rest.wanted().as_slice().get(index);
                     out.data[end..end + value.len()].copy_from_slice(value);
                     end += value.len();
                 }
@@ -415,7 +379,7 @@ impl ShapeDecoder {
     pub(in crate::text) fn value(&mut self, row: usize, out: &mut Vec<u8>) -> Result<(), Corrupt> {
         let (code, index) = self.place(row)?;
         if let (Some(rest), true) = (&mut self.rest, code == self.shapes.len()) {
-            return rest.decoder.value(index, out);
+            return rest.value(index, out);
         }
         for piece in &self.shapes[code].pieces {
             let (words, length) = match *piece {
@@ -484,8 +448,8 @@ fn read_rest_codec(cursor: &mut ImageCursor<'_>) -> Result<Option<CodecId>, Corr
         return Ok(None);
     }
     match CodecId::from_u8(number) {
-        // A shape within a shape could nest without end.
-        Some(codec) if codec != CodecId::Shape => Ok(Some(codec)),
+        // A shape within a shape could nest without end, and so could one among strings kept aside.
+        Some(codec) if !matches!(codec, CodecId::Shape | CodecId::Pdict) => Ok(Some(codec)),
         _ => Err(cursor.corrupt("codec that holds no values without a shape")),
     }
 }

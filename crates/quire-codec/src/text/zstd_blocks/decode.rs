@@ -1,7 +1,7 @@
 //! Finding strings in their blocks.
 
 use super::{DICTIONARY_SECTION_BYTES_MAX, LARGE_LOG2, SMALL_LOG2};
-use crate::text::lengths::Lengths;
+use crate::text::lengths::{Lengths, end_row};
 use crate::text::packed::PackedNumbers;
 use crate::text::{DATA_BYTES_MAX, PayloadImage, section};
 use crate::{BytesVector, Corrupt};
@@ -147,6 +147,21 @@ impl ZstdDecoder {
             .ends(&payload.image, vector, base, &mut out.offsets)?;
         self.read(payload, self.lengths.vector_range(vector), &mut out.data)?;
         Ok(rows)
+    }
+
+    pub(in crate::text) fn decode_rows(
+        &mut self,
+        payload: &PayloadImage,
+        vector: usize,
+        places: impl Iterator<Item = usize>,
+        out: &mut BytesVector,
+    ) -> Result<(), Corrupt> {
+        let before = out.data.len();
+        for range in self.lengths.ranges(&payload.image, vector, places)? {
+            self.read(payload, range, &mut out.data)?;
+            end_row(out, before, payload.range.start)?;
+        }
+        Ok(())
     }
 
     pub(in crate::text) fn value(

@@ -10,29 +10,42 @@ use crate::plan::expression::ShownExpression;
 
 impl fmt::Display for PlanQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = Vec::new();
         for (place, value) in self.values.iter().enumerate() {
             writeln!(f, "value ${}:", self.parameter_count + place + 1)?;
-            value.write(f, 1)?;
+            value.write(f, 1, &mut shown)?;
         }
-        self.plan.write(f, 0)
+        self.plan.write(f, 0, &mut shown)
     }
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, 0)
+        self.write(f, 0, &mut Vec::new())
     }
 }
 
 impl Plan {
-    fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+    /// `shown` has the shared plans that were written before: each is written below its first place.
+    fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        depth: usize,
+        shown: &mut Vec<usize>,
+    ) -> fmt::Result {
         write!(f, "{:1$}", "", 2 * depth)?;
         self.write_node(f)?;
         writeln!(f)?;
+        if let PlanNode::Shared(shared) = &self.node {
+            if shown.contains(&shared.id) {
+                return Ok(());
+            }
+            shown.push(shared.id);
+        }
         let inputs = self.node.inputs();
         inputs
             .into_iter()
-            .try_for_each(|input| input.write(f, depth + 1))
+            .try_for_each(|input| input.write(f, depth + 1, shown))
     }
 
     fn write_node(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,6 +77,7 @@ impl Plan {
             }
             PlanNode::Distinct(_) => f.write_str("distinct"),
             PlanNode::UnionAll(_) => f.write_str("union all"),
+            PlanNode::Shared(shared) => write!(f, "shared rows {}", shared.id),
             PlanNode::Write(write) => write_write(f, write),
         }
     }

@@ -90,6 +90,12 @@ pub enum PlanError {
     /// A join for `NOT IN` that is none.
     #[error("join: only an anti join with one key and no residual condition can be NOT IN")]
     NotIn,
+    /// Places that should read the same shared plan have different ones.
+    #[error("shared: rows {id} are of different plans")]
+    Shared {
+        /// Which of the shared plans.
+        id: usize,
+    },
     /// A write whose rows are not all asked for.
     #[error("{node}: only projections can be applied to what was written")]
     Inside {

@@ -6,6 +6,7 @@ mod check;
 mod display;
 mod error;
 mod join;
+mod shared_plan;
 mod write;
 
 use arrow_schema::DataType;
@@ -13,6 +14,8 @@ use arrow_schema::DataType;
 pub use aggregate::{Aggregate, AggregateCall, AggregateFunction, AverageKind, SumKind};
 pub use error::PlanError;
 pub use join::{Join, JoinKey, JoinKind};
+pub use shared_plan::SharedNode;
+pub(crate) use shared_plan::{SharedPlace, shared_places};
 pub use write::{WriteKind, WriteNode};
 
 use super::{Expression, ValueKind};
@@ -97,6 +100,8 @@ pub enum PlanNode {
     Distinct(Box<Plan>),
     /// The rows of all inputs, the columns of which have the same types.
     UnionAll(Vec<Plan>),
+    /// Rows that other places of the query read, too.
+    Shared(SharedNode),
     /// Rows of a table are written; those that were come out.
     Write(Box<WriteNode>),
 }
@@ -154,6 +159,7 @@ impl PlanNode {
             Self::Limit { .. } => "limit",
             Self::Distinct(_) => "distinct",
             Self::UnionAll(_) => "union all",
+            Self::Shared(_) => "shared",
             Self::Write(_) => "write",
         }
     }
@@ -171,6 +177,7 @@ impl PlanNode {
             Self::Aggregate(aggregate) => vec![&aggregate.input],
             Self::Sort(sort) => vec![&sort.input],
             Self::UnionAll(inputs) => inputs.iter().collect(),
+            Self::Shared(shared) => vec![&shared.plan],
             Self::Write(write) => vec![&write.input],
         }
     }

@@ -1,9 +1,11 @@
 //! Groups and totals.
 
 use super::builder::{Builder, Built};
+use super::cost::group_bytes;
 use super::demand::Demand;
 use super::join_sides::parts_of;
 use super::relation::all_columns;
+use super::spilling::SpilledForm;
 use crate::avm::{
     Accumulation, AggregateSlot, ColumnBinding, CompileError, Compiler, Extremum, Program, Register,
 };
@@ -67,8 +69,9 @@ impl Builder<'_> {
             results,
         };
         let group_count = self.grouped_rows(&aggregate.groups, &aggregate.input)?;
-        let value_count = aggregate.groups.len() + aggregate.calls.len();
-        let workspace = self.plain_workspace(group_count, value_count);
+        let estimate = self.estimate(&aggregate.input)?;
+        let group_bytes = group_bytes(aggregate, &[estimate]);
+        let workspace = self.workspace(group_count, group_bytes, SpilledForm::Registers);
         let iterator = HashGroup::new(iterator, programs, workspace, &mut self.registers)?;
         let columns = key_registers.into_iter().chain(totals);
         Ok(Built {
@@ -143,6 +146,7 @@ impl Builder<'_> {
     pub(super) fn distinct(&mut self, input: &Plan) -> Result<Built, LowerError> {
         let groups = all_columns(input)?;
         let group_count = self.grouped_rows(&groups, input)?;
+        let group_bytes = self.estimate(input)?.row_bytes();
         if groups.is_empty() {
             return Err(LowerError::Unsupported("DISTINCT of no columns"));
         }
@@ -169,7 +173,7 @@ impl Builder<'_> {
             distinct: Vec::new(),
             results,
         };
-        let workspace = self.plain_workspace(group_count, count);
+        let workspace = self.workspace(group_count, group_bytes, SpilledForm::Registers);
         let iterator = HashGroup::new(iterator, programs, workspace, &mut self.registers)?;
         Ok(Built {
             iterator: Box::new(iterator),

@@ -1,14 +1,16 @@
 //! What builds the iterators of a query: its registers and programs, and the walk over the nodes.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::base_scan::BaseScan;
 use super::demand::Demand;
 use super::estimate::PlanCost;
+use super::shared_plans::SharedPlans;
 use super::spilling::Spilling;
+use super::wanted_merge::WantedMerge;
 use crate::avm::{
     ColumnBinding, CompileError, Compiler, Program, Register, RegisterPool, RegisterSet, Tuple,
 };
@@ -27,14 +29,12 @@ pub(in crate::tuple) struct Built {
     pub(in crate::tuple) places: Vec<ColumnBinding>,
 }
 
-/// How many nodes of a plan may keep rows.
-fn keeping_nodes(plan: &Plan) -> usize {
-    let inputs = plan.node.inputs().into_iter();
-    let keeps = matches!(
-        plan.node,
-        PlanNode::Sort(_) | PlanNode::Aggregate(_) | PlanNode::Distinct(_) | PlanNode::Join(_)
-    );
-    usize::from(keeps) + inputs.map(keeping_nodes).sum::<usize>()
+/// What all iterators of a query are built from.
+#[derive(Clone, Copy)]
+pub(in crate::tuple) struct BuildContext<'a> {
+    pub(in crate::tuple) tables: &'a dyn Fn(&str) -> Option<Arc<RowTable>>,
+    pub(in crate::tuple) options: &'a QueryOptions,
+    pub(in crate::tuple) shared: &'a SharedPlans,
 }
 
 /// Builds the iterators of one query over one set of registers.
@@ -43,13 +43,16 @@ pub(in crate::tuple) struct Builder<'a> {
     pub(in crate::tuple) registers: RegisterSet,
     /// All tuple registers, with how many columns their tuples have.
     pub(super) tuples: Vec<(Tuple, u16)>,
-    pub(super) tables: &'a dyn Fn(&str) -> Option<Arc<RowTable>>,
+    pub(super) context: BuildContext<'a>,
+    pub(super) parameters: &'a [Value],
     /// The parameters and the time.
     pub(super) environment: Environment<'a>,
     /// The share of each node that keeps rows.
     pub(super) workspace: Workspace,
     /// Of the nodes of the plan, by their addresses.
     pub(super) estimates: RefCell<HashMap<usize, Rc<PlanCost>>>,
+    /// About how many bytes the tuples of a register have that are no rows of a table.
+    pub(super) kept_bytes: BTreeMap<Tuple, f64>,
     /// Of tables, by their ids.
     pub(super) statistics: RefCell<HashMap<u64, Rc<RowStatistics>>>,
     pub(super) is_counted: bool,
@@ -65,15 +68,19 @@ pub(in crate::tuple) struct Builder<'a> {
     pub(super) expected_rows: Option<u64>,
     /// Whether what is being built may be left before its last row.
     pub(super) may_end_early: bool,
+    /// A join whose rows are wanted in the order of its keys.
+    pub(super) wanted_merge: Option<WantedMerge>,
 }
 
 impl<'a> Builder<'a> {
     pub(in crate::tuple) fn new(
         plan: &Plan,
-        tables: &'a dyn Fn(&str) -> Option<Arc<RowTable>>,
+        context: BuildContext<'a>,
         parameters: &'a [Value],
-        options: &'a QueryOptions,
     ) -> Self {
+        let BuildContext {
+            options, shared, ..
+        } = context;
         let mut registers = RegisterSet::new();
         registers.cancellation = options.cancellation.clone();
         registers.is_counted = options.is_counted;
@@ -81,17 +88,18 @@ impl<'a> Builder<'a> {
             pool: RegisterPool::default(),
             registers,
             tuples: Vec::new(),
-            tables,
+            context,
+            parameters,
             environment: Environment::at(parameters, options.now),
             workspace: Workspace {
-                memory_bytes: options.memory_bytes / keeping_nodes(plan).max(1),
+                memory_bytes: options.memory_bytes / shared.keeping_nodes(plan).max(1),
                 disks: options.temporary_disks.clone(),
-                is_compressed: false,
                 costs: SpillCosts::of(&options.costs),
                 counts: Arc::default(),
                 cancellation: options.cancellation.clone(),
             },
             estimates: RefCell::default(),
+            kept_bytes: BTreeMap::new(),
             statistics: RefCell::default(),
             is_counted: options.is_counted,
             costs: options.costs,
@@ -101,6 +109,7 @@ impl<'a> Builder<'a> {
             work: options.work.clone(),
             expected_rows: Some(0),
             may_end_early: false,
+            wanted_merge: None,
         }
     }
 
@@ -163,6 +172,7 @@ impl<'a> Builder<'a> {
             }
             PlanNode::Distinct(input) => self.distinct(input),
             PlanNode::UnionAll(inputs) => self.union(inputs, plan),
+            PlanNode::Shared(shared) => self.shared(plan, shared, demand),
             PlanNode::Write(write) => self.write(write, demand),
         }
     }

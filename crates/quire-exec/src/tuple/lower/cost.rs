@@ -7,20 +7,20 @@ use quire_tables::SqlType;
 
 use super::builder::Builder;
 use super::estimate::PlanCost;
+use super::kept::CACHE_BYTES;
+use super::width::row_bytes;
 use crate::access::{AccessChoice, Prices, decoding_ns, rule};
 use crate::avm::Trap;
 use crate::costs::Cost;
-use crate::plan::{Expression, Join, Plan, PlanNode};
+use crate::plan::{Aggregate, Expression, Join, Plan, PlanNode};
 use crate::tuple::LowerError;
 
 /// Rows that make another thread of batches worth it.
 const ROWS_PER_THREAD: f64 = 32_768.0;
 
-/// What the caches of a processor keep of a hash table: in a larger one, finding a key waits for memory.
-const CACHE_BYTES: f64 = 2_097_152.0;
-/// Bytes of a key in a hash table, with the room that this has and what is found there; and of each value of it.
+/// Bytes of a key in a hash table, with the room that this has and what is found there; and of the total of a group.
 const KEY_BYTES: f64 = 96.0;
-const VALUE_BYTES: f64 = 16.0;
+const TOTAL_BYTES: f64 = 16.0;
 /// Places of memory that are looked at for a key: its bucket, and what is found.
 const PLACES: f64 = 2.0;
 /// Batches wait for several keys at a time.
@@ -61,6 +61,7 @@ fn is_pipelined(plan: &Plan) -> bool {
         | PlanNode::Aggregate(_)
         | PlanNode::Sort(_)
         | PlanNode::Distinct(_)
+        | PlanNode::Shared(_)
         | PlanNode::Write(_) => false,
     }
 }
@@ -77,8 +78,32 @@ fn tried_pairs(join: &Join, matching: f64) -> f64 {
 }
 
 /// Comparisons of a sort of so many rows, of which so many are wanted.
-fn comparisons(rows: f64, wanted: f64) -> f64 {
+pub(super) fn comparisons(rows: f64, wanted: f64) -> f64 {
     rows * wanted.clamp(2.0, rows.max(2.0)).log2()
+}
+
+/// About how many bytes a row of each input has.
+fn inputs_bytes(inputs: &[Rc<PlanCost>]) -> f64 {
+    inputs.iter().map(|input| input.row_bytes()).sum()
+}
+
+/// About how many bytes the values of a group have: what it is of, and its totals.
+pub(super) fn group_bytes(aggregate: &Aggregate, inputs: &[Rc<PlanCost>]) -> f64 {
+    let groups = aggregate.groups.iter();
+    let groups_bytes: f64 = match inputs {
+        [input] => row_bytes(
+            &groups
+                .map(|group| input.width_of(group))
+                .collect::<Vec<_>>(),
+        ),
+        _ => 0.0,
+    };
+    groups_bytes + aggregate.calls.len() as f64 * TOTAL_BYTES
+}
+
+/// Batches keep values as they are.
+fn batch_values_bytes(plan: &Plan) -> f64 {
+    plan.columns.len() as f64 * TOTAL_BYTES
 }
 
 impl Builder<'_> {
@@ -130,29 +155,36 @@ impl Builder<'_> {
     }
 
     /// A join that keeps some rows and looks for others.
-    pub(super) fn hashing_ns(&self, kept: f64, looking: f64, columns: (usize, usize)) -> f64 {
+    pub(super) fn hashing_ns(&self, kept: &PlanCost, looking: &PlanCost) -> f64 {
         let kept_ns = self.costs.of(Cost::KeepRow) + self.costs.of(Cost::HashInsert);
-        let spilling_ns = self.spilling_ns(kept, kept + looking, columns.0.max(columns.1));
-        let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(kept, columns.0);
-        kept * kept_ns + looking * finding_ns + spilling_ns
+        let kept_bytes = kept.row_bytes();
+        // If the kept rows are too many, those that look are written, too.
+        let all = kept.rows + looking.rows;
+        let mean_bytes = (kept.rows * kept_bytes + looking.rows * looking.row_bytes()) / all;
+        let spilling_ns = self.spilling_ns((kept.rows, kept_bytes), (all, mean_bytes))
+            + self.dividing_again_ns(kept, looking);
+        let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(kept.rows, kept_bytes);
+        kept.rows * kept_ns + looking.rows * finding_ns + spilling_ns
     }
 
-    /// How long finding one of so many keys waits for memory.
-    fn waiting_ns(&self, keys: f64, values: usize) -> f64 {
-        let bytes = keys * (KEY_BYTES + values as f64 * VALUE_BYTES);
+    /// How long finding one of so many keys waits for memory, if what belongs to a key has so many bytes.
+    pub(super) fn waiting_ns(&self, keys: f64, values_bytes: f64) -> f64 {
+        let bytes = keys * (KEY_BYTES + values_bytes);
         let missing = 1.0 - (CACHE_BYTES / bytes.max(CACHE_BYTES));
         missing * PLACES * self.costs.of(Cost::CacheMiss)
     }
 
-    /// A join of rows that come in order; of the right ones those of a key are kept.
-    pub(super) fn merging_ns(&self, left: f64, right: f64) -> f64 {
+    /// A join of rows that come in order, by so many keys; of the right ones those of a key are kept. Keys are compared as bytes, which are made of each row.
+    pub(super) fn merging_ns(&self, left: f64, right: f64, key_count: usize) -> f64 {
         let compare_ns = self.costs.of(Cost::Compare);
-        2.0 * left * compare_ns + right * (compare_ns + self.costs.of(Cost::KeepRow))
+        let key_ns = self.costs.of(Cost::Compute) * key_count as f64;
+        left * (2.0 * compare_ns + key_ns)
+            + right * (compare_ns + key_ns + self.costs.of(Cost::KeepRow))
     }
 
     /// Finding the groups of rows.
-    fn grouping_ns(&self, input_rows: f64, groups: f64, values: usize) -> f64 {
-        let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(groups, values);
+    fn grouping_ns(&self, input_rows: f64, groups: f64, values_bytes: f64) -> f64 {
+        let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(groups, values_bytes);
         input_rows * finding_ns + groups * self.costs.of(Cost::HashInsert)
     }
 
@@ -172,27 +204,26 @@ impl Builder<'_> {
                 self.way(join)?.0 + tests * of(Cost::Compute)
             }
             PlanNode::Aggregate(aggregate) => {
-                let values = aggregate.groups.len() + aggregate.calls.len();
+                let group_bytes = group_bytes(aggregate, inputs);
                 let finding_ns = if aggregate.groups.is_empty() {
                     0.0
                 } else {
-                    self.grouping_ns(input_rows, rows, values)
+                    self.grouping_ns(input_rows, rows, group_bytes)
                 };
                 let computed = aggregate.calls.len() as f64 + computed_count(&aggregate.groups);
-                let spilling_ns = self.spilling_ns(rows, input_rows, values);
+                let spilled = (input_rows, inputs_bytes(inputs));
+                let spilling_ns = self.spilling_ns((rows, group_bytes), spilled);
                 inputs_ns + finding_ns + input_rows * computed * of(Cost::Compute) + spilling_ns
             }
             PlanNode::Distinct(_) => {
-                let spilling_ns = self.spilling_ns(rows, input_rows, plan.columns.len());
-                inputs_ns + self.grouping_ns(input_rows, rows, plan.columns.len()) + spilling_ns
+                let bytes = inputs_bytes(inputs);
+                let spilling_ns = self.spilling_ns((rows, bytes), (input_rows, bytes));
+                inputs_ns + self.grouping_ns(input_rows, rows, bytes) + spilling_ns
             }
-            PlanNode::Sort(sort) => {
-                let wanted = sort.fetch.map_or(input_rows, |fetch| fetch as f64);
-                let kept = input_rows.min(wanted * 2.0);
-                let spilling_ns = self.spilling_ns(kept, kept, plan.columns.len());
-                let comparing_ns = comparisons(input_rows, wanted) * of(Cost::Compare);
-                inputs_ns + input_rows * of(Cost::KeepRow) + comparing_ns + spilling_ns
-            }
+            PlanNode::Sort(sort) => match self.wanted_merge_of(sort)? {
+                Some(wanted) => wanted.cost_ns,
+                None => inputs_ns + self.sort_ns(sort, input_rows, inputs_bytes(inputs)),
+            },
             PlanNode::Filter(_, condition) => {
                 inputs_ns + input_rows * work_of(condition) * of(Cost::Compute)
             }
@@ -202,9 +233,10 @@ impl Builder<'_> {
             PlanNode::Limit { input, .. } if is_pipelined(input) => {
                 inputs_ns * (rows / input_rows.max(1.0)).min(1.0)
             }
-            // Writing costs what it costs, whoever has found the rows.
+            // Writing costs what it costs, whoever has found the rows; what is shared is estimated elsewhere.
             PlanNode::Limit { .. }
             | PlanNode::UnionAll(_)
+            | PlanNode::Shared(_)
             | PlanNode::Values(_)
             | PlanNode::Scan(_)
             | PlanNode::Write(_) => inputs_ns,
@@ -222,21 +254,21 @@ impl Builder<'_> {
                 let kept = inputs.iter().map(|input| input.rows);
                 let kept = kept.fold(input_rows, f64::min);
                 let finding_ns = of(Cost::BatchHashRow)
-                    + BATCH_WAITS * self.waiting_ns(kept, plan.columns.len());
+                    + BATCH_WAITS * self.waiting_ns(kept, batch_values_bytes(plan));
                 input_rows * finding_ns + pairs * of(Cost::BatchCompute)
             }
             PlanNode::Aggregate(aggregate) => {
-                let values = aggregate.groups.len() + aggregate.calls.len();
                 let group_ns = if aggregate.groups.is_empty() {
                     0.0
                 } else {
-                    of(Cost::BatchGroup) + BATCH_WAITS * self.waiting_ns(rows, values)
+                    let waiting_ns = self.waiting_ns(rows, batch_values_bytes(plan));
+                    of(Cost::BatchGroup) + BATCH_WAITS * waiting_ns
                 };
                 let computed = aggregate.calls.len() as f64 + computed_count(&aggregate.groups);
                 input_rows * (group_ns + computed * of(Cost::BatchCompute))
             }
             PlanNode::Distinct(_) => {
-                let waiting_ns = BATCH_WAITS * self.waiting_ns(rows, plan.columns.len());
+                let waiting_ns = BATCH_WAITS * self.waiting_ns(rows, batch_values_bytes(plan));
                 input_rows * (of(Cost::BatchGroup) + waiting_ns)
             }
             PlanNode::Sort(sort) => {
@@ -255,6 +287,7 @@ impl Builder<'_> {
             }
             PlanNode::Limit { .. }
             | PlanNode::UnionAll(_)
+            | PlanNode::Shared(_)
             | PlanNode::Values(_)
             | PlanNode::Scan(_)
             | PlanNode::Write(_) => 0.0,

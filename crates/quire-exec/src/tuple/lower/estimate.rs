@@ -4,10 +4,13 @@
 //! Selinger et al. (SIGMOD 1979) follow how many distinct values a column has; where that is not known, a tenth of the rows are the
 //! first of their group, and a join has as many rows as its larger input.
 
+use std::rc::Rc;
+
 use quire_tables::distinct_drawn;
 
+use super::width::{ColumnWidth, row_bytes};
 use crate::access::rule;
-use crate::plan::{Aggregate, Expression, Join, JoinKind};
+use crate::plan::{Aggregate, Expression, Join, JoinKind, Plan, PlanNode, ValueKind};
 
 /// Rows of a plan, and what making them costs, in nanoseconds.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub(in crate::tuple) struct PlanCost {
     pub(in crate::tuple) batch_ns: f64,
     /// Distinct values of each column, where they are known.
     pub(super) distinct: Vec<Option<f64>>,
+    /// About how many bytes a value of each column takes.
+    pub(super) widths: Vec<ColumnWidth>,
 }
 
 pub(super) const GROUPS: f64 = 0.1;
@@ -27,6 +32,19 @@ pub(super) const GROUPS: f64 = 0.1;
 const PARTNERS_LEAST: f64 = 0.05;
 
 impl PlanCost {
+    /// About how many bytes a row of all columns takes that is kept.
+    pub(super) fn row_bytes(&self) -> f64 {
+        row_bytes(&self.widths)
+    }
+
+    pub(super) fn width_of(&self, expression: &Expression) -> ColumnWidth {
+        let known = match expression {
+            Expression::Column { slot, .. } => self.widths.get(*slot).copied(),
+            _ => None,
+        };
+        known.unwrap_or_else(|| ColumnWidth::of_kind(expression.kind()))
+    }
+
     /// Distinct values of an expression, if it is a column of which that is known.
     pub(super) fn distinct_of(&self, expression: &Expression) -> Option<f64> {
         match expression {
@@ -51,6 +69,38 @@ impl PlanCost {
         let drawn = |distinct: &Option<f64>| distinct.map(|it| distinct_drawn(it, self.rows, rows));
         self.distinct.iter().map(drawn).collect()
     }
+}
+
+/// About how many bytes a value of each column of a plan takes: of one that is only passed on as many as in the input.
+pub(super) fn widths(plan: &Plan, inputs: &[Rc<PlanCost>]) -> Vec<ColumnWidth> {
+    let mut widths: Vec<ColumnWidth> = match (&plan.node, inputs) {
+        (
+            PlanNode::Filter(..)
+            | PlanNode::Sort(_)
+            | PlanNode::Limit { .. }
+            | PlanNode::Distinct(_),
+            [input],
+        ) => input.widths.clone(),
+        (PlanNode::Project(_, expressions), [input]) => {
+            let widths = expressions.iter();
+            widths.map(|one| input.width_of(one)).collect()
+        }
+        (PlanNode::Aggregate(aggregate), [input]) => {
+            let groups = aggregate.groups.iter();
+            groups.map(|group| input.width_of(group)).collect()
+        }
+        (PlanNode::Join(join), [left, right]) if join.kind.shows_right() => {
+            [left.widths.as_slice(), &right.widths].concat()
+        }
+        (PlanNode::Join(_), [left, _]) => left.widths.clone(),
+        _ => Vec::new(),
+    };
+    // Of those that are computed nothing is known.
+    widths.truncate(plan.columns.len());
+    let computed = plan.columns.iter().skip(widths.len());
+    let computed = computed.map(|column| column.kind().unwrap_or(ValueKind::Boolean));
+    widths.extend(computed.map(ColumnWidth::of_kind));
+    widths
 }
 
 /// The groups of an aggregate: its first columns.

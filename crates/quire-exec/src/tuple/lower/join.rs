@@ -1,29 +1,41 @@
 //! Joins.
 
+use super::blocks::BlockJoinPlan;
 use super::builder::{Builder, Built};
 use super::demand::Demand;
-use super::join_sides::{InnerSide, Roles, kept_places, parts_of, shown_of_pair, shown_places};
+use super::join_sides::{Roles, parts_of, shown_of_pair, shown_places};
+use super::kept::KeptInput;
 use super::lookup::LookedUp;
 use super::merge::MergeJoinSides;
 use super::relation::all_columns;
+use super::spilling::SpilledForm;
 use crate::avm::{ColumnBinding, Program, Register};
 use crate::plan::{Expression, Join, JoinKind as Planned, ValueKind};
-use crate::tuple::{HashJoin, JoinSides, LowerError, TupleJoinKind};
+use crate::tuple::{BlockJoin, HashJoin, JoinSides, LowerError, RegisterIterator, TupleJoinKind};
 
 /// How a join is done.
 pub(super) enum JoinMethod<'p> {
     /// The rows of the right side are kept, or else those of the left one.
     Hash { keeps_left: bool },
+    /// The rows of a side are kept block by block, and the other one is read for each.
+    Blocks(BlockJoinPlan),
     /// The rows of a table are looked up.
     LookUp(Box<LookedUp<'p>>),
-    /// Both are read in the order of their keys.
+    /// Both are read in the order of their keys, or sorted before.
     Merge(Box<MergeJoinSides<'p>>),
 }
 
 impl Builder<'_> {
     pub(super) fn join(&mut self, join: &Join, demand: &Demand) -> Result<Built, LowerError> {
+        if let Some(wanted) = self.wanted_merge.take_if(|wanted| wanted.is_of(join)) {
+            let merged = self.merged_in_order(join, wanted.keys)?.1;
+            return self.merge(join, merged, demand);
+        }
         match self.way(join)?.1 {
-            JoinMethod::Hash { keeps_left } => self.hash_join(join, keeps_left, demand),
+            JoinMethod::Hash { keeps_left } => self.hash_join(join, keeps_left, None, demand),
+            JoinMethod::Blocks(blocks) => {
+                self.hash_join(join, blocks.keeps_left, Some(blocks), demand)
+            }
             JoinMethod::LookUp(looked_up) => self.look_up(join, &looked_up, demand),
             JoinMethod::Merge(merged) => self.merge(join, *merged, demand),
         }
@@ -33,18 +45,23 @@ impl Builder<'_> {
     pub(super) fn way<'p>(&self, join: &'p Join) -> Result<(f64, JoinMethod<'p>), LowerError> {
         let (left, right) = (self.estimate(&join.left)?, self.estimate(&join.right)?);
         let both_ns = left.cost_ns + right.cost_ns;
-        let columns = (join.left.columns.len(), join.right.columns.len());
-        let keeping_right = both_ns + self.hashing_ns(right.rows, left.rows, columns);
-        let keeping_left = both_ns + self.hashing_ns(left.rows, right.rows, columns);
+        let keeping_right = both_ns + self.hashing_ns(&right, &left);
+        let keeping_left = both_ns + self.hashing_ns(&left, &right);
         let may_keep_left = join.kind.shows_right() && keeping_left < keeping_right;
         let mut least = if may_keep_left {
             (keeping_left, JoinMethod::Hash { keeps_left: true })
         } else {
             (keeping_right, JoinMethod::Hash { keeps_left: false })
         };
-        let merging = both_ns + self.merging_ns(left.rows, right.rows);
-        if let Some(merged) = self.merged(join)?.filter(|_| merging < least.0) {
-            least = (merging, JoinMethod::Merge(Box::new(merged)));
+        if let Some((cost_ns, blocks)) = self.by_blocks(join, (&*left, &*right))?
+            && cost_ns < least.0
+        {
+            least = (cost_ns, JoinMethod::Blocks(blocks));
+        }
+        if let Some((merging_ns, merged)) = self.merged(join, (&*left, &*right))?
+            && both_ns + merging_ns < least.0
+        {
+            least = (both_ns + merging_ns, JoinMethod::Merge(Box::new(merged)));
         }
         for (is_swapped, outer) in [(false, left), (true, right)] {
             if let Some(looked_up) = self.looked_up(join, is_swapped)? {
@@ -61,6 +78,7 @@ impl Builder<'_> {
         &mut self,
         join: &Join,
         keeps_left: bool,
+        blocks: Option<BlockJoinPlan>,
         demand: &Demand,
     ) -> Result<Built, LowerError> {
         let roles = Roles::new(join, keeps_left);
@@ -71,43 +89,67 @@ impl Builder<'_> {
         let outer = self.plan(roles.outer, &outer_later.clone().with(&roles.outer_keys))?;
         let (outer, outer_keys) = self.computed(outer, &roles.outer_keys, &outer_later)?;
         let outer = self.decoded_once(outer, &roles, join, &outer_later)?;
-        let InnerSide {
+        let inner_rows = self.estimate(roles.inner)?.rows;
+        let KeptInput {
             built: inner,
             keys: inner_keys,
-            kept,
-        } = self.inner_side(&roles, &inner_later, |builder, asked| {
+            row,
+            row_bytes,
+            places: inner_places,
+        } = self.inner_side(&roles, &inner_later, inner_rows, |builder, asked| {
             builder.plan(roles.inner, asked)
         })?;
-        let inner_tuple = self.tuple(kept.len())?;
-        let inner_places = kept_places(inner_tuple, &kept, roles.inner.columns.len());
         let places = roles.pair(&outer.places, &inner_places);
         let condition = self.pair_condition(&places, &shown, join.residual.as_slice())?;
         let kind = self.hash_join_kind(join.kind, keeps_left)?;
         let (left_columns, left_tuples) = parts_of(&outer.places, &outer_later);
-        let inner_rows = self.estimate(roles.inner)?.rows;
-        let workspace = self.workspace(inner_rows, kept.len());
         let sides = JoinSides {
             kind,
             nulls_match: join.nulls_match,
             is_null_aware: join.is_null_aware,
             left_keys: outer_keys,
             right_keys: inner_keys,
-            right_columns: kept.iter().map(|(_, register)| *register).collect(),
-            right_tuple: inner_tuple,
+            right: row,
             left_columns,
             left_tuples,
             condition,
         };
-        let (outer, inner) = (outer.iterator, inner.iterator);
-        let iterator = HashJoin::new(outer, inner, sides, workspace, &mut self.registers)?;
+        let inputs = (outer.iterator, inner.iterator);
+        let kept = (inner_rows, row_bytes);
+        let iterator = self.looking(&roles, inputs, (sides, kept), blocks)?;
         let mark = match kind {
             TupleJoinKind::Mark(word) => Some(Register::Boolean(word)),
             _ => None,
         };
         Ok(Built {
-            iterator: Box::new(iterator),
+            iterator,
             places: shown_places(join, places, mark),
         })
+    }
+
+    /// What looks for the rows that are kept.
+    fn looking(
+        &mut self,
+        roles: &Roles<'_>,
+        (outer, inner): (Box<dyn RegisterIterator>, Box<dyn RegisterIterator>),
+        (sides, (kept_rows, row_bytes)): (JoinSides, (f64, f64)),
+        blocks: Option<BlockJoinPlan>,
+    ) -> Result<Box<dyn RegisterIterator>, LowerError> {
+        let Some(blocks) = blocks else {
+            let form = SpilledForm::of(&sides.right);
+            let workspace = self.workspace(kept_rows, row_bytes, form);
+            let join = HashJoin::new(outer, inner, sides, workspace, &mut self.registers)?;
+            return Ok(Box::new(join));
+        };
+        let workspace = if blocks.restarts {
+            self.workspace.clone()
+        } else {
+            let outer = self.estimate(roles.outer)?;
+            self.workspace(outer.rows, outer.row_bytes(), SpilledForm::Registers)
+        };
+        let how = (workspace, blocks.restarts);
+        let join = BlockJoin::new(outer, inner, sides, how, &mut self.registers)?;
+        Ok(Box::new(join))
     }
 
     /// Without keys every outer row is tried with each inner one: what is asked of it is decoded before.
@@ -151,28 +193,17 @@ impl Builder<'_> {
         Ok(Some(program))
     }
 
-    /// The inner side with its keys, and with what is kept of it in registers: slots and registers.
+    /// The inner side, about so many of whose rows are kept at a time, with its keys.
     pub(super) fn inner_side(
         &mut self,
         roles: &Roles<'_>,
         later: &Demand,
+        kept_rows: f64,
         side: impl FnOnce(&mut Self, &Demand) -> Result<Built, LowerError>,
-    ) -> Result<InnerSide, LowerError> {
+    ) -> Result<KeptInput, LowerError> {
         let (plan, keys) = (roles.inner, &roles.inner_keys);
-        let count = plan.columns.len();
-        let columns = all_columns(plan)?;
-        let kept: Vec<usize> = (0..count).filter(|slot| later.is_asked(*slot)).collect();
-        let mut computed = keys.clone();
-        computed.extend(kept.iter().filter_map(|slot| columns.get(*slot).cloned()));
-        let built = side(self, &Demand::none(count).with(&computed))?;
-        let (built, mut registers) = self.computed(built, &computed, &Demand::none(count))?;
-        let kept_registers = registers.split_off(keys.len());
-        let kept = kept.into_iter().zip(kept_registers).collect();
-        Ok(InnerSide {
-            built,
-            keys: registers,
-            kept,
-        })
+        let built = side(self, &later.clone().with(keys))?;
+        self.kept_input((plan, kept_rows), built, keys, later)
     }
 
     fn hash_join_kind(

@@ -1,8 +1,6 @@
 //! The two sides of a join, and the columns of their pairs.
 
-use super::builder::Built;
 use super::demand::Demand;
-use super::relation::attributes;
 use crate::avm::{ColumnBinding, Register, Tuple};
 use crate::plan::{Expression, Join, Plan};
 
@@ -80,13 +78,6 @@ pub(super) fn shown_of_pair(join: &Join, demand: &Demand) -> Demand {
     }
 }
 
-/// The inner side of a join: its keys, and what is kept of it, by slots.
-pub(super) struct InnerSide {
-    pub(super) built: Built,
-    pub(super) keys: Vec<Register>,
-    pub(super) kept: Vec<(usize, Register)>,
-}
-
 /// The columns of a join, of those of a pair and the mark.
 pub(super) fn shown_places(
     join: &Join,
@@ -98,22 +89,6 @@ pub(super) fn shown_places(
     }
     pair.extend(mark.map(ColumnBinding::Register));
     pair
-}
-
-/// Where the columns of the inner side are: attributes of the tuple that was kept, those that were.
-pub(super) fn kept_places(
-    tuple: Tuple,
-    kept: &[(usize, Register)],
-    count: usize,
-) -> Vec<ColumnBinding> {
-    let stored = attributes(tuple, 0..kept.len());
-    let mut places = vec![ColumnBinding::None; count];
-    for ((slot, _), stored) in kept.iter().zip(stored) {
-        if let Some(place) = places.get_mut(*slot) {
-            *place = stored;
-        }
-    }
-    places
 }
 
 /// The registers that those columns are in that are asked for, and the tuple registers that others are attributes of.

@@ -96,7 +96,9 @@ impl Builder<'_> {
             ordinals.get(*slot).copied()
         };
         let given: Vec<Option<usize>> = roles.inner_keys.iter().map(ordinal).collect();
-        let prices = Prices::of(&table, &self.costs, &[]).map_err(Trap::from)?;
+        let look_ups = self.estimate(roles.outer)?.rows;
+        let prices = Prices::of_look_ups(&table, &self.costs, &[], look_ups);
+        let prices = prices.map_err(Trap::from)?;
         let found = lookup(&table, &given, &prices).map_err(Trap::from)?;
         let found = found.and_then(|lookup| Some((equalities(join, &lookup)?, lookup)));
         let Some((mut conditions, lookup)) = found else {

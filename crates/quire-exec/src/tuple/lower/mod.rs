@@ -5,22 +5,31 @@
 
 mod aggregate;
 mod base_scan;
+mod blocks;
 mod builder;
 mod cost;
 mod demand;
 mod estimate;
 mod join;
 mod join_sides;
+mod kept;
 mod lookup;
 mod merge;
 mod order;
+mod ordered_join;
+mod partitioning;
 mod plan_estimate;
 mod relation;
+mod shared_plans;
+mod shared_reading;
 mod spilling;
+mod wanted_merge;
+mod whole;
+mod width;
 mod workspace;
 mod write;
 
-pub(super) use builder::Builder;
-pub(super) use demand::Demand;
-pub(super) use relation::all_columns;
+pub(super) use builder::{BuildContext, Builder};
+pub(super) use shared_plans::SharedPlans;
 pub(super) use spilling::Spilling;
+pub(super) use whole::WholePlan;

@@ -6,7 +6,8 @@ use quire_tables::{RowStatistics, RowTable, distinct_drawn};
 
 use super::base_scan::BaseScan;
 use super::builder::Builder;
-use super::estimate::{GROUPS, PlanCost, grouped, joined};
+use super::estimate::{GROUPS, PlanCost, grouped, joined, widths};
+use super::width::ColumnWidth;
 use crate::access::{choose, rule, share};
 use crate::avm::Trap;
 use crate::plan::{Expression, Plan, PlanNode, PlanScalar};
@@ -28,6 +29,9 @@ impl Builder<'_> {
         if let Some(base) = BaseScan::of(plan) {
             return self.estimate_scan(&base);
         }
+        if let PlanNode::Shared(shared) = &plan.node {
+            return self.estimate_shared(plan, shared);
+        }
         let inputs = plan.node.inputs().into_iter();
         let inputs = inputs.map(|input| self.estimate(input));
         let inputs = inputs.collect::<Result<Vec<Rc<PlanCost>>, _>>()?;
@@ -47,6 +51,7 @@ impl Builder<'_> {
             cost_ns: self.node_ns(plan, &inputs, rows)?,
             batch_ns: self.batch_node_ns(plan, &inputs, rows),
             distinct,
+            widths: widths(plan, &inputs),
         })
     }
 
@@ -118,17 +123,19 @@ impl Builder<'_> {
             let known = statistics.column(*ordinal)?.distinct_count;
             Some(distinct_drawn(known, statistics.row_count, rows))
         };
+        let width = |ordinal: &usize| ColumnWidth::of_column(table.layout(), &statistics, *ordinal);
         let (cost_ns, batch_ns) = self.scan_ns(&table, &ordinals, conditions, (&chosen, rows))?;
         Ok(PlanCost {
             rows,
             cost_ns,
             batch_ns,
             distinct: ordinals.iter().map(distinct).collect(),
+            widths: ordinals.iter().map(width).collect(),
         })
     }
 
     /// What is known of a table, read once for a query.
-    fn statistics(&self, table: &RowTable) -> Result<Rc<RowStatistics>, LowerError> {
+    pub(super) fn statistics(&self, table: &RowTable) -> Result<Rc<RowStatistics>, LowerError> {
         if let Some(known) = self.statistics.borrow().get(&table.id()) {
             return Ok(Rc::clone(known));
         }

@@ -71,7 +71,7 @@ impl Builder<'_> {
     /// The table of a scan, and the ordinals of its columns.
     pub(super) fn table(&self, scan: &ScanNode) -> Result<(Arc<RowTable>, Vec<usize>), LowerError> {
         let missing = || LowerError::Table(scan.table.clone());
-        let table = (self.tables)(&scan.table).ok_or_else(missing)?;
+        let table = (self.context.tables)(&scan.table).ok_or_else(missing)?;
         let live = table.layout().live_ordinals();
         let ordinals = scan.columns.iter();
         let ordinals = ordinals.map(|column| match *column {

@@ -3,52 +3,37 @@
 use std::sync::Arc;
 
 use super::builder::Builder;
-use super::spilling::{ExpectedSpill, ROW_BYTES, Spilling, VALUE_BYTES};
-use crate::costs::Cost;
+use super::spilling::{ExpectedSpill, ROW_BYTES, SpilledForm, Spilling};
 use crate::tuple::Workspace;
 use crate::tuple::spill::SpillCounts;
 
 impl Builder<'_> {
-    /// What a node may use that keeps so many rows of so many columns.
-    pub(super) fn workspace(&self, row_count: f64, column_count: usize) -> Workspace {
-        self.workspace_with(row_count, column_count, self.costs.of(Cost::Suppress))
-    }
-
-    /// The same for one whose values are spilled as registers hold them.
-    pub(super) fn plain_workspace(&self, row_count: f64, column_count: usize) -> Workspace {
-        self.workspace_with(row_count, column_count, f64::INFINITY)
-    }
-
-    fn workspace_with(&self, row_count: f64, column_count: usize, suppress_ns: f64) -> Workspace {
-        let columns = column_count as f64;
-        let kept_bytes = row_count * (ROW_BYTES + VALUE_BYTES * columns);
-        let expected = (kept_bytes > self.workspace.memory_bytes as f64)
-            .then(|| ExpectedSpill::new(row_count, columns, suppress_ns, &self.workspace));
+    /// What a node may use that keeps so many rows, each of whose values take so many bytes.
+    pub(super) fn workspace(&self, row_count: f64, row_bytes: f64, form: SpilledForm) -> Workspace {
+        let expected = (!self.fit(row_count, row_bytes))
+            .then(|| ExpectedSpill::new(row_count, row_bytes, form, &self.workspace));
         let counts = Arc::new(SpillCounts::default());
         *self.spilling.borrow_mut() = Some(Spilling {
             expected,
             counts: Arc::clone(&counts),
         });
         Workspace {
-            is_compressed: expected.is_some_and(|expected| expected.is_suppressed),
             counts,
             ..self.workspace.clone()
         }
     }
 
-    /// What it costs to write so many rows and read them again, if they do not fit.
-    pub(super) fn spilling_ns(
-        &self,
-        kept_rows: f64,
-        spilled_rows: f64,
-        column_count: usize,
-    ) -> f64 {
-        let columns = column_count as f64;
-        if kept_rows * (ROW_BYTES + VALUE_BYTES * columns) <= self.workspace.memory_bytes as f64 {
+    fn fit(&self, row_count: f64, row_bytes: f64) -> bool {
+        row_count * (ROW_BYTES + row_bytes) <= self.workspace.room_bytes() as f64
+    }
+
+    /// What it costs to write rows and read them again, if those that are kept do not fit: how many of each, and of how many bytes.
+    pub(super) fn spilling_ns(&self, kept: (f64, f64), spilled: (f64, f64)) -> f64 {
+        if self.fit(kept.0, kept.1) {
             return 0.0;
         }
-        let suppress_ns = self.costs.of(Cost::Suppress);
-        let expected = ExpectedSpill::new(spilled_rows, columns, suppress_ns, &self.workspace);
+        let form = SpilledForm::Registers;
+        let expected = ExpectedSpill::new(spilled.0, spilled.1, form, &self.workspace);
         expected.plain_ns.min(expected.packed_ns)
     }
 }

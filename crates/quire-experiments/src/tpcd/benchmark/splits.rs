@@ -54,6 +54,9 @@ impl QuerySplit {
     }
 }
 
+/// What the processor does in a [`QuerySplit`].
+pub(crate) const QUERY_PARTS: [&str; 3] = ["pages", "decoding", "operators"];
+
 /// Seconds for loading rows: those of the processor by what it does, and those in which it waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LoadSplit {

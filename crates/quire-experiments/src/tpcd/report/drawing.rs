@@ -22,6 +22,7 @@ pub(super) fn figure(
         y,
         positions,
         series,
+        verdicts: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -1,16 +1,15 @@
 //! How busy the processor is, and with what; what compression saves of each field.
 
-use quire_lab::{Axis, Figure, Positions, Series, SeriesOrigin};
+use quire_lab::{Axis, Chart, Figure, Positions, Series, SeriesOrigin, Verdict, VerdictCase};
 
 use super::drawing::{QUERY, TABLE, both, figure, names, of_tpcd};
 use super::verdicts::{Claim, NamedRatio};
-use crate::tpcd::benchmark::splits::LOAD_PARTS;
+use crate::tpcd::benchmark::splits::{LOAD_PARTS, QUERY_PARTS};
 use crate::tpcd::benchmark::{MeasuredTable, Results};
 use crate::tpcd::both::{Both, NAMES, pick};
 use crate::tpcd::fields::{FieldBytes, FieldTechnique};
 use crate::tpcd::machine::Seconds;
 use crate::tpcd::paper;
-use crate::verdict::{Verdict, VerdictCase};
 
 /// Loads of the paper keep the processor busier than this.
 const LOAD_UTILIZATION: f64 = 90.0;
@@ -87,9 +86,7 @@ pub(super) fn load_utilization(tables: &[MeasuredTable]) -> Figure {
         both(|name, at| percents(name, &seconds(at))).into(),
     );
     let totals = [0, 1].map(|at| percent(&sum(seconds(at).into_iter())));
-    figure
-        .notes
-        .push(load_is_bound_by_the_processor(totals).text);
+    figure.verdicts.push(load_is_bound_by_the_processor(totals));
     figure
 }
 
@@ -115,13 +112,16 @@ fn split_figure<const N: usize>(
     splits: &[(&'static str, Both<[f64; N]>)],
 ) -> Figure {
     let seconds: Vec<_> = splits.iter().map(|(_, seconds)| *seconds).collect();
-    figure(
-        (stem, section),
-        title.to_owned(),
-        (of, PROCESSOR),
-        names(splits.iter().map(|(name, _)| *name)),
-        parts(part_names, &seconds),
-    )
+    Figure {
+        chart: Chart::StackedBars { parts: N },
+        ..figure(
+            (stem, section),
+            title.to_owned(),
+            (of, PROCESSOR),
+            names(splits.iter().map(|(name, _)| *name)),
+            parts(part_names, &seconds),
+        )
+    }
 }
 
 fn parts<const N: usize>(names: [&str; N], splits: &[Both<[f64; N]>]) -> Vec<Series> {
@@ -158,7 +158,7 @@ pub(super) fn queries(results: &Results) -> Figure {
             "What the processor does in queries",
         ),
         QUERY,
-        ["pages", "decoding", "operators"],
+        QUERY_PARTS,
         &splits.collect::<Vec<_>>(),
     );
     figure.notes.push(
@@ -263,11 +263,8 @@ pub(super) fn fields(results: &Results) -> Figure {
         Positions::labels(fields.iter().map(|field| field.name)),
         bytes.into_iter().chain([shares]).collect(),
     );
-    figure.notes.push(
-        Claim::FIELDS
-            .verdict(Some(share("all fields", &fields)))
-            .text,
-    );
+    let verdict = Claim::FIELDS.verdict(Some(share("all fields", &fields)));
+    figure.verdicts.push(verdict);
     let techniques = [
         (FieldTechnique::Number, "integers and decimals"),
         (FieldTechnique::Flag, "flags"),
@@ -296,7 +293,7 @@ pub(super) fn fields(results: &Results) -> Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::VerdictOutcome::{Fails, Holds};
+    use quire_lab::VerdictOutcome::{Fails, Holds};
 
     #[test]
     fn shares_are_of_all_rows() {
@@ -316,10 +313,6 @@ mod tests {
         assert_eq!(load_is_bound_by_the_processor([93.0, 91.0]).outcome, Holds);
         let verdict = load_is_bound_by_the_processor([93.0, 60.0]);
         assert_eq!(verdict.outcome, Fails);
-        assert!(
-            verdict
-                .text
-                .ends_with("1 of 2; not for uncompressed (60.00)")
-        );
+        assert_eq!(verdict.finding, "1 of 2; not for uncompressed (60.00)");
     }
 }

@@ -5,6 +5,9 @@
 //! One that ends in groups or in a window has fewer rows than it reads, or has sorted them; its rows are kept in memory for all places
 //! ([`exec`]). A join or a scan is left in its places, where filters of other joins reach it; and so are groups of which the places need little
 //! ([`reach`]).
+//!
+//! The tuple engine shares the same subplans ([`shared_for_tuples`]). It has no filters from other joins, so that each place computes the whole, and
+//! shares joins, too, where it finds that to keep their rows costs less.
 
 mod exec;
 mod reach;
@@ -15,6 +18,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
@@ -23,6 +27,7 @@ use datafusion::physical_plan::ExecutionPlan;
 pub(super) use exec::{SharedSubplanExec, SubplanRows};
 
 use super::shared_rows::{SharedPlan, is_volatile};
+use super::switches::is_on;
 use crate::scan::{ColumnTableProvider, RowTableProvider};
 
 /// What the first place of a shared subplan shows below it.
@@ -30,12 +35,43 @@ pub fn shared_subplan(place: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn Executi
     place.downcast_ref::<SharedSubplanExec>()?.shown_plan()
 }
 
-/// The plan with one node for all places of a subplan.
+/// Who runs the plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SubplanReader {
+    Batches,
+    Tuples,
+}
+
+/// The plan with one node for all places of a subplan, for batches.
 pub(super) fn shared(plan: LogicalPlan) -> Result<LogicalPlan> {
+    shared_for(plan, SubplanReader::Batches)
+}
+
+/// The same for the tuple engine; [`shared_place`] knows the nodes. The plan itself where the session shares nothing.
+pub fn shared_for_tuples(plan: LogicalPlan, options: &ConfigOptions) -> Result<LogicalPlan> {
+    if is_on(options, |ours| ours.shared_subplans) {
+        shared_for(plan, SubplanReader::Tuples)
+    } else {
+        Ok(plan)
+    }
+}
+
+/// Of a place of a shared subplan, what is the same for all of its places and for those of no other, and the subplan.
+pub fn shared_place(node: &LogicalPlan) -> Option<(usize, &LogicalPlan)> {
+    let LogicalPlan::Extension(extension) = node else {
+        return None;
+    };
+    let shared = extension.node.as_any().downcast_ref::<SharedPlan>()?;
+    // Others call volatile functions, and are not optimized.
+    let is_subplan = shared.is_optimized;
+    is_subplan.then(|| (shared.address(), shared.plan.as_ref()))
+}
+
+fn shared_for(plan: LogicalPlan, reader: SubplanReader) -> Result<LogicalPlan> {
     if !reads_a_table_twice(&plan)? {
         return Ok(plan);
     }
-    let repeated = repeated_subplans(&plan)?;
+    let repeated = repeated_subplans(&plan, reader)?;
     if repeated.is_empty() {
         return Ok(plan);
     }
@@ -44,7 +80,7 @@ pub(super) fn shared(plan: LogicalPlan) -> Result<LogicalPlan> {
         .map(|subplan| (subplan.clone(), SharedPlan::optimized(subplan)))
         .collect();
     let plan = plan.transform_down_with_subqueries(|node| {
-        if !is_candidate(&node)? {
+        if !is_candidate(&node, reader)? {
             return Ok(Transformed::no(node));
         }
         let known = nodes.iter().find(|(subplan, _)| *subplan == node);
@@ -72,9 +108,13 @@ fn reads_a_table_twice(plan: &LogicalPlan) -> Result<bool> {
     Ok(is_twice)
 }
 
-fn is_candidate(node: &LogicalPlan) -> Result<bool> {
-    let has_groups = matches!(node, LogicalPlan::Aggregate(_) | LogicalPlan::Window(_));
-    Ok(has_groups && reads_tables_only(node)?)
+fn is_candidate(node: &LogicalPlan, reader: SubplanReader) -> Result<bool> {
+    let may_be_shared = match node {
+        LogicalPlan::Aggregate(_) | LogicalPlan::Window(_) => true,
+        LogicalPlan::Join(_) => reader == SubplanReader::Tuples,
+        _ => false,
+    };
+    Ok(may_be_shared && reads_tables_only(node)?)
 }
 
 /// Whether all rows are those of the snapshot's tables. Scans of table functions, of rows that are shared or of a recursion's rounds are equal to
@@ -96,18 +136,26 @@ fn reads_tables_only(plan: &LogicalPlan) -> Result<bool> {
 }
 
 fn is_table(scan: &TableScan) -> bool {
-    let provider = source_as_provider(&scan.source);
-    provider.is_ok_and(|it| it.is::<ColumnTableProvider>() || it.is::<RowTableProvider>())
+    let Ok(provider) = source_as_provider(&scan.source) else {
+        return false;
+    };
+    // A scan of some rows has the name of the whole table.
+    let of_rows = provider.downcast_ref::<RowTableProvider>();
+    provider.is::<ColumnTableProvider>() || of_rows.is_some_and(|rows| !rows.is_of_some_rows())
 }
 
 /// The largest subplans that have more than one place, if to compute them for all places is less work than to compute for each what it needs.
-fn repeated_subplans(plan: &LogicalPlan) -> Result<Vec<LogicalPlan>> {
-    let repeated = in_several_places(plan, &[])?;
+fn repeated_subplans(plan: &LogicalPlan, reader: SubplanReader) -> Result<Vec<LogicalPlan>> {
+    let repeated = in_several_places(plan, &[], reader)?;
     let repeated: Vec<_> = repeated.into_iter().map(|(subplan, _)| subplan).collect();
     // Those within others have one place, if all of theirs are in places of these.
     let mut shared = Vec::new();
-    for (subplan, places) in in_several_places(plan, &repeated)? {
-        if can_be_shared(&subplan)? && reach::computed_shares(plan, &subplan, places)? >= 1.0 {
+    for (subplan, places) in in_several_places(plan, &repeated, reader)? {
+        let computed_shares = match reader {
+            SubplanReader::Batches => reach::computed_shares(plan, &subplan, places)?,
+            SubplanReader::Tuples => places as f64,
+        };
+        if computed_shares >= 1.0 && can_be_shared(&subplan)? {
             shared.push(subplan);
         }
     }
@@ -118,10 +166,11 @@ fn repeated_subplans(plan: &LogicalPlan) -> Result<Vec<LogicalPlan>> {
 fn in_several_places(
     plan: &LogicalPlan,
     outer: &[LogicalPlan],
+    reader: SubplanReader,
 ) -> Result<Vec<(LogicalPlan, usize)>> {
     let mut found: HashMap<u64, Vec<(LogicalPlan, usize)>> = HashMap::new();
     plan.apply_with_subqueries(|node| {
-        if !is_candidate(node)? {
+        if !is_candidate(node, reader)? {
             return Ok(TreeNodeRecursion::Continue);
         }
         let mut hasher = DefaultHasher::new();

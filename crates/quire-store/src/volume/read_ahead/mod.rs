@@ -124,6 +124,13 @@ impl ReadAhead {
         held_bytes_max(&self.reads.cache)
     }
 
+    /// Whether all scans of the volume together have more than half of [`held_bytes_max`](Self::held_bytes_max). Who may not read soon what he
+    /// asks for leaves the rest to others.
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        self.reads.bound.held_bytes() > self.held_bytes_max() / 2
+    }
+
     /// What read-ahead has done for this scan so far.
     #[must_use]
     pub fn statistics(&self) -> ReadAheadStatistics {

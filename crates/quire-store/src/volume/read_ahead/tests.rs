@@ -249,8 +249,10 @@ fn the_bound_is_one_for_all_scans() {
         bytes: 10 * image_bytes(100_000),
         pages: 10,
     };
+    assert!(!first.is_crowded() && !second.is_crowded());
     assert_eq!(first.request(&pages), ten);
     assert_eq!(first.request(&pages).pages, 10);
+    assert!(first.is_crowded() && second.is_crowded());
     assert_eq!(second.request(&pages[20..]), RequestedBytes::default());
     assert_eq!(first.held_bytes(), ten.bytes);
     barrier.wait_for(1);
@@ -264,6 +266,7 @@ fn the_bound_is_one_for_all_scans() {
     assert_eq!(first.held_bytes(), 0);
     assert_eq!(first.statistics().held_bytes_peak, ten.bytes);
     assert_eq!(second.held_bytes(), 2 * image_bytes(100_000));
+    assert!(!first.is_crowded());
     drop((first, second));
     wait_for_threads(&volume);
     assert_eq!(volume.inner.read_ahead.held_bytes(), 0);

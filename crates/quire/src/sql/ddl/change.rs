@@ -4,7 +4,8 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_kv::mvcc::{Isolation, LockWait, TableLockMode};
 use quire_tables::{
-    IndexDefinition, Snapshot, TableDefinition, Transaction, TransactionError, WriteTransaction,
+    IndexDefinition, NewColumnOrigin, Snapshot, TableDefinition, Transaction, TransactionError,
+    WriteTransaction,
 };
 use tokio::task::block_in_place;
 
@@ -111,6 +112,16 @@ impl<'s> CatalogChange<'s> {
         definition: TableDefinition,
     ) -> Result<(), Error> {
         self.run(|transaction| transaction.alter_table(name, definition))
+    }
+
+    /// Other columns for a column table, whose rows have what `origins` says.
+    pub(super) fn replace_columns(
+        &mut self,
+        name: &str,
+        definition: TableDefinition,
+        origins: &[NewColumnOrigin],
+    ) -> Result<(), Error> {
+        self.run(|transaction| transaction.replace_columns(name, definition, origins))
     }
 
     /// An index with entries for the rows that there are.

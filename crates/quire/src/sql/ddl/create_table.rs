@@ -10,11 +10,15 @@ use datafusion::sql::sqlparser::ast::{
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
+use quire_planner::whole_table::rows_of_column_table;
 use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 use quire_sql::types;
-use quire_tables::{ColumnDefinition, ColumnSequence, TableDefinition, TableStorage};
+use quire_tables::{
+    ColumnDefinition, ColumnSequence, TableDefinition, TableStorage, can_copy_rows,
+};
+use tokio::task::block_in_place;
 
 use super::super::insert::table_name;
 use super::super::{dml, query, write};
@@ -191,6 +195,8 @@ async fn create_as(
     let name = definition.name.clone();
     let targets: Vec<usize> = (0..definition.columns.len()).collect();
     let (table_schema, storage) = (definition.arrow_schema(), definition.storage);
+    let copied = rows_of_column_table(&planned.plan)
+        .filter(|(source, columns)| can_copy_rows(&definition, source, columns));
     change.define(|tables| tables.create_table(definition))?;
     token.work().begin(Phase::Loading, Some(&name));
     if storage == TableStorage::Row {
@@ -202,10 +208,19 @@ async fn create_as(
             count,
         )));
     }
-    let rows = write::as_table_rows(planned.plan, &table_schema, &targets)?;
-    let stream = planned.context.start(&rows).await?;
     let transaction = change.writer.transaction()?;
-    let count = write::append_stream(transaction, &name, stream, token).await?;
+    let count = match copied {
+        Some((source, columns)) => {
+            let work = token.work();
+            let tables = transaction.tables()?;
+            block_in_place(|| tables.copy_rows(&name, &source, &columns, Some(work)))?
+        }
+        None => {
+            let rows = write::as_table_rows(planned.plan, &table_schema, &targets)?;
+            let stream = planned.context.start(&rows).await?;
+            write::append_stream(transaction, &name, stream, token).await?
+        }
+    };
     change.writer.finish()?;
     let completion = Completion::counted(format!("SELECT {count}"), count);
     Ok(Outcome::Done(completion))

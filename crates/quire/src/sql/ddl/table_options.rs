@@ -120,6 +120,10 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
             }
             _ => false,
         },
+        "key_compression" => assign(
+            &mut options.compresses_keys,
+            either(value, ["auto", "none"]),
+        ),
         // Accepted and ignored, because clients of PostgreSQL set it by habit: the fill of our pages is not configurable.
         FILLFACTOR => value
             .parse()
@@ -145,7 +149,7 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
         _ => {
             let text = format!("unrecognized parameter \"{key}\"");
             return Err(Error::new("22023", text).with_hint(
-                "Options are compression, page_size, page_codec, page_codec_level, storage_format, page_target_bytes, page_padding and \
+                "Options are compression, key_compression, page_size, page_codec, page_codec_level, storage_format, page_target_bytes, page_padding and \
                  page_split.",
             ));
         }
@@ -201,7 +205,7 @@ fn invalid_value(key: &str, value: &str) -> Error {
     let text = format!("invalid value for option \"{key}\": {value}");
     let codecs = || BlockCodecId::ALL.map(BlockCodecId::name).join(", ");
     Error::new("22023", text).with_hint(match key {
-        "compression" => "Say auto or none.".to_owned(),
+        "compression" | "key_compression" => "Say auto or none.".to_owned(),
         "page_codec" => format!("Codecs of pages are {}.", codecs()),
         "storage_format" => {
             "Say auto, none, r2c, rlt, clt, xor, xor_rlt, packed or packed_text.".to_owned()

@@ -3,7 +3,11 @@
 mod columns;
 mod expression;
 
-use super::{Aggregate, Join, JoinKind, Plan, PlanError, PlanNode, PlanQuery};
+use std::sync::Arc;
+
+use super::{
+    Aggregate, Join, JoinKind, Plan, PlanError, PlanNode, PlanQuery, SharedPlace, shared_places,
+};
 use crate::plan::{Expression, ValueKind};
 use columns::{fit, null_in, same_count};
 pub(super) use columns::{kind_of, same_kind};
@@ -24,8 +28,20 @@ impl PlanQuery {
             same_count("query", 1, value.columns.len())?;
             parameter_count += 1;
         }
-        self.plan.check_with(parameter_count)
+        self.plan.check_with(parameter_count)?;
+        same_shared_plans(&shared_places(self.values.iter().chain([&self.plan])))
     }
+}
+
+/// All places of a shared plan have the same one.
+fn same_shared_plans(places: &[SharedPlace<'_>]) -> Result<(), PlanError> {
+    for SharedPlace { shared, .. } in places {
+        let first = places.iter().find(|place| place.shared.id == shared.id);
+        if first.is_some_and(|first| !Arc::ptr_eq(&first.shared.plan, &shared.plan)) {
+            return Err(PlanError::Shared { id: shared.id });
+        }
+    }
+    Ok(())
 }
 
 impl Plan {
@@ -88,6 +104,7 @@ impl Plan {
                 counts.try_for_each(|count| checker.of_kind(count, ValueKind::Integer, "a count"))
             }
             PlanNode::Distinct(input) => self.same_columns(input),
+            PlanNode::Shared(shared) => self.same_columns(&shared.plan),
             PlanNode::UnionAll(inputs) => {
                 inputs.iter().try_for_each(|input| self.same_columns(input))
             }

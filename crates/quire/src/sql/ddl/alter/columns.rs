@@ -9,7 +9,8 @@ use quire_sql::names::folded;
 use quire_sql::parse::parse_expression;
 use quire_sql::reject::not_supported;
 use quire_tables::{
-    AddedColumn, ColumnDefinition, ColumnSequence, GeneratedKind, TableDefinition, TableStorage,
+    AddedColumn, ColumnDefinition, ColumnSequence, GeneratedKind, NewColumnOrigin, SqlType,
+    TableDefinition, TableStorage,
 };
 
 use super::super::super::{query, views};
@@ -60,13 +61,19 @@ impl Alteration<'_, '_> {
             column.sequence = Some(ColumnSequence { id, kind });
         }
         check_expressions(&draft, &self.expressions(), self.token).await?;
-        column.added = self.added_column(&old, &column, default.as_ref()).await?;
-        let is_stored_anew = column.added.is_none();
+        let added = self.added_column(&column, default.as_ref()).await?;
+        if old.storage == TableStorage::Row {
+            column.added.clone_from(&added);
+        }
         definition.columns.push(column.clone());
-        if is_stored_anew {
-            self.rewrite(definition, &values_of(&old)).await?
-        } else {
-            self.redefine(definition)?
+        let origin = added.and_then(|added| NewColumnOrigin::same(added.missing));
+        match (old.storage, origin) {
+            (TableStorage::Row, _) if column.added.is_some() => self.redefine(definition)?,
+            (TableStorage::Column, Some(origin)) => {
+                let kept = (0..old.columns.len()).map(NewColumnOrigin::Kept);
+                self.replace_columns(definition, kept.chain([origin]))?;
+            }
+            _ => self.rewrite(definition, &values_of(&old)).await?,
         }
         if let Some(last) = draft.definition.columns.last_mut() {
             *last = column;
@@ -74,14 +81,25 @@ impl Alteration<'_, '_> {
         self.adopt(&old, &draft).await
     }
 
-    /// What rows that there are have in a new column, if that is one value, and rows can be without the column.
+    /// Gives a column table other columns. What is stored of those that it keeps stays as it is.
+    fn replace_columns(
+        &mut self,
+        definition: TableDefinition,
+        origins: impl Iterator<Item = NewColumnOrigin>,
+    ) -> Result<(), Error> {
+        self.change.refuse_older_rows(&self.table)?;
+        let origins: Vec<NewColumnOrigin> = origins.collect();
+        self.change
+            .replace_columns(&self.table, definition, &origins)
+    }
+
+    /// What rows that there are have in a new column, if that is one value, and they can have it without being written again.
     async fn added_column(
         &self,
-        old: &TableDefinition,
         column: &ColumnDefinition,
         default: Option<&Expr>,
     ) -> Result<Option<AddedColumn>, Error> {
-        if old.storage == TableStorage::Column || column.sequence.is_some() {
+        if column.sequence.is_some() {
             return Ok(None);
         }
         let expressions = self.expressions();
@@ -114,11 +132,11 @@ impl Alteration<'_, '_> {
             TableStorage::Column => {
                 let mut definition = TableDefinition::clone(&old);
                 definition.columns.remove(place);
-                let values = values_of(&definition);
-                if values.is_empty() {
+                if definition.columns.is_empty() {
                     return Err(not_supported("dropping the last column"));
                 }
-                self.rewrite(definition, &values).await?;
+                let kept = (0..old.columns.len()).filter(|&other| other != place);
+                self.replace_columns(definition, kept.map(NewColumnOrigin::Kept))?;
             }
             TableStorage::Row => self.hide_column(&old, place, cascade)?,
         }
@@ -314,8 +332,12 @@ impl Alteration<'_, '_> {
                 .await?;
         }
         self.refuse_views_with(&name)?;
-        let is_text = old_type.is_text() && sql_type.is_text();
-        if definition.storage == TableStorage::Row && is_text && using.is_none() {
+        let is_text = match definition.storage {
+            TableStorage::Row => old_type.is_text() && sql_type.is_text(),
+            // No text that it has would be stored otherwise.
+            TableStorage::Column => is_wider_text(old_type, sql_type),
+        };
+        if is_text && using.is_none() {
             self.check_length(&name, sql_type).await?;
             return self.redefine(definition);
         }
@@ -329,12 +351,8 @@ impl Alteration<'_, '_> {
     }
 
     /// No text of the column may be longer than the type allows.
-    async fn check_length(
-        &mut self,
-        column: &str,
-        sql_type: quire_tables::SqlType,
-    ) -> Result<(), Error> {
-        use quire_tables::SqlType::{Char, VarChar};
+    async fn check_length(&mut self, column: &str, sql_type: SqlType) -> Result<(), Error> {
+        use SqlType::{Char, VarChar};
         let (VarChar(length) | Char(length)) = sql_type else {
             return Ok(());
         };
@@ -350,6 +368,16 @@ impl Alteration<'_, '_> {
         } else {
             Ok(())
         }
+    }
+}
+
+/// Whether texts of one type, as they are stored, are texts of another.
+fn is_wider_text(old: SqlType, new: SqlType) -> bool {
+    use SqlType::{Char, Text, VarChar};
+    match (old, new) {
+        (Text | VarChar(_) | Char(_), Text) => true,
+        (VarChar(before) | Char(before), VarChar(after)) => before <= after,
+        _ => false,
     }
 }
 

@@ -52,6 +52,9 @@ impl Alteration<'_, '_> {
             column.added.clone_from(&stored.added);
             column.stores_null = stored.stores_null;
             column.dictionary.clone_from(&stored.dictionary);
+            column.fsst.clone_from(&stored.fsst);
+            column.padded_bytes = stored.padded_bytes;
+            column.key_code.clone_from(&stored.key_code);
         }
         for (index, stored) in definition.indexes.iter_mut().zip(&stored.indexes) {
             index.id = stored.id;
@@ -97,6 +100,8 @@ fn temporary(snapshot: &Snapshot, definition: &TableDefinition) -> TableDefiniti
         column.added = None;
         // Chosen anew, by the rows to come.
         column.dictionary = None;
+        column.fsst = None;
+        column.key_code = None;
         // Its values come from the old rows.
         if let Some(sequence) = &mut column.sequence {
             sequence.kind = GeneratedKind::ByDefault;

@@ -1,7 +1,12 @@
 //! What is written of a figure can be read back.
 #![allow(clippy::unwrap_used)]
 
-use quire_lab::{Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin, render};
+mod markup;
+mod page;
+mod stacked;
+
+use markup::parse_xml;
+use quire_lab::{Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin, Verdict, render};
 
 fn figure(chart: Chart, positions: Positions) -> Figure {
     Figure {
@@ -20,6 +25,10 @@ fn figure(chart: Chart, positions: Positions) -> Figure {
                 vec![0.125, 40.0, 3.5],
             ),
             Series::paper("two\nlines", vec![Some(1.5), None, Some(2e6)]),
+        ],
+        verdicts: vec![
+            Verdict::of_one("one < two & \"three\"", false, "ours <0.5>")
+                .deviating_by(Some("a <reason> & another".to_owned())),
         ],
         notes: vec!["measured <somewhere> & then".to_owned()],
     }
@@ -64,44 +73,6 @@ fn parse_csv(text: &str) -> Vec<Vec<String>> {
     lines
 }
 
-/// The text of all elements, after a check that every element is closed in order, attributes are quoted, and no
-/// character is bare that must be escaped.
-fn parse_xml(text: &str) -> Vec<String> {
-    let (mut open, mut texts, mut rest) = (Vec::<&str>::new(), vec![], text.trim_end());
-    while let Some(start) = rest.find('<') {
-        let between = &rest[..start];
-        assert!(!between.contains('>'), "bare >");
-        for entity in between.split('&').skip(1) {
-            assert!(
-                ["amp;", "lt;", "gt;", "quot;"]
-                    .iter()
-                    .any(|one| entity.starts_with(one))
-            );
-        }
-        texts.push(between.to_owned());
-        let end = start + rest[start..].find('>').unwrap();
-        let tag = &rest[start + 1..end];
-        rest = &rest[end + 1..];
-        if let Some(name) = tag.strip_prefix('/') {
-            assert_eq!(open.pop(), Some(name));
-        } else {
-            assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
-            assert_eq!(
-                tag.matches("=\"").count() * 2,
-                tag.matches('"').count(),
-                "{tag}"
-            );
-            assert!(!tag.contains("NaN") && !tag.contains("inf"), "{tag}");
-            if !tag.ends_with('/') {
-                open.push(tag.split_whitespace().next().unwrap());
-            }
-        }
-        assert!(!open.is_empty() || rest.is_empty(), "more than one root");
-    }
-    assert!(open.is_empty() && rest.is_empty());
-    texts
-}
-
 #[test]
 fn csv_gives_back_every_value_with_its_series_and_position() {
     for figure in both() {
@@ -135,7 +106,7 @@ fn svg_is_well_formed_and_names_all_series() {
         assert!(has("rate (%)") && has("speed (GB/s)"));
         let drawn = match figure.chart {
             Chart::Lines => svg.matches("<circle").count(),
-            Chart::Bars => svg.matches("fill-opacity").count(),
+            Chart::Bars | Chart::StackedBars { .. } => svg.matches("fill-opacity").count(),
         };
         assert_eq!(drawn, 5);
     }
@@ -165,6 +136,55 @@ fn text_has_a_line_for_each_position_and_all_notes() {
             assert!(text.lines().any(|line| line.starts_with(&name)), "{name}");
         }
         assert!(text.contains("values: speed (GB/s)"));
+        assert!(text.contains(
+            "- deviates: one < two & \"three\": ours <0.5>; reason: a <reason> & another\n"
+        ));
         assert!(text.ends_with("- measured <somewhere> & then\n"));
     }
+}
+
+#[test]
+fn a_value_of_the_paper_stands_beside_ours_of_the_same_name() {
+    let [_, mut figure] = both();
+    figure.series = vec![
+        Series::new("one", SeriesOrigin::Measured, vec![1.0, 2.0, 3.0]),
+        Series::new("two", SeriesOrigin::Measured, vec![4.0, 5.0, 6.0]),
+        Series::paper("one", vec![Some(7.0), None, None]),
+        Series::paper("three", vec![Some(8.0), None, None]),
+    ];
+    let text = render::text(&figure);
+    let line = text.lines().find(|line| line.starts_with("a ")).unwrap();
+    let values: Vec<f64> = line
+        .split_whitespace()
+        .skip(1)
+        .map(|value| value.parse().unwrap())
+        .collect();
+    assert_eq!(values, [1.0, 7.0, 4.0, 8.0]);
+}
+
+#[test]
+fn long_names_and_many_series_do_not_leave_the_chart() {
+    let name = |number: usize| format!("a name of the position with the number {number}");
+    let names: Vec<String> = (0..30).map(name).collect();
+    let mut figure = figure(Chart::Bars, Positions::Labels(names));
+    figure.series = (0..40)
+        .map(|number| Series::new(name(number), SeriesOrigin::Measured, vec![1.0; 30]))
+        .collect();
+    let svg = render::svg(&figure);
+    parse_xml(&svg);
+    let size = svg.split("viewBox=\"0 0 ").nth(1).unwrap();
+    let mut size = size.split('"').next().unwrap().split(' ');
+    let width: f64 = size.next().unwrap().parse().unwrap();
+    let height: f64 = size.next().unwrap().parse().unwrap();
+    let number = |line: &str, name: &str| -> f64 {
+        let from = line.find(&format!(" {name}=\"")).unwrap() + name.len() + 3;
+        line[from..].split('"').next().unwrap().parse().unwrap()
+    };
+    for text in svg.lines().filter(|line| line.starts_with("<text")) {
+        assert!(
+            number(text, "x") < width && number(text, "y") < height,
+            "{text}"
+        );
+    }
+    assert_eq!(svg.matches("rotate(").count(), 30);
 }

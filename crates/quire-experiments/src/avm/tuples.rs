@@ -23,6 +23,25 @@ pub(crate) struct TpcdTuples {
     pub(crate) ends: Vec<usize>,
 }
 
+/// Numbers that rows are drawn from, always the same ones.
+pub(crate) struct LineitemNumbers(u64);
+
+impl Default for LineitemNumbers {
+    fn default() -> Self {
+        Self(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+impl LineitemNumbers {
+    /// The next number, below `limit`.
+    pub(crate) fn below(&mut self, limit: u64) -> i128 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        i128::from(self.0 % limit)
+    }
+}
+
 /// The same rows in tuples that are null-suppressed, or not.
 pub(crate) fn tuples(is_compressed: bool) -> Result<TpcdTuples, ExpressionFailure> {
     let compression = if is_compressed {
@@ -39,13 +58,8 @@ pub(crate) fn tuples(is_compressed: bool) -> Result<TpcdTuples, ExpressionFailur
     });
     let layout = TupleLayout::new(&columns)?;
     let (mut bytes, mut ends) = (Vec::new(), Vec::new());
-    let mut seed: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut below = |limit: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        i128::from(seed % limit)
-    };
+    let mut numbers = LineitemNumbers::default();
+    let mut below = |limit| numbers.below(limit);
     for _ in 0..ROWS {
         let row = [
             TupleValue::Wide(100 * (1 + below(50))),

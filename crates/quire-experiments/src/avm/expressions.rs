@@ -1,25 +1,21 @@
-//! Section 4.1.2: expressions as trees of operators that are walked, as programs of the register machine, and as machine code.
+//! Expressions of TPC-D's queries 1 and 6, as Quire compiles them.
 
-mod failure;
-mod queries;
-mod tuples;
-
-use std::hint::black_box;
 use std::sync::Arc;
 
 use quire_exec::avm::{
-    Accumulation, AggregateSlot, Attribute, ColumnBinding, Compiler, Native, Program,
-    ProgramCompiler, RegisterPool, RegisterSet, TuplePlace, TupleSource,
+    Accumulation, AggregateSlot, Attribute, ColumnBinding, Compiler, RegisterPool, RegisterSet,
+    TuplePlace, TupleSource,
 };
 use quire_exec::plan::{Environment, PlanScalar};
-use quire_lab::{Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
-use quire_native::NativeCompiler;
+use quire_lab::{
+    Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin, Verdict, VerdictCase,
+};
 use quire_tables::row_table::TupleValue;
 
-use crate::tpcd::machine::processor_time;
-use failure::ExpressionFailure;
-use queries::{FilterSumQuery, query_1, query_6};
-use tuples::{ROWS, TpcdTuples, tuples};
+use super::failure::ExpressionFailure;
+use super::queries::{FilterSumQuery, query_1, query_6};
+use super::tuples::{ROWS, TpcdTuples, tuples};
+use super::{best_round, machine_code};
 
 /// Nanoseconds a row by the three ways, over plain and compressed tuples.
 ///
@@ -45,8 +41,11 @@ pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
             }
         }
     }
-    let ratio = |slow: &[f64], fast: &[f64]| slow.iter().zip(fast).map(|(a, b)| a / b).collect();
+    let ratio = |slow: &[f64], fast: &[f64]| -> Vec<f64> {
+        slow.iter().zip(fast).map(|(a, b)| a / b).collect()
+    };
     let [tree, program, native] = nanoseconds;
+    let verdict = programs_save(&names, &ratio(&tree, &program));
     let series = vec![
         Series::new(
             "tree / program",
@@ -63,7 +62,7 @@ pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
         Series::new("native code", SeriesOrigin::Measured, native),
     ];
     Ok(Figure {
-        stem: "tpcd-expressions",
+        stem: "avm-expressions",
         title: "Expressions of queries 1 and 6: time a row, decoding included".to_owned(),
         paper: Paper::CompressedDatabases,
         number: "section 4.1.2",
@@ -72,6 +71,7 @@ pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
         y: Axis::linear("ratio; time", "times; ns"),
         positions: Positions::Labels(names),
         series,
+        verdicts: vec![verdict],
         notes: vec![
             format!("{ROWS} tuples in memory, processor time, the best of {rounds} rounds; trees get the columns they need decoded once a row"),
             "the paper: programs instead of trees, with its iterators, save more than a factor of two (section 4.3)".to_owned(),
@@ -79,18 +79,12 @@ pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
     })
 }
 
-/// Least processor time a row in nanoseconds.
-fn best(
-    rounds: usize,
-    mut round: impl FnMut() -> Result<(), ExpressionFailure>,
-) -> Result<f64, ExpressionFailure> {
-    let mut best = f64::INFINITY;
-    for _ in 0..rounds {
-        let start = processor_time();
-        round()?;
-        best = best.min((processor_time() - start).as_secs_f64() * 1e9 / ROWS as f64);
-    }
-    Ok(best)
+/// Section 4.3: "savings in CPU costs by more than a factor of two", with the iterators.
+fn programs_save(names: &[String], ratios: &[f64]) -> Verdict {
+    let cases = names.iter().zip(ratios);
+    let cases = cases.map(|(name, &ratio)| VerdictCase::new(name.as_str(), ratio > 1.0, ratio));
+    let claim = "programs need less of the processor than trees (the paper: less than half, together with its iterators)";
+    Verdict::of_all(claim, &cases.collect::<Vec<_>>())
 }
 
 fn walk(
@@ -99,9 +93,8 @@ fn walk(
     rounds: usize,
 ) -> Result<(f64, Vec<i128>), ExpressionFailure> {
     let environment = Environment::new(&[]);
-    let mut sums = vec![0; query.sums.len()];
-    let best_ns = best(rounds, || {
-        sums.fill(0);
+    best_round(rounds, ROWS, || {
+        let mut sums = vec![0; query.sums.len()];
         for (start, end) in tuples.iter() {
             let tuple = tuples.bytes.get(start..end).unwrap_or_default();
             let mut row = [TupleValue::Null; 5];
@@ -120,17 +113,8 @@ fn walk(
                 }
             }
         }
-        black_box(&sums);
-        Ok(())
-    })?;
-    Ok((best_ns, sums))
-}
-
-fn compiled(program: &Program, registers: &RegisterSet) -> Result<Native, ExpressionFailure> {
-    let native = NativeCompiler::new()?.compile(program, registers);
-    Ok(Native::new(
-        native.ok_or("no machine code of this program")?,
-    ))
+        Ok(sums)
+    })
 }
 
 fn run(
@@ -165,11 +149,11 @@ fn run(
     }
     let loaded = program.load(&mut registers)?;
     let native = if is_native {
-        Some(compiled(&program, &registers)?)
+        Some(machine_code(&program, &registers)?)
     } else {
         None
     };
-    let best_ns = best(rounds, || {
+    best_round(rounds, ROWS, || {
         registers.begin_group(&program);
         for (start, end) in tuples.iter() {
             let place = TuplePlace {
@@ -184,7 +168,6 @@ fn run(
                 None => program.run(loaded, &mut registers)?,
             };
         }
-        Ok(())
-    })?;
-    Ok((best_ns, registers.slots(&program)))
+        Ok(registers.slots(&program))
+    })
 }

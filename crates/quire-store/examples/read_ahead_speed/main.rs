@@ -1,6 +1,17 @@
 //! What read-ahead is worth: a scan on devices that are modelled, and on a file without the cache of the system.
 //! `cargo run --release -p quire-store --example read_ahead_speed -- [FILE [MEGABYTES]]`.
 //! FILE must not exist and is removed; without it there are the modelled devices only.
+//!
+//! With `requests FILE [MEGABYTES [ROUNDS]]` the reads of a file by threads are measured beside those by io_uring: see `requests.rs`.
+
+#[cfg(target_os = "linux")]
+mod reading_threads;
+#[cfg(target_os = "linux")]
+mod request_queue;
+#[cfg(target_os = "linux")]
+mod requests;
+#[cfg(target_os = "linux")]
+mod uring;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -26,6 +37,12 @@ struct ScanTimes {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|it| it == "requests")
+    {
+        return compare_requests();
+    }
     let path = std::env::args_os().nth(1).map(PathBuf::from);
     let megabytes = std::env::args()
         .nth(2)
@@ -53,6 +70,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let result = measure_file(&path, megabytes << 20);
     std::fs::remove_file(&path)?;
     result
+}
+
+#[cfg(target_os = "linux")]
+fn compare_requests() -> Result<(), Box<dyn Error>> {
+    let number = |index, default| {
+        let text = std::env::args().nth(index);
+        text.map_or(Ok(default), |text| text.parse::<usize>())
+    };
+    let path = std::env::args_os().nth(2).map(PathBuf::from);
+    let path = path.ok_or("requests needs the path of a file that it may write")?;
+    requests::compare_requests(&path, number(3, 1024)? << 20, number(4, 3)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn compare_requests() -> Result<(), Box<dyn Error>> {
+    Err("only Linux has io_uring".into())
 }
 
 fn measure_file(path: &Path, bytes: usize) -> Result<(), Box<dyn Error>> {
