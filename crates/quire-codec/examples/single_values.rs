@@ -89,6 +89,34 @@ fn line(
     Ok(())
 }
 
+/// Prints the line of a column of numbers. `value` reads the value of a row, `decode` those of a vector.
+fn numbers<T: Copy + Default>(
+    name: &str,
+    rows: usize,
+    mut value: impl FnMut(usize) -> Result<T, Corrupt>,
+    mut decode: impl FnMut(usize, &mut [T; VECTOR_VALUES]) -> Result<(), Corrupt>,
+) -> Result<(), Corrupt> {
+    let mut out = [T::default(); VECTOR_VALUES];
+    line(
+        name,
+        &COUNTS,
+        rows / VECTOR_VALUES,
+        &mut |vector, rows| {
+            for &row in rows {
+                black_box(value(vector * VECTOR_VALUES + row as usize)?);
+            }
+            Ok(())
+        },
+        &mut |vector, rows| {
+            decode(vector, &mut out)?;
+            for &row in rows {
+                black_box(out[row as usize % VECTOR_VALUES]);
+            }
+            Ok(())
+        },
+    )
+}
+
 fn integers<E: Element>(name: &str, codec: CodecId, values: &[E]) -> Result<(), Box<dyn Error>> {
     let image: Arc<[u8]> = fixed::encode(codec, values)?.into();
     let open = || {
@@ -96,26 +124,9 @@ fn integers<E: Element>(name: &str, codec: CodecId, values: &[E]) -> Result<(), 
         FixedDecoder::<E>::open(codec, Arc::clone(&image), range, values.len())
     };
     let (mut one, mut all) = (open()?, open()?);
-    let mut out = [E::default(); VECTOR_VALUES];
     let name = format!("{codec} {name}, few {}", one.few_rows());
-    line(
-        &name,
-        &COUNTS,
-        values.len() / VECTOR_VALUES,
-        &mut |vector, rows| {
-            for &row in rows {
-                black_box(one.value(vector * VECTOR_VALUES + row as usize)?);
-            }
-            Ok(())
-        },
-        &mut |vector, rows| {
-            all.decode_vector(vector, &mut out)?;
-            for &row in rows {
-                black_box(out[row as usize % VECTOR_VALUES]);
-            }
-            Ok(())
-        },
-    )?;
+    let decode = |vector, out: &mut [E; VECTOR_VALUES]| all.decode_vector(vector, out).map(|_| ());
+    numbers(&name, values.len(), |row| one.value(row), decode)?;
     Ok(())
 }
 
@@ -130,26 +141,9 @@ fn floats<F: Floating + Default>(
         FloatDecoder::<F>::open(codec, Arc::clone(&image), range, values.len())
     };
     let (mut one, mut all) = (open()?, open()?);
-    let mut out = [F::default(); VECTOR_VALUES];
     let name = format!("{codec} {name}, few {}", one.few_rows());
-    line(
-        &name,
-        &COUNTS,
-        values.len() / VECTOR_VALUES,
-        &mut |vector, rows| {
-            for &row in rows {
-                black_box(one.value(vector * VECTOR_VALUES + row as usize)?);
-            }
-            Ok(())
-        },
-        &mut |vector, rows| {
-            all.decode_vector(vector, &mut out)?;
-            for &row in rows {
-                black_box(out[row as usize % VECTOR_VALUES]);
-            }
-            Ok(())
-        },
-    )?;
+    let decode = |vector, out: &mut [F; VECTOR_VALUES]| all.decode_vector(vector, out).map(|_| ());
+    numbers(&name, values.len(), |row| one.value(row), decode)?;
     Ok(())
 }
 

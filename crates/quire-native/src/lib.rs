@@ -17,8 +17,7 @@ use quire_exec::avm::{NativeCode, Program, ProgramCompiler, RegisterSet};
 use machine::MachineCode;
 use outline::Outline;
 
-/// What compiling costs, and what a run of a compiled program saves, both measured by `examples/avm_speed.rs` on one core of Intel Sapphire
-/// Rapids: the ratio is what counts, and differs little between processors.
+/// What compiling costs, and what a run of a compiled program saves, both measured by `quire lab avm` on one core of Intel Sapphire Rapids: the ratio is what counts, and differs little between processors.
 const COMPILE_NS: u64 = 100_000;
 const COMPILE_NS_PER_INSTRUCTION: u64 = 40_000;
 const SAVED_NS_PER_INSTRUCTION: u64 = 3;

@@ -1,10 +1,7 @@
 //! Expressions of TPC-D's queries 1 and 6, as Quire compiles them.
 
-use std::sync::Arc;
-
 use quire_exec::avm::{
-    Accumulation, AggregateSlot, Attribute, ColumnBinding, Compiler, RegisterPool, RegisterSet,
-    TuplePlace, TupleSource,
+    Accumulation, AggregateSlot, Attribute, ColumnBinding, Compiler, Program, RegisterPool, Tuple,
 };
 use quire_exec::plan::{Environment, PlanScalar};
 use quire_lab::{
@@ -12,25 +9,35 @@ use quire_lab::{
 };
 use quire_tables::row_table::TupleValue;
 
+use super::best_round;
 use super::failure::ExpressionFailure;
+use super::programs_over_tuples::ProgramOverTuples;
 use super::queries::{FilterSumQuery, query_1, query_6};
-use super::tuples::{ROWS, TpcdTuples, tuples};
-use super::{best_round, machine_code};
+use super::tuples::{FieldStorage, ROWS, TpcdTuples, tuples};
 
-/// Nanoseconds a row by the three ways, over plain and compressed tuples.
+/// Nanoseconds a row by the three ways, over plain tuples, compressed ones, and ones with codes.
 ///
 /// # Errors
 /// When the ways have different sums.
 pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
     let (mut names, mut nanoseconds) = (Vec::new(), [const { Vec::new() }; 3]);
-    for (storage, is_compressed) in [("plain", false), ("compressed", true)] {
-        let tuples = tuples(is_compressed)?;
+    let mut compile_us = Vec::new();
+    for storage in [
+        FieldStorage::Plain,
+        FieldStorage::Compressed,
+        FieldStorage::Coded,
+    ] {
+        let tuples = tuples(storage)?;
         for query in [query_1()?, query_6()] {
-            names.push(format!("{}, {storage}", query.name));
+            names.push(format!("{}, {}", query.name, storage.name()));
+            let (program, tuple) = program(&query)?;
+            let mut interpreted = ProgramOverTuples::new(&program, (tuple, &tuples), false)?;
+            let mut native = ProgramOverTuples::new(&program, (tuple, &tuples), true)?;
+            compile_us.push(interpreted.compile_us(rounds)?);
             let ways = [
                 walk(&tuples, &query, rounds)?,
-                run(&tuples, &query, false, rounds)?,
-                run(&tuples, &query, true, rounds)?,
+                run(&mut interpreted, rounds)?,
+                run(&mut native, rounds)?,
             ];
             let [tree, program, native] = &ways;
             if tree.1 != program.1 || tree.1 != native.1 {
@@ -46,6 +53,10 @@ pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
     };
     let [tree, program, native] = nanoseconds;
     let verdict = programs_save(&names, &ratio(&tree, &program));
+    let compile_us = names.iter().zip(&compile_us);
+    let compile_us: Vec<String> = compile_us
+        .map(|(name, us)| format!("{name}: {us:.0}"))
+        .collect();
     let series = vec![
         Series::new(
             "tree / program",
@@ -74,6 +85,7 @@ pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
         verdicts: vec![verdict],
         notes: vec![
             format!("{ROWS} tuples in memory, processor time, the best of {rounds} rounds; trees get the columns they need decoded once a row"),
+            format!("making native code takes once, in microseconds: {}", compile_us.join("; ")),
             "the paper: programs instead of trees, with its iterators, save more than a factor of two (section 4.3)".to_owned(),
         ],
     })
@@ -117,12 +129,8 @@ fn walk(
     })
 }
 
-fn run(
-    tuples: &TpcdTuples,
-    query: &FilterSumQuery,
-    is_native: bool,
-    rounds: usize,
-) -> Result<(f64, Vec<i128>), ExpressionFailure> {
+/// What filters and adds up, and the register of its tuple.
+fn program(query: &FilterSumQuery) -> Result<(Program, Tuple), ExpressionFailure> {
     let mut pool = RegisterPool::default();
     let tuple = pool.tuple()?;
     let places = (0..5)
@@ -138,36 +146,15 @@ fn run(
     for (slot, expression) in (0..).zip(&query.sums) {
         compiler.accumulate(AggregateSlot(slot), Accumulation::Sum(expression))?;
     }
-    let (program, _) = compiler.finish()?;
-    let mut registers = RegisterSet::new();
-    registers.set_source(tuple, TupleSource::Temporary(Arc::clone(&tuples.layout)));
-    let buffer = registers.add_buffer();
-    if let Some(bytes) = registers.buffer_mut(buffer) {
-        bytes.clone_from(&tuples.bytes);
-        // As scans do: machine code loads more than it needs.
-        bytes.extend_from_slice(&[0; 16]);
-    }
-    let loaded = program.load(&mut registers)?;
-    let native = if is_native {
-        Some(machine_code(&program, &registers)?)
-    } else {
-        None
-    };
+    Ok((compiler.finish()?.0, tuple))
+}
+
+fn run(
+    program: &mut ProgramOverTuples<'_>,
+    rounds: usize,
+) -> Result<(f64, Vec<i128>), ExpressionFailure> {
     best_round(rounds, ROWS, || {
-        registers.begin_group(&program);
-        for (start, end) in tuples.iter() {
-            let place = TuplePlace {
-                buffer,
-                start: start as u32,
-                key_bytes: 0,
-                tuple_bytes: (end - start) as u32,
-            };
-            registers.set_tuple(tuple, place);
-            match &native {
-                Some(native) => program.run_native(native, loaded, &mut registers)?,
-                None => program.run(loaded, &mut registers)?,
-            };
-        }
-        Ok(registers.slots(&program))
+        program.run(|_| ())?;
+        Ok(program.sums())
     })
 }

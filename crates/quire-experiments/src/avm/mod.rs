@@ -3,6 +3,7 @@
 mod expressions;
 mod failure;
 mod paper_programs;
+mod programs_over_tuples;
 mod queries;
 mod tuples;
 

@@ -6,9 +6,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use quire_exec::avm::{
-    Program, RegisterSet, Tuple, TuplePlace, TupleSource, WordRegister, assemble,
-};
+use quire_exec::avm::{Program, RegisterSet, Tuple, WordRegister, assemble};
 use quire_exec::plan::{
     ComparisonExpression, Environment, Expression, FloatOperator, Operator, PlanScalar, ValueKind,
 };
@@ -19,6 +17,7 @@ use quire_lab::{
 use quire_tables::row_table::{TupleValue, Value};
 
 use super::failure::ExpressionFailure;
+use super::programs_over_tuples::ProgramOverTuples;
 use super::tuples::{LineitemNumbers, ROWS, TpcdTuples};
 use super::{best_round, machine_code};
 
@@ -140,34 +139,10 @@ fn shipdates_by_program(
     is_native: bool,
     rounds: usize,
 ) -> Result<(f64, u64), ExpressionFailure> {
-    let mut registers = RegisterSet::new();
-    registers.set_source(TUPLE, TupleSource::Temporary(Arc::clone(&tuples.layout)));
-    let buffer = registers.add_buffer();
-    if let Some(bytes) = registers.buffer_mut(buffer) {
-        bytes.clone_from(&tuples.bytes);
-        // As scans do: machine code loads more than it needs.
-        bytes.extend_from_slice(&[0; 16]);
-    }
-    let loaded = program.load(&mut registers)?;
-    let native = is_native
-        .then(|| machine_code(program, &registers))
-        .transpose()?;
+    let mut over_tuples = ProgramOverTuples::new(program, (TUPLE, tuples), is_native)?;
     best_round(rounds, ROWS, || {
         let mut count = 0;
-        for (start, end) in tuples.iter() {
-            let place = TuplePlace {
-                buffer,
-                start: start as u32,
-                key_bytes: 0,
-                tuple_bytes: (end - start) as u32,
-            };
-            registers.set_tuple(TUPLE, place);
-            match &native {
-                Some(native) => program.run_native(native, loaded, &mut registers)?,
-                None => program.run(loaded, &mut registers)?,
-            };
-            count += u64::from(registers.word(IS_EARLY) == 1);
-        }
+        over_tuples.run(|registers| count += u64::from(registers.word(IS_EARLY) == 1))?;
         Ok(count)
     })
 }

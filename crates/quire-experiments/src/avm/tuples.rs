@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType};
+use quire_format::tuple::{TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType};
 use quire_tables::row_table::TupleValue;
 
 use super::failure::ExpressionFailure;
@@ -42,20 +42,53 @@ impl LineitemNumbers {
     }
 }
 
-/// The same rows in tuples that are null-suppressed, or not.
-pub(crate) fn tuples(is_compressed: bool) -> Result<TpcdTuples, ExpressionFailure> {
-    let compression = if is_compressed {
-        TupleCompression::NullSuppressed
-    } else {
-        TupleCompression::None
-    };
+/// How fields are stored in tuples.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldStorage {
+    Plain,
+    Compressed,
+    /// Discount and tax as codes of a dictionary, the others null-suppressed.
+    Coded,
+}
+
+impl FieldStorage {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Compressed => "compressed",
+            Self::Coded => "with codes",
+        }
+    }
+
+    fn compression(
+        self,
+        slot: usize,
+        column_type: TupleType,
+    ) -> Result<TupleCompression, ExpressionFailure> {
+        Ok(match self {
+            Self::Plain => TupleCompression::None,
+            Self::Coded if [DISCOUNT, TAX].contains(&slot) => {
+                let values = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(TupleValue::Wide);
+                let dictionary = TupleDictionary::new(column_type, 4, &values)?;
+                TupleCompression::OpenDictionary(Arc::new(dictionary))
+            }
+            Self::Compressed | Self::Coded => TupleCompression::NullSuppressed,
+        })
+    }
+}
+
+/// The same rows in tuples of one storage or another.
+pub(crate) fn tuples(storage: FieldStorage) -> Result<TpcdTuples, ExpressionFailure> {
     let money = TupleType::Int128 { digits: 15 };
     let date = TupleType::Date { base_days: 8_000 };
-    let columns = [money, money, money, money, date].map(|column_type| TupleColumn {
-        column_type,
-        nullable: false,
-        compression: compression.clone(),
-    });
+    let mut columns = Vec::new();
+    for (slot, column_type) in [money, money, money, money, date].into_iter().enumerate() {
+        columns.push(TupleColumn {
+            column_type,
+            nullable: false,
+            compression: storage.compression(slot, column_type)?,
+        });
+    }
     let layout = TupleLayout::new(&columns)?;
     let (mut bytes, mut ends) = (Vec::new(), Vec::new());
     let mut numbers = LineitemNumbers::default();

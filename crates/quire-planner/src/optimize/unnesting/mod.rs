@@ -38,6 +38,7 @@ use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
 use datafusion::optimizer::AnalyzerRule;
 
+use super::shared_rows::is_volatile;
 use columns::UniqueColumnNames;
 pub(super) use columns::{columns_of, each_once, named_as};
 
@@ -77,6 +78,15 @@ fn has_subqueries(node: &LogicalPlan) -> Result<bool> {
 fn has_subquery(expression: &Expr) -> bool {
     let is_subquery = |part: &Expr| Ok(subquery_of(part).is_some());
     expression.exists(is_subquery).unwrap_or(true)
+}
+
+/// Whether the expression, or the plan of a subquery in it, calls a function that has another value at each call. `Expr::is_volatile` does
+/// not look into plans.
+fn is_volatile_with_subqueries(expression: &Expr) -> Result<bool> {
+    let calls_one = |part: &Expr| {
+        subquery_of(part).map_or(Ok(false), |subquery| is_volatile(&subquery.subquery))
+    };
+    Ok(expression.is_volatile() || expression.exists(calls_one)?)
 }
 
 /// The subquery that an expression is, or compares with.

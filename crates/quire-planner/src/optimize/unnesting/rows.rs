@@ -13,8 +13,8 @@ use datafusion::logical_expr::{
 
 use super::super::shared_rows::SharedPlan;
 use super::columns::{self, UniqueColumnNames, columns_of, replace_outer};
-use super::has_subquery;
 use super::pull::{Pull, Pulled};
+use super::{has_subquery, is_volatile_with_subqueries};
 
 /// The rows of a plan with more and more columns.
 pub(super) struct WidenedRows<'n> {
@@ -48,10 +48,8 @@ impl<'n> WidenedRows<'n> {
         if !has_subquery(&expression) {
             return Ok(expression);
         }
-        let known = self.known.iter();
-        let mut known = known.filter(|_| !is_condition && !expression.is_volatile());
-        if let Some((_, value)) = known.find(|(known, _)| *known == expression) {
-            return Ok(value.clone());
+        if !is_condition && let Some(value) = self.known_value(&expression)? {
+            return Ok(value);
         }
         let key = expression.clone();
         let value = match expression {
@@ -76,6 +74,15 @@ impl<'n> WidenedRows<'n> {
             self.known.push((key, value.clone()));
         }
         Ok(value)
+    }
+
+    /// What stands for the same expression elsewhere, unless each place of it has a value of its own.
+    fn known_value(&self, expression: &Expr) -> Result<Option<Expr>> {
+        let found = self.known.iter().find(|(known, _)| known == expression);
+        Ok(match found {
+            Some((_, value)) if !is_volatile_with_subqueries(expression)? => Some(value.clone()),
+            _ => None,
+        })
     }
 
     /// The same for expressions that keep their names.

@@ -10,6 +10,7 @@ use datafusion::logical_expr::{
 };
 use quire_functions::{PackedValue, SingleValue};
 
+use super::super::shared_rows::is_volatile;
 use super::row_counts::{always_has_a_row, is_one_row_at_most};
 use super::rows::{WidenedRows, plan_of, reads_outer};
 use super::{as_subquery, columns};
@@ -18,7 +19,7 @@ impl WidenedRows<'_> {
     /// The subquery's value: NULL without a row, an error if there are two.
     pub(super) fn scalar(&mut self, subquery: Subquery) -> Result<Expr> {
         if !reads_outer(&subquery.subquery) {
-            return evaluated_once(subquery);
+            return self.own_value(evaluated_once(subquery)?);
         }
         let plan = plan_of(subquery);
         if plan.schema().fields().len() != 1 {
@@ -34,6 +35,19 @@ impl WidenedRows<'_> {
         }
         let packed = self.value_of(&packed(plan)?)?;
         Ok(ScalarUDF::from(SingleValue::new()).call(vec![packed]))
+    }
+
+    /// Equal subqueries have one value (`DefaultPhysicalPlanner` plans them once). Those that call a volatile function have a name each, so that
+    /// no two of them are equal.
+    fn own_value(&self, value: Expr) -> Result<Expr> {
+        match value {
+            Expr::ScalarSubquery(subquery) if is_volatile(&subquery.subquery)? => {
+                let plan = Arc::unwrap_or_clone(subquery.subquery);
+                let plan = LogicalPlanBuilder::from(plan).alias(self.names.next("__value"))?;
+                Ok(Expr::ScalarSubquery(as_subquery(plan.build()?)))
+            }
+            value => Ok(value),
+        }
     }
 
     fn value_of(&mut self, plan: &LogicalPlan) -> Result<Expr> {
