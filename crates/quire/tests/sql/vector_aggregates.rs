@@ -63,6 +63,14 @@ fn query(random: &mut Random) -> String {
         "rising",
         "falling",
         "mixed",
+        "upper(few)",
+        "coalesce(few, 'none'), two",
+        "substring(few, 2), day",
+        "length(few)",
+        "few = 'k3', few IS NULL",
+        "CASE few WHEN 'k1' THEN 1 WHEN 'k2' THEN 7 END",
+        "CASE WHEN few < 'k4' THEN two ELSE 'z' END",
+        "CASE WHEN two = 'x' THEN DATE '2020-01-01' END",
     ];
     let key = random.pick(&keys);
     let mut aggregates = Vec::new();
@@ -179,6 +187,14 @@ fn aggregates_of_integers_are_computed_on_vectors() {
     assert!(is_taken("SELECT sum(whole + 1) FROM t WHERE few = 'k1'"));
     assert!(is_taken("SELECT whole, count(*) FROM t GROUP BY whole"));
     assert!(is_taken("SELECT rising, sum(i) FROM t GROUP BY rising"));
+    // Keys computed from one text, whose values are few; not from two texts, and not what is another at each call.
+    assert!(is_taken(
+        "SELECT upper(few), two = 'x', count(*) FROM t GROUP BY 1, 2"
+    ));
+    assert!(!is_taken("SELECT few || two, count(*) FROM t GROUP BY 1"));
+    assert!(!is_taken(
+        "SELECT few || random(), count(*) FROM t GROUP BY 1"
+    ));
     // Sums that may not fit, two keys of many values, distinct values, some of the rows.
     assert!(!is_taken("SELECT sum(large * large) FROM t"));
     assert!(!is_taken(

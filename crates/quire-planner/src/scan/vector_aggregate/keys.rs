@@ -1,7 +1,8 @@
 //! Group keys: the codes by which a row group tells them apart, and their values.
 //!
 //! There is one slot for each combination of codes. The codes of text are those of a segment's dictionary, and each row group has its own:
-//! groups of different row groups are put together by their values.
+//! groups of different row groups are put together by their values. What is computed from one text has the codes of its values
+//! ([`enumeration_view`](super::enumeration_view)).
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use quire_tables::{RowChunk, ScanError, SelectedGroup};
 use quire_vector::RowSlots;
 
+use super::enumeration_view::{EnumerationView, ViewedCodes};
 use super::input::AggregateInput;
 
 /// At most that many slots.
@@ -38,6 +40,7 @@ pub(super) struct WindowKey {
 #[derive(Clone, Debug)]
 enum KeyCodes {
     Dictionary,
+    View(EnumerationView),
     /// The distance from the smallest value of the table.
     Distance {
         first: i64,
@@ -74,13 +77,27 @@ struct CodedKey {
     domain: usize,
     /// The code of NULL, if rows have it.
     null_code: Option<i64>,
-    dictionary: Option<StringViewArray>,
+    meaning: CodeMeaning,
+}
+
+/// What codes stand for.
+enum CodeMeaning {
+    Texts(StringViewArray),
+    Viewed(ViewedCodes),
+    /// The distance from it.
+    DistanceFrom(i64),
 }
 
 impl GroupKey {
-    /// The key of an expression; `None` if it is no column, or one with too many values.
+    /// The key of an expression; `None` if it is neither a column nor computed from one, or one with too many values.
     pub(super) fn of(input: &AggregateInput<'_>, expr: &Arc<dyn PhysicalExpr>) -> Option<Self> {
-        let index = input.scan_column(expr)?;
+        let (index, view) = match input.scan_column(expr) {
+            Some(index) => (index, None),
+            None => {
+                let (index, view) = EnumerationView::of(input, expr)?;
+                (index, Some(view))
+            }
+        };
         let column = input.table_column(index)?;
         let schema = input.schema(0);
         let codes = match schema.field(index).data_type() {
@@ -89,7 +106,7 @@ impl GroupKey {
                 if distinct > SLOTS_MAX as u64 {
                     return None;
                 }
-                KeyCodes::Dictionary
+                view.map_or(KeyCodes::Dictionary, KeyCodes::View)
             }
             _ => {
                 let bounds = input.table().integer_bounds(column)?;
@@ -121,30 +138,46 @@ impl GroupKey {
     /// About how many slots it needs at least.
     fn slots(&self) -> usize {
         match self.codes {
-            KeyCodes::Dictionary => 1,
+            KeyCodes::Dictionary | KeyCodes::View(_) => 1,
             KeyCodes::Distance { span, .. } => span,
         }
     }
 
     fn coded(&self, group: &mut SelectedGroup<'_>) -> Result<Option<CodedKey>, ScanError> {
-        let (values, dictionary) = match self.codes {
-            KeyCodes::Distance { span, .. } => (span, None),
-            KeyCodes::Dictionary => {
-                let dictionary = group.dictionary(self.column, SLOTS_MAX)?;
-                let Some(texts) = dictionary.as_ref().and_then(|one| one.as_string_view_opt())
-                else {
+        let (values, meaning) = match &self.codes {
+            KeyCodes::Distance { first, span } => (*span, CodeMeaning::DistanceFrom(*first)),
+            KeyCodes::Dictionary | KeyCodes::View(_) => {
+                let Some(dictionary) = group.dictionary(self.column, SLOTS_MAX)? else {
                     return Ok(None);
                 };
-                // A NULL stands behind the values.
-                (texts.len().saturating_sub(1), Some(texts.clone()))
+                let Some(coded) = self.over_dictionary(&dictionary) else {
+                    return Ok(None);
+                };
+                coded
             }
+        };
+        // The values of views have NULL among them, if it is one.
+        let (domain, null_code) = match &meaning {
+            CodeMeaning::Viewed(viewed) => (values, viewed.null_code()),
+            _ => (values + usize::from(self.has_nulls), values as i64),
         };
         Ok(Some(CodedKey {
             key: self.clone(),
-            domain: values + usize::from(self.has_nulls),
-            null_code: self.has_nulls.then_some(values as i64),
-            dictionary,
+            domain,
+            null_code: self.has_nulls.then_some(null_code),
+            meaning,
         }))
+    }
+
+    /// The number of values that a dictionary with a NULL behind it has for this key, and what its codes stand for.
+    fn over_dictionary(&self, dictionary: &ArrayRef) -> Option<(usize, CodeMeaning)> {
+        if let KeyCodes::View(view) = &self.codes {
+            let viewed = view.over(dictionary)?;
+            return Some((viewed.values.len(), CodeMeaning::Viewed(viewed)));
+        }
+        let texts = dictionary.as_string_view_opt()?;
+        let count = texts.len().saturating_sub(1);
+        Some((count, CodeMeaning::Texts(texts.clone())))
     }
 }
 
@@ -191,18 +224,24 @@ impl RowGroupKeys {
         slots.clear();
         let mut codes = [0; 1024];
         for key in &self.keys {
-            match key.key.codes {
-                KeyCodes::Dictionary => group.codes(key.key.column, chunk, &mut codes)?,
-                KeyCodes::Distance { first, .. } => {
-                    group.integers(key.key.column, chunk, &mut codes)?;
+            let column = key.key.column;
+            match key.meaning {
+                CodeMeaning::DistanceFrom(first) => {
+                    group.integers(column, chunk, &mut codes)?;
                     for code in &mut codes {
                         *code = code.wrapping_sub(first);
                     }
                 }
+                CodeMeaning::Texts(_) | CodeMeaning::Viewed(_) => {
+                    group.codes(column, chunk, &mut codes)?;
+                }
             }
             if let Some(null) = key.null_code {
-                let present = group.present(key.key.column, chunk)?;
+                let present = group.present(column, chunk)?;
                 set_null_codes(&mut codes, &present, null);
+            }
+            if let CodeMeaning::Viewed(viewed) = &key.meaning {
+                viewed.replace(&mut codes);
             }
             slots.divide(&codes, key.domain);
         }
@@ -236,17 +275,17 @@ pub(super) fn set_null_codes(codes: &mut [i64; 1024], present: &[u64; 16], null:
 
 impl CodedKey {
     fn value(&self, code: usize) -> KeyValue {
-        if self.null_code == Some(code as i64) {
-            return KeyValue::Null;
-        }
-        match (&self.key.codes, &self.dictionary) {
-            (KeyCodes::Distance { first, .. }, _) => {
-                KeyValue::Integer(first.wrapping_add(code as i64))
+        match &self.meaning {
+            CodeMeaning::Viewed(viewed) => {
+                let value = viewed.values.get(code);
+                value.cloned().unwrap_or(KeyValue::Null)
             }
-            (KeyCodes::Dictionary, Some(texts)) if texts.is_valid(code) => {
+            _ if self.null_code == Some(code as i64) => KeyValue::Null,
+            CodeMeaning::DistanceFrom(first) => KeyValue::Integer(first.wrapping_add(code as i64)),
+            CodeMeaning::Texts(texts) if texts.is_valid(code) => {
                 KeyValue::Text(texts.value(code).into())
             }
-            (KeyCodes::Dictionary, _) => KeyValue::Null,
+            CodeMeaning::Texts(_) => KeyValue::Null,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Aggregation of stored integers: a vector of 1,024 rows at a time from the scan to the totals, without Arrow arrays.
 //!
-//! A partial aggregation over a scan, also through projections, is taken if its group keys are columns with few values, or one integer column, and
-//! its aggregates count, sum up, average or compare integers whose bounds prove that nothing overflows on the way. All else stays as it is.
+//! A partial aggregation over a scan, also through projections, is taken if its group keys are columns with few values, expressions over one text of few
+//! values, or one integer column, and its aggregates count, sum up, average or compare integers whose bounds prove that nothing overflows on the way. All else stays as it is.
 
 mod aggregates;
 mod coded;
+mod enumeration_view;
 mod exec;
 mod fold;
 mod input;

@@ -1,6 +1,7 @@
 //! Groups and their totals, as batches of partial states.
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{Result, exec_datafusion_err};
 
@@ -65,8 +66,14 @@ impl StateShape {
 }
 
 fn key_array(data_type: &DataType, values: &[KeyValue]) -> Option<ArrayRef> {
-    if *data_type == DataType::Utf8View {
-        return Some(text_array(values.iter()));
+    match data_type {
+        DataType::Utf8View => return Some(text_array(values.iter())),
+        DataType::Utf8 => return cast(&text_array(values.iter()), data_type).ok(),
+        DataType::Boolean => {
+            let integers = key_array(&DataType::Int32, values)?;
+            return cast(&integers, data_type).ok();
+        }
+        _ => {}
     }
     let integer = |value: &KeyValue| match value {
         KeyValue::Integer(integer) => Some(i128::from(*integer)),
