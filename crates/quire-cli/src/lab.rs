@@ -109,6 +109,10 @@ pub struct Benchmark {
     #[arg(long, value_enum, default_value = "paper")]
     compression: CompressionName,
 
+    /// tpcd, with the paper's compression: comments in codes of FSST, too
+    #[arg(long)]
+    strings: bool,
+
     /// tpcd: run the queries of TPC-H, too
     #[arg(long)]
     tpch: bool,
@@ -282,6 +286,7 @@ impl Benchmark {
                 MachineName::Paper | MachineName::P4 | MachineName::Opteron => Device::Paper,
             },
             compression: match self.compression {
+                CompressionName::Paper if self.strings => TpcdCompression::PaperAndStrings,
                 CompressionName::Paper => TpcdCompression::Paper,
                 CompressionName::Auto => TpcdCompression::Auto,
             },

@@ -124,11 +124,12 @@ fn facts(arguments: &LabArguments) -> Vec<(String, String)> {
         ),
         ("databases", databases(arguments)),
         (
-            "tpcd: machine, compression, keys, TPC-H",
+            "tpcd: machine, compression, comments, keys, TPC-H",
             format!(
-                "{:?}, {:?}, {}, {}",
+                "{:?}, {:?}, {}, {}, {}",
                 benchmark.machine,
                 benchmark.compression,
+                has(benchmark.strings),
                 has(benchmark.keys),
                 has(benchmark.tpch)
             ),

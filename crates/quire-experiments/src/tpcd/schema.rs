@@ -48,6 +48,10 @@ impl SchemaColumn {
         FLAGS.contains(&self.name)
     }
 
+    fn is_comment(&self) -> bool {
+        self.name.ends_with("_comment")
+    }
+
     /// The column of a line such as `l_tax DECIMAL(15,2) NOT NULL`; nothing of a constraint.
     fn of(text: &'static str) -> Option<Self> {
         let (name, rest) = text.trim().split_once(' ')?;
@@ -119,8 +123,8 @@ pub(crate) fn definitions(
         let is_compressed = storage == WarehouseStorage::Compressed && !SMALL.contains(&table);
         let columns = separated(columns).into_iter().filter_map(|column| {
             let is_constraint = SchemaColumn::of(column).is_none();
-            let column = if is_compressed && compression == TpcdCompression::Paper {
-                as_in_the_paper(column)
+            let column = if is_compressed && compression != TpcdCompression::Auto {
+                as_in_the_paper(column, compression)
             } else {
                 column.trim().to_owned()
             };
@@ -141,12 +145,14 @@ pub(crate) fn definitions(
     lines().filter_map(parts).map(definition).collect()
 }
 
-/// A column with what the paper does to it, where that is not null suppression.
-fn as_in_the_paper(column: &'static str) -> String {
+/// A column with what the paper does to it, where that is not null suppression, or would not do.
+fn as_in_the_paper(column: &'static str, compression: TpcdCompression) -> String {
+    let with_strings = compression == TpcdCompression::PaperAndStrings;
     let column_text = column.trim();
     let codec = match SchemaColumn::of(column) {
         Some(column) if column.is_flag() => "dictionary",
         Some(column) if column.sql_type == SqlType::Date => "plain",
+        Some(column) if column.is_comment() && with_strings => "fsst",
         _ => return column_text.to_owned(),
     };
     column_text.replacen(" NOT NULL", &format!(" COMPRESSION {codec} NOT NULL"), 1)
@@ -182,6 +188,11 @@ mod tests {
         // o_orderdate and three of lineitem.
         assert_eq!(count(compressed, TpcdCompression::Paper, "plain"), 4);
         assert_eq!(count(compressed, TpcdCompression::Paper, "dictionary"), 3);
+        assert_eq!(count(compressed, TpcdCompression::Paper, "fsst"), 0);
+        let with_strings = TpcdCompression::PaperAndStrings;
+        assert_eq!(count(compressed, with_strings, "plain"), 4);
+        // Those of all tables but the two small ones.
+        assert_eq!(count(compressed, with_strings, "fsst"), 6);
         for (storage, compression) in [
             (compressed, TpcdCompression::Auto),
             (plain, TpcdCompression::Paper),

@@ -23,6 +23,9 @@ pub(crate) fn notes(setup: &Setup, results: &Results) -> Vec<String> {
                 "compressed as in the paper: integers, decimals and lengths of strings null-suppressed, dictionaries for l_returnflag, \
                  l_linestatus and o_orderstatus, dates, region and nation as they are"
             }
+            TpcdCompression::PaperAndStrings => {
+                "compressed as in the paper, and comments by FSST, which the paper calls unfair: they are many bytes, and few queries read them"
+            }
             TpcdCompression::Auto => {
                 "compressed as Quire does it by itself, dates, more dictionaries and long strings included: more than the paper compresses"
             }
