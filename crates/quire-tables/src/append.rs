@@ -322,8 +322,8 @@ impl TableAppend {
                 let chunk_values = one.row_group.row_count - chunk.zone.null_count;
                 column.zone.merge(values, &chunk.zone, chunk_values);
                 values += chunk_values;
-                column.raw_bytes += chunk.raw_bytes;
-                column.encoded_bytes += chunk.encoded_bytes;
+                column.raw_bytes = column.raw_bytes.saturating_add(chunk.raw_bytes);
+                column.encoded_bytes = column.encoded_bytes.saturating_add(chunk.encoded_bytes);
                 column.sketch.merge(&one.sketches[index]);
             }
             for row_group in &self.absorbed {

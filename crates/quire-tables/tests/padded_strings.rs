@@ -113,6 +113,26 @@ fn wide_rows_leave_room_for_other_columns() {
     assert_eq!(strings(&engine, 7), [Value::Text(text.into())]);
 }
 
+/// Numbers that are not compressed take their place, NULL or not.
+#[test]
+fn many_numbers_leave_no_room_for_padding() {
+    let mut definition = definition(false);
+    definition.options.page_bytes = 4_096;
+    let column = |name: String, sql_type| ColumnDefinition::new(name, sql_type);
+    let mut columns = vec![column("id".to_owned(), SqlType::Integer)];
+    columns.extend((0..2).map(|number| column(format!("c{number}"), SqlType::Char(180))));
+    columns.extend((0..50).map(|number| column(format!("n{number}"), SqlType::BigInt)));
+    definition.columns = columns;
+    let (_, engine) = created(definition);
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    let table = transaction.snapshot().row_table("t").unwrap().unwrap();
+    let mut values = vec![TupleValue::Null; 53];
+    values[0] = TupleValue::Integer(1);
+    let mut writer = transaction.row_writer(table.parts());
+    let inserted = writer.insert(&values).unwrap();
+    assert!(matches!(inserted, Insertion::Inserted(_)));
+}
+
 #[test]
 fn strings_come_back_and_changed_ones_too() {
     let (disk, engine) = created(definition(false));

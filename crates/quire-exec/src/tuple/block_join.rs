@@ -104,7 +104,12 @@ impl<L: RegisterIterator, R: RegisterIterator> BlockJoin<L, R> {
         if self.block_count == 0 {
             self.has_right = self.right.next(registers)?;
         }
-        while self.has_right && !self.workspace.is_full(self.kept.len_bytes(registers)) {
+        let matched_bytes = self.workspace.bits_bytes(&self.matched);
+        while self.has_right
+            && !self
+                .workspace
+                .is_full(matched_bytes + self.kept.len_bytes(registers))
+        {
             self.keep_right(registers)?;
             self.has_right = self.right.next(registers)?;
         }

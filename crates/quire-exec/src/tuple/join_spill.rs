@@ -122,7 +122,8 @@ impl SpilledJoin {
             self.left_stream = partition.left;
             self.matched = Vec::new();
         }
-        while !workspace.is_full(kept.len_bytes(registers))
+        let matched_bytes = workspace.bits_bytes(&self.matched);
+        while !workspace.is_full(matched_bytes + kept.len_bytes(registers))
             && self.right_reader.advance(&self.file)?
         {
             let (key, tuple) = (self.right_reader.key(), self.right_reader.row());

@@ -142,6 +142,11 @@ impl Workspace {
         (self.memory_bytes / 2).min(2 << 30)
     }
 
+    /// What bits of rows leave less for the rows that are kept besides: all that they take, but half of all there is, so that rows can be kept at all.
+    pub(super) fn bits_bytes(&self, bits: &[u64]) -> usize {
+        size_of_val(bits).min(self.room_bytes() / 2)
+    }
+
     /// In how many parts rows are kept that take so many bytes.
     pub(super) fn part_count(&self, kept_bytes: f64) -> f64 {
         (kept_bytes / self.room_bytes().max(1) as f64)

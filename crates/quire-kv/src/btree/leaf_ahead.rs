@@ -113,6 +113,12 @@ impl LeafReadAhead {
             return;
         }
         self.passed_count += 1;
+        self.take(leaf);
+        self.let_go_of_read();
+    }
+
+    /// Takes a leaf, and those that were passed over, out of those to come.
+    fn take(&mut self, leaf: PageId) {
         let Some(position) = self.leaves.iter().position(|it| it.page == leaf) else {
             self.note_unexpected();
             return;
@@ -125,6 +131,19 @@ impl LeafReadAhead {
                 let _ = ahead.read(leaf);
             } else {
                 ahead.release(&[passed.page]);
+            }
+        }
+    }
+
+    /// Once all that was requested is in the cache of the volume, neither it nor its version is held: the cursor may stay where it is for long.
+    fn let_go_of_read(&mut self) {
+        let mut requested = self
+            .leaves
+            .iter()
+            .filter_map(|leaf| Some((leaf.page, leaf.ahead.as_ref()?)));
+        if requested.all(|(page, ahead)| ahead.is_ready(page)) {
+            for leaf in &mut self.leaves {
+                leaf.ahead = None;
             }
         }
     }

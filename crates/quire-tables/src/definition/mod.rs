@@ -3,6 +3,7 @@
 mod default_name;
 mod name_rules;
 mod options;
+mod padding;
 mod record;
 mod sequence;
 mod validate;
@@ -13,7 +14,6 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use quire_codec::text::FsstTable;
 use quire_codec::{CodecId, CodecScalar};
 use quire_format::key::KeyCode;
-use quire_format::row_page::space;
 
 use crate::types::SqlType;
 
@@ -185,25 +185,6 @@ impl TableDefinition {
         self.storage = TableStorage::Column;
         self.options.block_bytes = Some(block_bytes);
         self
-    }
-
-    /// Decides which strings of a row table are padded: those of `CHAR(n)` where nothing is compressed, as long as the shortest row
-    /// that there can be leaves half of an entry for other columns.
-    pub(crate) fn choose_padding(&mut self) {
-        let is_plain = self.storage == TableStorage::Row && !self.options.compresses_tuples;
-        let mut left_bytes = space::entry_bytes_max(self.options.page_bytes) / 2;
-        for column in &mut self.columns {
-            let width = match (column.sql_type, column.compression) {
-                // Its place stays, and takes no more than it has to.
-                _ if column.is_dropped => None,
-                (SqlType::Char(length), None | Some(CodecId::Plain)) if is_plain => {
-                    u8::try_from(length).ok()
-                }
-                _ => None,
-            };
-            column.padded_bytes = width.filter(|width| usize::from(*width) <= left_bytes);
-            left_bytes -= usize::from(column.padded_bytes.unwrap_or(0));
-        }
     }
 
     /// The columns that there are, each with its place among all that there ever were.

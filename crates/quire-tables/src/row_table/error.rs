@@ -59,7 +59,9 @@ pub enum RowError {
     #[error(transparent)]
     Value(#[from] ValueError),
     /// The values that the table is clustered or indexed by are too long together.
-    #[error("key takes {bytes} bytes, but at most {limit} are possible; shorten its columns")]
+    #[error(
+        "key takes {bytes} bytes, but at most {limit} are possible; shorten its columns, or turn key_compression off if the table has it"
+    )]
     KeyTooLong {
         /// Bytes of the key.
         bytes: usize,

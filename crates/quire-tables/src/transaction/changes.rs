@@ -135,8 +135,8 @@ fn without(
             let values = row_count - column.zone.null_count;
             let chunk_values = row_group.row_count - chunk.zone.null_count;
             column.zone.merge(values, &chunk.zone, chunk_values);
-            column.raw_bytes += chunk.raw_bytes;
-            column.encoded_bytes += chunk.encoded_bytes;
+            column.raw_bytes = column.raw_bytes.saturating_add(chunk.raw_bytes);
+            column.encoded_bytes = column.encoded_bytes.saturating_add(chunk.encoded_bytes);
         }
         row_count += row_group.row_count;
         root.row_groups.push(entry.pointer.clone());

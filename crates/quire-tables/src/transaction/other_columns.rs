@@ -444,7 +444,7 @@ fn note_new(summary: &mut ColumnSummary, rows_before: u64, rows: u64, column: &L
     let values = rows_before - summary.zone.null_count;
     let chunk_values = rows - chunk.zone.null_count;
     summary.zone.merge(values, &chunk.zone, chunk_values);
-    summary.raw_bytes += chunk.raw_bytes;
-    summary.encoded_bytes += chunk.encoded_bytes;
+    summary.raw_bytes = summary.raw_bytes.saturating_add(chunk.raw_bytes);
+    summary.encoded_bytes = summary.encoded_bytes.saturating_add(chunk.encoded_bytes);
     summary.sketch.merge(&column.sketch);
 }

@@ -62,6 +62,12 @@ impl Builder<'_> {
         if !is_possible || !(2.0..=BLOCKS_MAX).contains(&block_count) {
             return Ok(None);
         }
+        // Which of them have matched is a bit of memory for each, beside the blocks.
+        let has_bits = !matches!(join.kind, JoinKind::Inner);
+        let bits_bytes = looking.estimate.rows / 8.0;
+        if has_bits && bits_bytes > self.workspace.room_bytes() as f64 / 2.0 {
+            return Ok(None);
+        }
         let again = block_count - 1.0;
         let restarting_ns = if may_restart(join, keeps_left) && self.restarts(looking.plan)? {
             again * looking.estimate.cost_ns
