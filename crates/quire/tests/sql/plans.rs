@@ -80,12 +80,13 @@ fn explain_analyze_tells_what_a_scan_did() {
     let mut connection = shop();
     let sql = "SELECT sum(sale) FROM sale WHERE sale > 19000";
     let text = explained(&mut connection, "ANALYZE", sql);
+    // What is 0 is not shown: a scan that has read ahead may have waited for nothing ("io wait us").
     for name in [
         "bytes read",
         "vectors decoded",
         "groups pruned",
+        "disk bytes",
         "disk requests",
-        "io wait us",
         "decode us",
     ] {
         assert!(text.contains(name), "{name} in {text}");
