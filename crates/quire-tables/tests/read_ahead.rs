@@ -395,7 +395,7 @@ impl Predicate for Equals {
 /// Of a query's scans the later ones are read when others have ended. What their readers will need first is asked for as they are opened.
 #[test]
 fn a_scan_that_is_opened_reads_before_its_reader_comes() {
-    let (engine, reads) = reopened(&loaded(), 64 << 20);
+    let (engine, reads) = reopened(&loaded(), 128 << 20);
     // With metadata in memory and nothing else.
     scan(&engine, reading(&[], 1, 0));
     let before = reads.load(Ordering::Relaxed);

@@ -23,6 +23,9 @@ const SAVED_HUNDREDTHS_MIN: usize = 15;
 /// Strings that are coded to see how much a table saves. Training takes its own sample of them.
 const CODED_STRINGS_MAX: usize = 4096;
 
+/// Most bytes that a code stands for.
+const SYMBOL_BYTES_MAX: usize = 8;
+
 /// An entry takes at most one part in so many of a page.
 const ENTRY_PART: usize = 4;
 
@@ -50,14 +53,14 @@ pub(super) fn trained(
     if !sql_type.is_text() {
         return None;
     }
-    // What is longer is cut out of its tuple, if codes do not make it short enough.
-    let string_bytes_max = options.page_bytes / ENTRY_PART;
-    let strings = strings(sql_type, sample, position, string_bytes_max)?;
+    // What has more codes is cut out of its tuple as it is.
+    let code_bytes_max = options.page_bytes / ENTRY_PART;
+    let strings = strings(sql_type, sample, position, code_bytes_max)?;
     if strings.iter().all(|string| string.is_empty()) {
         return None;
     }
     let table = FsstTable::train(&strings);
-    let coded = CodedSample::new(&table, &strings);
+    let coded = CodedSample::new(&table, &strings, code_bytes_max);
     let row_count: usize = sample.iter().map(RecordBatch::num_rows).sum();
     // All rows have the bit that says whether their string is in codes.
     let saved_bits = 8.0 * coded.saved_share() * total_bytes(&strings) as f64;
@@ -75,20 +78,22 @@ fn total_bytes(strings: &[&[u8]]) -> usize {
     strings.iter().map(|string| string.len()).sum()
 }
 
-/// The strings as rows have them, or their first bytes, NULL left out; `None` when the sample has no such column.
+/// The strings as rows have them, without NULL and those that no codes make short enough; `None` when the sample has no such column.
 fn strings(
     sql_type: SqlType,
     sample: &[RecordBatch],
     position: usize,
-    string_bytes_max: usize,
+    code_bytes_max: usize,
 ) -> Option<Vec<&[u8]>> {
     let mut strings = Vec::new();
     for batch in sample {
         let array = ColumnArray::new(sql_type, batch.columns().get(position)?.as_ref())?;
         for row in 0..batch.num_rows() {
             // What does not fit will be refused.
-            if let Ok(TupleValue::Bytes(bytes)) = fit(sql_type, array.value(row)) {
-                strings.push(bytes.get(..string_bytes_max).unwrap_or(bytes));
+            if let Ok(TupleValue::Bytes(bytes)) = fit(sql_type, array.value(row))
+                && bytes.len() <= SYMBOL_BYTES_MAX * code_bytes_max
+            {
+                strings.push(bytes);
             }
         }
     }
@@ -102,12 +107,16 @@ struct CodedSample {
 }
 
 impl CodedSample {
-    fn new(table: &FsstTable, strings: &[&[u8]]) -> Self {
+    fn new(table: &FsstTable, strings: &[&[u8]], code_bytes_max: usize) -> Self {
         let (mut plain, mut stored) = (Vec::new(), Vec::new());
         let step = strings.len().div_ceil(CODED_STRINGS_MAX).max(1);
         for string in strings.iter().step_by(step) {
             plain.extend_from_slice(string);
-            if !table.encode_if_shorter(string, &mut stored) {
+            let start = stored.len();
+            if !table.encode_if_shorter(string, &mut stored)
+                || stored.len() - start > code_bytes_max
+            {
+                stored.truncate(start);
                 stored.extend_from_slice(string);
             }
         }

@@ -110,7 +110,7 @@ pub fn rows(random: &mut Random, count: usize) -> Vec<Row> {
         };
         let length = match random.below(200) {
             0 => 20_000,
-            _ => random.below(120),
+            _ => 3 * random.below(40),
         };
         let d = Value::Text("words and numbers ".repeat(length / 18 + 1)[..length].into());
         let a = Value::Integer((number * 7) as i64);

@@ -213,7 +213,7 @@ fn frequent_values_have_codes_from_the_first_row_on() {
     let mut transaction = engine.transaction(TransactionOptions::default());
     fill(&mut transaction, &rows).unwrap();
     transaction.commit().unwrap();
-    // d has 120 values; c is another in each row; a and b are the key.
+    // d has 40 values, and some that are too long for codes; c is another in each row; a and b are the key.
     assert_eq!(codes(), [false, false, false, true]);
     let mut transaction = engine.transaction(TransactionOptions::default());
     let more = [
