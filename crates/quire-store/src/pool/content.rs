@@ -65,7 +65,9 @@ impl LogUse {
             None => image.log_bytes_max(),
             Some(target) => {
                 let base_bytes = image.used_bytes() - log_bytes;
-                target.image_bytes_max().saturating_sub(base_bytes)
+                let slot_bytes = target.image_bytes_max().saturating_sub(base_bytes);
+                // The image may have been padded for a smaller slot than the table has now.
+                slot_bytes.min(image.log_bytes_max())
             }
         };
         Self {
