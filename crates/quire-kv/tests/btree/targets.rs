@@ -154,6 +154,43 @@ fn leaves_fit_into_their_slots() {
     assert!(advance_splits > 100 && failure_splits > 100);
 }
 
+/// A table may have another target than when its leaves were stored. The log of a leaf ends where its image was padded to.
+#[test]
+fn leaves_of_smaller_slots_are_changed_and_stored() {
+    let volume = volume();
+    let mut random = Random(5);
+    let mut model = Model::new();
+    let codec = BlockCodecId::Lz4;
+    let first = pool(&volume, 64 << 20);
+    let small = target(1 << 10, 0);
+    let tree_of_small = tree(&first, codec_in(&first, codec, small), 16 << 10);
+    let mut change = |tree: &BTree, pool: &Pool, number: u64| {
+        let key = key_of(number % 400);
+        let bytes = 100 + random.below(200);
+        let value = text(&mut random, bytes);
+        let guard = pool.begin_change();
+        tree.put(&key, &value, number, &guard).unwrap();
+        drop(guard);
+        model.insert(key, value);
+    };
+    for number in 0..400 {
+        change(&tree_of_small, &first, number);
+    }
+    flush(&volume, &first);
+    let root = tree_of_small.root();
+    drop((tree_of_small, first));
+    let second = pool(&volume, 64 << 20);
+    let large = target(8 << 10, 0);
+    let tree = BTree::open(&second, codec_in(&second, codec, large), root).unwrap();
+    for number in 400..2_000 {
+        change(&tree, &second, number);
+        if number % 50 == 0 {
+            flush(&volume, &second);
+        }
+    }
+    assert_is(&tree, &model, "with larger slots");
+}
+
 #[test]
 fn padding_and_advance_split_have_fewer_failures() {
     let failures = |policy| {
