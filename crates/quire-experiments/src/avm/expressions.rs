@@ -9,69 +9,39 @@ use quire_lab::{
 };
 use quire_tables::row_table::TupleValue;
 
-use super::best_round;
 use super::failure::ExpressionFailure;
 use super::programs_over_tuples::ProgramOverTuples;
 use super::queries::{FilterSumQuery, query_1, query_6};
-use super::tuples::{FieldStorage, ROWS, TpcdTuples, tuples};
+use super::tuples::{ROWS, TpcdFieldStorage, TpcdTuples, tuples};
+use super::{agreed, best_round};
+
+/// One query over tuples of one storage.
+struct ExpressionTimes {
+    name: String,
+    /// Nanoseconds a row of trees, programs and machine code.
+    ways_ns: [f64; 3],
+    /// What making the machine code takes once.
+    compile_us: f64,
+}
 
 /// Nanoseconds a row by the three ways, over plain tuples, compressed ones, and ones with codes.
 ///
 /// # Errors
 /// When the ways have different sums.
 pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
-    let (mut names, mut nanoseconds) = (Vec::new(), [const { Vec::new() }; 3]);
-    let mut compile_us = Vec::new();
+    let mut times = Vec::new();
     for storage in [
-        FieldStorage::Plain,
-        FieldStorage::Compressed,
-        FieldStorage::Coded,
+        TpcdFieldStorage::Plain,
+        TpcdFieldStorage::Compressed,
+        TpcdFieldStorage::Coded,
     ] {
         let tuples = tuples(storage)?;
         for query in [query_1()?, query_6()] {
-            names.push(format!("{}, {}", query.name, storage.name()));
-            let (program, tuple) = program(&query)?;
-            let mut interpreted = ProgramOverTuples::new(&program, (tuple, &tuples), false)?;
-            let mut native = ProgramOverTuples::new(&program, (tuple, &tuples), true)?;
-            compile_us.push(interpreted.compile_us(rounds)?);
-            let ways = [
-                walk(&tuples, &query, rounds)?,
-                run(&mut interpreted, rounds)?,
-                run(&mut native, rounds)?,
-            ];
-            let [tree, program, native] = &ways;
-            if tree.1 != program.1 || tree.1 != native.1 {
-                return Err(format!("{tree:?}, {program:?} and {native:?} differ").into());
-            }
-            for (all, (one, _)) in nanoseconds.iter_mut().zip(ways) {
-                all.push(one);
-            }
+            let name = format!("{}, {}", query.name, storage.name());
+            times.push(measured(name, &tuples, &query, rounds)?);
         }
     }
-    let ratio = |slow: &[f64], fast: &[f64]| -> Vec<f64> {
-        slow.iter().zip(fast).map(|(a, b)| a / b).collect()
-    };
-    let [tree, program, native] = nanoseconds;
-    let verdict = programs_save(&names, &ratio(&tree, &program));
-    let compile_us = names.iter().zip(&compile_us);
-    let compile_us: Vec<String> = compile_us
-        .map(|(name, us)| format!("{name}: {us:.0}"))
-        .collect();
-    let series = vec![
-        Series::new(
-            "tree / program",
-            SeriesOrigin::Measured,
-            ratio(&tree, &program),
-        ),
-        Series::new(
-            "program / native",
-            SeriesOrigin::Measured,
-            ratio(&program, &native),
-        ),
-        Series::new("trees", SeriesOrigin::Measured, tree),
-        Series::new("programs", SeriesOrigin::Measured, program),
-        Series::new("native code", SeriesOrigin::Measured, native),
-    ];
+    let names = times.iter().map(|times| times.name.clone());
     Ok(Figure {
         stem: "avm-expressions",
         title: "Expressions of queries 1 and 6: time a row, decoding included".to_owned(),
@@ -80,21 +50,68 @@ pub(crate) fn figure(rounds: usize) -> Result<Figure, ExpressionFailure> {
         chart: Chart::Bars,
         x: Axis::linear("query, tuples", ""),
         y: Axis::linear("ratio; time", "times; ns"),
-        positions: Positions::Labels(names),
-        series,
-        verdicts: vec![verdict],
-        notes: vec![
-            format!("{ROWS} tuples in memory, processor time, the best of {rounds} rounds; trees get the columns they need decoded once a row"),
-            format!("making native code takes once, in microseconds: {}", compile_us.join("; ")),
-            "the paper: programs instead of trees, with its iterators, save more than a factor of two (section 4.3)".to_owned(),
-        ],
+        positions: Positions::Labels(names.collect()),
+        series: series(&times),
+        verdicts: vec![programs_save(&times)],
+        notes: notes(&times, rounds),
     })
 }
 
+fn measured(
+    name: String,
+    tuples: &TpcdTuples,
+    query: &FilterSumQuery,
+    rounds: usize,
+) -> Result<ExpressionTimes, ExpressionFailure> {
+    let (program, tuple) = program(query)?;
+    let mut interpreted = ProgramOverTuples::new(&program, (tuple, tuples), false)?;
+    let mut native = ProgramOverTuples::new(&program, (tuple, tuples), true)?;
+    let compile_us = interpreted.compile_us(rounds)?;
+    let ways_ns = agreed([
+        walk(tuples, query, rounds)?,
+        run(&mut interpreted, rounds)?,
+        run(&mut native, rounds)?,
+    ])?;
+    Ok(ExpressionTimes {
+        name,
+        ways_ns,
+        compile_us,
+    })
+}
+
+fn series(times: &[ExpressionTimes]) -> Vec<Series> {
+    let of = |name: &str, value: fn([f64; 3]) -> f64| {
+        let values = times.iter().map(|times| value(times.ways_ns));
+        Series::new(name, SeriesOrigin::Measured, values.collect())
+    };
+    vec![
+        of("tree / program", |[tree, program, _]| tree / program),
+        of("program / native", |[_, program, native]| program / native),
+        of("trees", |[tree, ..]| tree),
+        of("programs", |[_, program, _]| program),
+        of("native code", |[.., native]| native),
+    ]
+}
+
+fn notes(times: &[ExpressionTimes], rounds: usize) -> Vec<String> {
+    let compiling = times
+        .iter()
+        .map(|times| format!("{}: {:.0}", times.name, times.compile_us));
+    let compiling: Vec<String> = compiling.collect();
+    vec![
+        format!("{ROWS} tuples in memory, processor time, the best of {rounds} rounds; trees get the columns they need decoded once a row"),
+        format!("making native code takes once, in microseconds: {}", compiling.join("; ")),
+        "the paper: programs instead of trees, with its iterators, save more than a factor of two (section 4.3)".to_owned(),
+    ]
+}
+
 /// Section 4.3: "savings in CPU costs by more than a factor of two", with the iterators.
-fn programs_save(names: &[String], ratios: &[f64]) -> Verdict {
-    let cases = names.iter().zip(ratios);
-    let cases = cases.map(|(name, &ratio)| VerdictCase::new(name.as_str(), ratio > 1.0, ratio));
+fn programs_save(times: &[ExpressionTimes]) -> Verdict {
+    let cases = times.iter().map(|times| {
+        let [tree, program, _] = times.ways_ns;
+        let ratio = tree / program;
+        VerdictCase::new(times.name.as_str(), ratio > 1.0, ratio)
+    });
     let claim = "programs need less of the processor than trees (the paper: less than half, together with its iterators)";
     Verdict::of_all(claim, &cases.collect::<Vec<_>>())
 }

@@ -28,6 +28,20 @@ pub fn figures(rounds: usize) -> Result<Vec<Figure>, BenchmarkFailure> {
     measured.map_err(|error| BenchmarkFailure::Expressions(error.to_string()))
 }
 
+/// Nanoseconds a row and the result of a tree, of a program, and of its machine code.
+type ThreeWays<T> = [(f64, T); 3];
+
+/// The times, if all three ways have one result.
+fn agreed<T: PartialEq + std::fmt::Debug>(
+    ways: ThreeWays<T>,
+) -> Result<[f64; 3], ExpressionFailure> {
+    let [tree, program, native] = &ways;
+    if tree.1 != program.1 || tree.1 != native.1 {
+        return Err(format!("{tree:?}, {program:?} and {native:?} differ").into());
+    }
+    Ok(ways.map(|(ns, _)| ns))
+}
+
 /// The machine code of a program.
 fn machine_code(program: &Program, registers: &RegisterSet) -> Result<Native, ExpressionFailure> {
     let native = NativeCompiler::new()?.compile(program, registers);

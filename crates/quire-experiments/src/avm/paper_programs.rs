@@ -19,7 +19,7 @@ use quire_tables::row_table::{TupleValue, Value};
 use super::failure::ExpressionFailure;
 use super::programs_over_tuples::ProgramOverTuples;
 use super::tuples::{LineitemNumbers, ROWS, TpcdTuples};
-use super::{best_round, machine_code};
+use super::{ThreeWays, agreed, best_round, machine_code};
 
 /// `shipdate <= 1998-02-09`: attribute 10 of the tuple in register 14, the result in register 13.
 const FIGURE_5: [&str; 2] = ["LEQ_C_D_AC 10 14 '1998-02-09' 13", "AVM_STOP"];
@@ -46,9 +46,6 @@ const PROGRAMS: [&str; 3] = [
     "figure 5, compressed tuples",
     "figure 6, registers",
 ];
-
-/// Nanoseconds a row and the result of a tree, of the paper's program, and of its machine code.
-type ThreeWays<T> = [(f64, T); 3];
 
 fn program(declares: &str, lines: &[&str]) -> Result<Program, ExpressionFailure> {
     Ok(assemble(&(declares.to_owned() + &lines.join("\n")))?)
@@ -224,17 +221,6 @@ fn charges_by_program(
     result.run(loaded, &mut registers)?;
     let bits = registers.word(WordRegister(0)) as u64;
     Ok((best_ns, f64::from_bits(bits)))
-}
-
-/// The times, if all three ways have one result.
-fn agreed<T: PartialEq + std::fmt::Debug>(
-    ways: ThreeWays<T>,
-) -> Result<[f64; 3], ExpressionFailure> {
-    let [tree, program, native] = &ways;
-    if tree.1 != program.1 || tree.1 != native.1 {
-        return Err(format!("{tree:?}, {program:?} and {native:?} differ").into());
-    }
-    Ok(ways.map(|(ns, _)| ns))
 }
 
 /// Nanoseconds a row of the paper's programs.

@@ -44,14 +44,14 @@ impl LineitemNumbers {
 
 /// How fields are stored in tuples.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FieldStorage {
+pub(crate) enum TpcdFieldStorage {
     Plain,
     Compressed,
     /// Discount and tax as codes of a dictionary, the others null-suppressed.
     Coded,
 }
 
-impl FieldStorage {
+impl TpcdFieldStorage {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -78,7 +78,7 @@ impl FieldStorage {
 }
 
 /// The same rows in tuples of one storage or another.
-pub(crate) fn tuples(storage: FieldStorage) -> Result<TpcdTuples, ExpressionFailure> {
+pub(crate) fn tuples(storage: TpcdFieldStorage) -> Result<TpcdTuples, ExpressionFailure> {
     let money = TupleType::Int128 { digits: 15 };
     let date = TupleType::Date { base_days: 8_000 };
     let mut columns = Vec::new();

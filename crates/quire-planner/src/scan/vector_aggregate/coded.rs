@@ -10,7 +10,8 @@ use quire_tables::{ScanError, SelectedGroup};
 use quire_vector::RowSlots;
 
 use super::aggregates::{GroupTotal, TotalKind, VectorAggregates, VectorTotal};
-use super::keys::{GroupKey, KeyValue, RowGroupKeys};
+use super::key_value::KeyValue;
+use super::keys::{GroupKey, RowGroupKeys};
 use super::program::VectorRegisters;
 use super::slot_table::SlotTable;
 use super::states::StateShape;

@@ -15,7 +15,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::input::AggregateInput;
-use super::keys::KeyValue;
+use super::key_value::KeyValue;
 
 /// An expression over the values of a dictionary.
 #[derive(Clone, Debug)]

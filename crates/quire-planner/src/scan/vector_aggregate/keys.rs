@@ -14,6 +14,7 @@ use quire_vector::RowSlots;
 
 use super::enumeration_view::{EnumerationView, ViewedCodes};
 use super::input::AggregateInput;
+use super::key_value::KeyValue;
 
 /// At most that many slots.
 const SLOTS_MAX: usize = 4096;
@@ -55,14 +56,6 @@ pub(super) enum VectorKeys {
     Coded(Vec<GroupKey>),
     /// By an integer.
     Window(WindowKey),
-}
-
-/// The value of a key in one group.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum KeyValue {
-    Null,
-    Integer(i64),
-    Text(Arc<str>),
 }
 
 /// The codes of the keys in one row group.
@@ -288,13 +281,4 @@ impl CodedKey {
             CodeMeaning::Texts(_) => KeyValue::Null,
         }
     }
-}
-
-/// The values of text keys as an array.
-pub(super) fn text_array<'a>(values: impl Iterator<Item = &'a KeyValue>) -> ArrayRef {
-    let text = |value: &'a KeyValue| match value {
-        KeyValue::Text(text) => Some(&**text),
-        KeyValue::Integer(_) | KeyValue::Null => None,
-    };
-    Arc::new(values.map(text).collect::<StringViewArray>())
 }

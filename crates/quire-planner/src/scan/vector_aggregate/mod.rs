@@ -9,6 +9,7 @@ mod enumeration_view;
 mod exec;
 mod fold;
 mod input;
+mod key_value;
 mod keys;
 mod program;
 mod rest;

@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{Result, exec_datafusion_err};
 
 use super::aggregates::{GroupTotal, VectorAggregates, integer_array};
-use super::keys::{KeyValue, text_array};
+use super::key_value::{KeyValue, text_array};
 
 /// The shape of the batches.
 #[derive(Clone, Debug)]

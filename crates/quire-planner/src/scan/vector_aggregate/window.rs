@@ -14,7 +14,8 @@ use quire_vector::RowSlots;
 
 use super::super::memory_share::reserve_share;
 use super::aggregates::{GroupTotal, VectorAggregates};
-use super::keys::{KeyValue, WindowKey, set_null_codes};
+use super::key_value::KeyValue;
+use super::keys::{WindowKey, set_null_codes};
 use super::program::VectorRegisters;
 use super::slot_table::SlotTable;
 use super::states::StateShape;
