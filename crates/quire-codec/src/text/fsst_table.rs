@@ -15,7 +15,8 @@ use ::fsst::Compressor;
 /// ```
 /// use quire_codec::text::FsstTable;
 ///
-/// let table = FsstTable::train(&["furiously ironic deposits", "ironic deposits nag"].map(str::as_bytes));
+/// let sample: Vec<String> = (0..500).map(|n| format!("furiously ironic deposits nag {n}")).collect();
+/// let table = FsstTable::train(&sample.iter().map(String::as_bytes).collect::<Vec<_>>());
 /// let mut codes = Vec::new();
 /// assert!(table.encode_if_shorter(b"ironic deposits", &mut codes));
 /// let text = table.text(&codes)?;
