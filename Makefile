@@ -152,6 +152,7 @@ bench-files: setup build
 
 bench-memory: setup build
 	$(PYTHON) bench/memory_limits.py --quire $(QUIRE) --scale $(SCALE)
+	$(PYTHON) bench/small_machine.py
 
 bench-bits:
 	$(CARGO) test --release --locked -p quire-tables --test bit_flips -- --ignored --nocapture

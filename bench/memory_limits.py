@@ -11,7 +11,6 @@ takes more.
 """
 
 import argparse
-import contextlib
 import json
 import os
 import pathlib
@@ -23,7 +22,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "acceptance"))
 
-MIB = 1 << 20
+from control_group import MIB, group_of, may_make_groups  # noqa: E402
+
 UNCOUNTED_MIB = 64
 # (what the machine would have, memory, cache), in MiB.
 BUDGETS = ((256, 85, 42), (512, 170, 85), (1024, 341, 170))
@@ -97,33 +97,6 @@ def run_measured(command, group=None):
     return Outcome(seconds, usage.ru_maxrss * 1024, word, answer)
 
 
-class Group:
-    """A control group with a limit of memory, of either version."""
-
-    def __init__(self, limit_mib):
-        name = f"quire-bench-{os.getpid()}-{limit_mib}"
-        one, two = pathlib.Path("/sys/fs/cgroup/memory"), pathlib.Path("/sys/fs/cgroup")
-        base, limit = (one, "memory.limit_in_bytes") if one.is_dir() else (two, "memory.max")
-        self.folder = base / name
-        self.folder.mkdir()
-        (self.folder / limit).write_text(str(limit_mib * MIB))
-
-    def enter(self):
-        (self.folder / "cgroup.procs").write_text(str(os.getpid()))
-
-    def remove(self):
-        self.folder.rmdir()
-
-
-@contextlib.contextmanager
-def group_of(limit_mib):
-    group = Group(limit_mib)
-    try:
-        yield group
-    finally:
-        group.remove()
-
-
 def load(options):
     """The tables, made once."""
     import tpch_data
@@ -195,14 +168,6 @@ def parse_arguments():
     parser.add_argument("--no-groups", dest="groups", action="store_false")
     parser.add_argument("--json", type=pathlib.Path)
     return parser.parse_args()
-
-
-def may_make_groups():
-    try:
-        with group_of(64):
-            return True
-    except OSError:
-        return False
 
 
 def main():

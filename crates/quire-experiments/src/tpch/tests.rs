@@ -204,6 +204,10 @@ fn decompression_and_processing_are_judged_in_memory() {
     assert_eq!(outcome(verdicts::processing, &fast), HOLDS);
     let slow = query([2.0, 1.0], &[]);
     assert_eq!(outcome(verdicts::processing, &slow), FAILS);
+    // Copying took all of its 0.2 s: there is nothing to compare.
+    let all_copying = query([1.0, 0.2], &[]);
+    let verdict = verdicts::processing(&[all_copying]);
+    assert_eq!(verdict.outcome, VerdictOutcome::NotMeasured);
 }
 
 #[test]
