@@ -1,6 +1,6 @@
 //! The order in which the pages of one batch go into the file.
 //!
-//! Paper 2 (§6.2.1) stores a column in chunks of more than a megabyte, so that a scan of a few columns reads the disk sequentially. Here a column of
+//! Paper 2 (§6.2.3) groups the blocks of a column in large chunks, so that a scan of a few columns reads the disk sequentially. Here a column of
 //! a row group is a segment of some 100 KB, and a load writes a buffer of many row groups at once: its pages are sorted by cluster, so that the segments
 //! of one column lie side by side and come with one request.
 

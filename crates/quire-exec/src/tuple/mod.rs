@@ -1,7 +1,7 @@
 //! Iterators over registers: `next` makes the next row and says whether there is one (paper 1 §4.1.1).
 //!
-//! A row is what the registers hold: places of tuples, and values that programs have decoded or computed. So a column is decoded once in a query,
-//! and a join puts no tuples together. What must be kept of a row is kept as it is: its tuples, compressed if their table is, or where little
+//! A row is what the registers hold: places of tuples, and values that programs have decoded or computed. So a column of a row
+//! on its way is decoded once, and a join puts no tuples together; a column that stays in a kept tuple is decoded again by each reader. What must be kept of a row is kept as it is: its tuples, compressed if their table is, or where little
 //! of one is asked for, those columns ([`KeptRowShape`]). Iterators know nothing of compression; programs do not either, but for the layouts that
 //! their attributes are read by.
 

@@ -59,6 +59,11 @@ fn set_up(setup: &TpchSetup, results: &TpchResults, lab: &Lab) -> Vec<String> {
          4 at a time; own: our processor, an NVMe disk of 3.4 GB/s",
         PAX_BLOCK_BYTES / 1024
     ));
+    notes.push(
+        "compressed: each column by whichever of Quire's codecs suits it, comments too (the paper: PFOR, PFOR-DELTA and PDICT, comments not); rows are in the order of \
+         the generator, without the paper's clustering and index structures"
+            .to_owned(),
+    );
     if let Some(calibration) = results.calibration {
         notes.push(processors(&calibration));
         notes.push(

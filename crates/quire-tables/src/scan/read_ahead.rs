@@ -1,7 +1,7 @@
 //! The pages of a scan: what it reads from the disk, and what it will need next.
 //!
-//! Paper 2 (§6.2.1): the storage manager reads ahead in large requests, so that a scan decodes while the disk works and takes the longer of both, not their
-//! sum. A scan whose pages are in memory must not pay for that, so reading ahead begins when the first pages that the scan will need are not in memory as it
+//! Equation 6.1 of paper 2 supposes that I/O and processing overlap: a scan reads ahead in large requests, so that it decodes while the disk works and takes
+//! the longer of both, not their sum. A scan whose pages are in memory must not pay for that, so reading ahead begins when the first pages that the scan will need are not in memory as it
 //! is opened, or when a reader had to wait for the disk.
 //!
 //! From then on, whenever a reader begins a row group, what is missing of it and the pages of the row groups behind it are requested until a window of bytes
