@@ -137,14 +137,6 @@ impl Builder<'_> {
         self.join_costs().waiting_ns(keys, values_bytes)
     }
 
-    /// A join of rows that come in order, by so many keys; of the right ones those of a key are kept. Keys are compared as bytes, which are made of each row.
-    pub(super) fn merging_ns(&self, left: f64, right: f64, key_count: usize) -> f64 {
-        let compare_ns = self.costs.of(Cost::Compare);
-        let key_ns = self.costs.of(Cost::Compute) * key_count as f64;
-        left * (2.0 * compare_ns + key_ns)
-            + right * (compare_ns + key_ns + self.costs.of(Cost::KeepRow))
-    }
-
     /// Finding the groups of rows.
     fn grouping_ns(&self, input_rows: f64, groups: f64, values_bytes: f64) -> f64 {
         let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(groups, values_bytes);

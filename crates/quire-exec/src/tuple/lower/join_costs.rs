@@ -58,6 +58,15 @@ impl<'a> JoinCosts<'a> {
         kept.rows * kept_ns + looking.rows * finding_ns + spilling_ns
     }
 
+    /// A join of the tuple engine of rows that come in order, by so many keys; of the right ones those of a key are kept. Keys are compared as bytes, which are
+    /// made of each row.
+    pub fn merging_ns(self, left_rows: f64, right_rows: f64, key_count: usize) -> f64 {
+        let compare_ns = self.costs.of(Cost::Compare);
+        let key_ns = self.costs.of(Cost::Compute) * key_count as f64;
+        left_rows * (2.0 * compare_ns + key_ns)
+            + right_rows * (compare_ns + key_ns + self.costs.of(Cost::KeepRow))
+    }
+
     /// A join of batches that keeps some rows, looks for others, and makes so many pairs. The scans of the rows that look leave out those whose
     /// keys are not kept, before these wait for memory.
     pub fn batch_hashing_ns(self, kept: BatchSide, looking: BatchSide, pairs: f64) -> f64 {
@@ -124,6 +133,17 @@ mod tests {
         // Each row 95; a kept one 2 fields of 19; a pair 4 fields, and 6.5.
         let expected = 51_000.0 * 95.0 + 1_000.0 * 38.0 + 10_000.0 * (76.0 + 6.5);
         assert_eq!(batch_ns(kept, looking, 10_000.0), expected);
+    }
+
+    /// Comparing twice for 8, and 12 for the key; on the right side once, and 60 for the row.
+    #[test]
+    fn rows_in_order_wait_for_nothing() {
+        let costs = CostModel::default();
+        let workspace = Workspace::of(MIB, &costs);
+        let of = JoinCosts::new(&costs, &workspace);
+        assert_eq!(of.merging_ns(1e6, 3e5, 1), 1e6 * 28.0 + 3e5 * 80.0);
+        assert_eq!(of.merging_ns(1e6, 3e5, 2), 1e6 * 40.0 + 3e5 * 92.0);
+        assert!(of.merging_ns(1e6, 3e5, 1) < tuple_ns(size(3e5, 8.0), size(1e6, 8.0), 1024 * MIB));
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod write;
 pub(super) use builder::{BuildContext, Builder};
 pub use join_costs::{BatchSide, JoinCosts, batch_fields_ns};
 pub use relation_size::RelationSize;
-pub use scan_cost::scan_ns;
+pub use scan_cost::{ScanCost, scan_cost};
 pub(super) use shared_plans::SharedPlans;
 pub(super) use spilling::Spilling;
 pub(super) use whole::WholePlan;

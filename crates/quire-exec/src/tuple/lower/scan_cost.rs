@@ -56,17 +56,25 @@ impl TestedTable<'_> {
     }
 }
 
+/// What a scan costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScanCost {
+    pub ns: f64,
+    /// Whether rows come in the order of the primary key.
+    pub is_in_order: bool,
+}
+
 /// What the tuple engine takes to read those rows of a table of which conditions are true, by the cheapest path, and to decode the columns of
 /// the ordinals `asked`. About `rows` are expected to pass; the slots of the conditions are the columns that the table has now.
 ///
 /// # Errors
 /// Pages that cannot be read or are damaged.
-pub fn scan_ns(
+pub fn scan_cost(
     table: &RowTable,
     conditions: &[&Expression],
     (rows, asked): (f64, &[usize]),
     costs: &CostModel,
-) -> Result<f64, RowScanError> {
+) -> Result<ScanCost, RowScanError> {
     let ordinals = table.layout().live_ordinals();
     // Of values of parameters nothing is known.
     let environment = Environment::new(&[]);
@@ -77,5 +85,8 @@ pub fn scan_ns(
         conditions,
         costs,
     };
-    Ok(tested.scan_ns(&chosen, rows, asked))
+    Ok(ScanCost {
+        ns: tested.scan_ns(&chosen, rows, asked),
+        is_in_order: chosen.is_in_order(),
+    })
 }

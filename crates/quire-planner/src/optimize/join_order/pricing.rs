@@ -12,7 +12,7 @@ use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use quire_exec::access::TableLookUps;
 use quire_exec::costs::CostModel;
-use quire_exec::tuple::{BatchSide, JoinCosts, Workspace, batch_fields_ns};
+use quire_exec::tuple::{BatchSide, JoinCosts, ScanCost, Workspace, batch_fields_ns};
 
 use super::estimate::JoinEstimate;
 use super::graph::JoinGraph;
@@ -67,6 +67,22 @@ impl JoinPricing {
             costs.batch_hashing_ns(kept, looking, pairs)
         }
     }
+
+    /// A join side by side of two tables, by the keys of those classes that `is_joined` says; nothing unless both come in the order of these. They are
+    /// the inputs `left` and `right`, and have `class_count` keys.
+    pub(super) fn merging_ns(
+        &self,
+        (left, right): (&SearchInput, &SearchInput),
+        class_count: usize,
+        is_joined: impl Fn(usize) -> bool,
+    ) -> Option<f64> {
+        let sides = (left.access.as_ref()?, right.access.as_ref()?);
+        if class_count == 0 || !sides.0.is_in_order_with(sides.1, class_count, is_joined) {
+            return None;
+        }
+        let costs = JoinCosts::new(&self.model, &self.workspace);
+        Some(costs.merging_ns(left.estimate.rows, right.estimate.rows, class_count))
+    }
 }
 
 /// Whether a plan reads nothing but row tables.
@@ -98,7 +114,9 @@ pub(super) struct SearchInput {
 #[derive(Debug, Clone)]
 struct InputAccess {
     /// Reading all that pass.
-    scan_ns: f64,
+    scan: ScanCost,
+    /// The primary key: ordinals, and whether each descends.
+    primary_key: Vec<(usize, bool)>,
     look_ups: Arc<TableLookUps>,
     /// Columns that equal something outside: the number of the class of each, and its ordinal in the table.
     keys: Vec<(usize, usize)>,
@@ -175,7 +193,7 @@ impl SearchInput {
 
     /// What its own rows cost, where they may be looked up instead.
     pub(super) fn scan_ns(&self) -> f64 {
-        self.access.as_ref().map_or(0.0, |access| access.scan_ns)
+        self.access.as_ref().map_or(0.0, |access| access.scan.ns)
     }
 
     /// Looking up its rows so many times by the columns of those classes that `is_given` says; nothing where that cannot be done.
@@ -219,9 +237,27 @@ impl InputAccess {
         // What cannot be read is found by the scan.
         let look_ups = rows.look_ups(&ordinals, model).ok().flatten()?;
         Some(Self {
-            scan_ns: rows.scan_ns(estimate.rows, model).ok()?,
+            scan: rows.scan_cost(estimate.rows, model).ok()?,
+            primary_key: rows.primary_key(),
             look_ups: Arc::new(look_ups),
             keys,
         })
+    }
+
+    /// Whether both come in an order whose first columns are equal, class by class, for so many classes.
+    fn is_in_order_with(
+        &self,
+        other: &Self,
+        class_count: usize,
+        is_joined: impl Fn(usize) -> bool,
+    ) -> bool {
+        let columns = self.primary_key.iter().zip(&other.primary_key);
+        let is_equal = |(own, others): &(&(usize, bool), &(usize, bool))| {
+            let mut keys = self.keys.iter();
+            let is_key = |class: usize| is_joined(class) && other.keys.contains(&(class, others.0));
+            own.1 == others.1 && keys.any(|(class, of)| *of == own.0 && is_key(*class))
+        };
+        let equal_count = columns.take_while(is_equal).count();
+        self.scan.is_in_order && other.scan.is_in_order && equal_count >= class_count
     }
 }

@@ -283,21 +283,39 @@ impl<'g> JoinOrderSearch<'g> {
             b.rows < CLEARLY_LESS * a.rows
         };
         let hashing_ns = if keeps_second { second_ns } else { first_ns };
-        let looked_up = [(a, b), (b, a)].map(|(outer, inner)| self.looking_up_ns(outer, inner));
-        let looked_up = looked_up.into_iter().flatten();
+        let both_ns = a.cost_ns + b.cost_ns;
+        let other_ways = [
+            self.looking_up_ns(a, b),
+            self.looking_up_ns(b, a),
+            self.merging_ns(a, b).map(|ns| both_ns + ns),
+        ];
+        let other_ways = other_ways.into_iter().flatten();
         JoinedPair {
             rows,
-            cost_ns: looked_up.fold(a.cost_ns + b.cost_ns + hashing_ns, f64::min),
+            cost_ns: other_ways.fold(both_ns + hashing_ns, f64::min),
             keeps_second,
         }
     }
 
+    /// The input that a part is, if it is one alone.
+    fn alone(&self, part: &JoinTreeCandidate) -> Option<&SearchInput> {
+        let is_alone = part.set.count_ones() == 1;
+        let index = part.set.trailing_zeros() as usize;
+        self.inputs.get(index).filter(|_| is_alone)
+    }
+
+    /// Two tables that come in the order of the keys that they are joined by.
+    fn merging_ns(&self, a: &JoinTreeCandidate, b: &JoinTreeCandidate) -> Option<f64> {
+        let sides = (self.alone(a)?, self.alone(b)?);
+        let is_joined = |set: &InputSet| set & a.set != 0 && set & b.set != 0;
+        let class_count = self.class_sets.iter().filter(|set| is_joined(set)).count();
+        let of_class = |class: usize| is_joined(&self.class_sets[class]);
+        self.pricing.merging_ns(sides, class_count, of_class)
+    }
+
     /// The rows of `outer`, and looking up those of `inner` for each, if that is a table with a key for it: it is not read then.
     fn looking_up_ns(&self, outer: &JoinTreeCandidate, inner: &JoinTreeCandidate) -> Option<f64> {
-        if inner.set.count_ones() != 1 {
-            return None;
-        }
-        let input = self.inputs.get(inner.set.trailing_zeros() as usize)?;
+        let input = self.alone(inner)?;
         let is_given = |class: usize| self.class_sets[class] & outer.set != 0;
         Some(outer.cost_ns + input.looking_up_ns(outer.rows, is_given)?)
     }

@@ -13,7 +13,7 @@ use quire_error::Error;
 use quire_exec::access::{choose, is_of_columns};
 use quire_exec::costs::CostModel;
 use quire_exec::plan::{Environment, Expression};
-use quire_exec::tuple::scan_ns;
+use quire_exec::tuple::{ScanCost, scan_cost};
 use quire_tables::{RowScanError, RowTable, ScanRowSource};
 
 use crate::expression::{ExpressionTranslator, Slots};
@@ -77,16 +77,16 @@ impl<'t> FilterReader<'t> {
             .collect()
     }
 
-    /// What the tuple engine takes to read the rows that pass all filters, about so many, and to decode these columns of them, in nanoseconds.
-    pub(super) fn scan_ns(
+    /// What the tuple engine takes to read the rows that pass all filters, about so many, and to decode these columns of them.
+    pub(super) fn scan_cost(
         &self,
         filters: &[Expr],
         (rows, ordinals): (f64, &[usize]),
         costs: &CostModel,
-    ) -> Result<f64> {
+    ) -> Result<ScanCost> {
         let conditions = self.conditions(filters);
         let conditions: Vec<&Expression> = conditions.iter().collect();
-        scan_ns(self.table, &conditions, (rows, ordinals), costs).map_err(external)
+        scan_cost(self.table, &conditions, (rows, ordinals), costs).map_err(external)
     }
 
     /// The cheapest way to the rows that pass all filters.

@@ -9,6 +9,7 @@ use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
 use quire_exec::access::TableLookUps;
 use quire_exec::costs::CostModel;
+use quire_exec::tuple::ScanCost;
 use quire_tables::RowTable;
 
 use super::access::{FilterReader, external};
@@ -83,10 +84,19 @@ impl JoinedRows {
         self.ordinals.get(column).copied()
     }
 
-    /// What the tuple engine takes to read the rows, of which there are about `rows`, in nanoseconds.
-    pub(crate) fn scan_ns(&self, rows: f64, costs: &CostModel) -> Result<f64> {
+    /// The ordinals of the primary key, and whether each descends.
+    pub(crate) fn primary_key(&self) -> Vec<(usize, bool)> {
+        let key = self.table.definition().primary_key.as_ref();
+        let columns = key.into_iter().flat_map(|key| &key.columns);
+        columns
+            .map(|part| (part.column, part.is_descending))
+            .collect()
+    }
+
+    /// What the tuple engine takes to read the rows, of which there are about `rows`.
+    pub(crate) fn scan_cost(&self, rows: f64, costs: &CostModel) -> Result<ScanCost> {
         let reader = FilterReader::with_defaults(&self.table)?;
-        reader.scan_ns(&self.filters, (rows, &self.ordinals), costs)
+        reader.scan_cost(&self.filters, (rows, &self.ordinals), costs)
     }
 
     /// What it takes to look rows up where joins may give the columns of these ordinals; nothing where no key begins with one of them.
