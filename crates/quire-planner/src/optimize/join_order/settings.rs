@@ -37,9 +37,15 @@ impl OrderSettings {
 fn asked_columns(plan: &LogicalPlan) -> Result<HashSet<Column>> {
     let mut asked: HashSet<Column> = plan.schema().columns().into_iter().collect();
     plan.apply_with_subqueries(|node| {
-        // What only the filter of a scan reads stays there.
-        if matches!(node, LogicalPlan::TableScan(_)) {
-            return Ok(TreeNodeRecursion::Continue);
+        match node {
+            // What only the filter of a scan reads stays there.
+            LogicalPlan::TableScan(_) => return Ok(TreeNodeRecursion::Continue),
+            // All columns are passed on, perhaps by other names.
+            LogicalPlan::SubqueryAlias(_) | LogicalPlan::Union(_) | LogicalPlan::Distinct(_) => {
+                let inputs = node.inputs().into_iter();
+                asked.extend(inputs.flat_map(|input| input.schema().columns()));
+            }
+            _ => {}
         }
         node.apply_expressions(|expression| {
             expression.apply(|part| {
