@@ -10,12 +10,15 @@ use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use fixture::{create, key, options};
-use quire_exec::costs::CostModel;
+use quire_exec::access::TableLookUps;
+use quire_exec::costs::{Cost, CostModel};
 use quire_exec::plan::{
     Expression, Join, JoinKey, JoinKind, Plan, PlanColumn, PlanNode, PlanQuery, PlanScalar,
     ScanNode, ValueKind,
 };
-use quire_exec::tuple::{QueryOptions, TupleQuery};
+use quire_exec::tuple::{
+    JoinCosts, QueryOptions, RelationSize, TupleQuery, Workspace, kept_value_bytes, scan_cost,
+};
 use quire_kv::mvcc::TransactionOptions;
 use quire_store::pool::PoolOptions;
 use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
@@ -112,8 +115,8 @@ fn sale(id: i64) -> Vec<i64> {
     vec![id, id * 7_919 % INNER_ROWS]
 }
 
-#[test]
-fn a_table_that_fits_the_pool_compressed_is_looked_up_and_a_plain_one_is_read() {
+/// The tables on a disk, none of whose pages are in memory.
+fn opened() -> Engine {
     let disk = Arc::new(MemDisk::new());
     {
         let volume = Volume::create(disk.clone(), VolumeOptions::default()).unwrap();
@@ -128,14 +131,23 @@ fn a_table_that_fits_the_pool_compressed_is_looked_up_and_a_plain_one_is_read() 
         budget_bytes: POOL_BYTES,
         ..PoolOptions::default()
     };
-    let engine = Engine::open_with(
-        volume,
-        EngineOptions {
-            pool,
-            ..options(64 << 20)
-        },
-    )
-    .unwrap();
+    let options = EngineOptions {
+        pool,
+        ..options(64 << 20)
+    };
+    Engine::open_with(volume, options).unwrap()
+}
+
+/// A processor of the time: a row costs more than it does today.
+fn slow_rows() -> CostModel {
+    let mut costs = CostModel::default();
+    costs.set("row", "2000").unwrap();
+    costs
+}
+
+#[test]
+fn a_table_that_fits_the_pool_compressed_is_looked_up_and_a_plain_one_is_read() {
+    let engine = opened();
     let snapshot = engine.snapshot();
     let tables = |name: &str| snapshot.row_table(name).unwrap();
     for (name, fits) in [("packed", true), ("plain", false)] {
@@ -143,11 +155,8 @@ fn a_table_that_fits_the_pool_compressed_is_looked_up_and_a_plain_one_is_read() 
         let bytes = leaves.leaves * leaves.page_bytes;
         assert_eq!(bytes < POOL_BYTES as f64, fits, "{name}: {bytes}");
     }
-    // A processor of the time: a row costs more than it does today.
-    let mut costs = CostModel::default();
-    costs.set("row", "2000").unwrap();
     let options = QueryOptions {
-        costs,
+        costs: slow_rows(),
         ..QueryOptions::default()
     };
     for (name, method) in [
@@ -169,5 +178,55 @@ fn a_table_that_fits_the_pool_compressed_is_looked_up_and_a_plain_one_is_read() 
         found.sort();
         let expected = (0..OUTER_ROWS).map(|id| [sale(id), item(sale(id)[1])].concat());
         assert!(found == expected.collect::<Vec<_>>(), "{name}");
+    }
+}
+
+/// What the planner asks, to compare orders of joins, is what the engine chooses its method by: scans and look-ups, or scans and a hash table.
+#[test]
+fn the_parts_of_a_join_cost_what_the_join_does() {
+    let engine = opened();
+    let snapshot = engine.snapshot();
+    let tables = |name: &str| snapshot.row_table(name).unwrap();
+    let costs = slow_rows();
+    let options = QueryOptions {
+        costs,
+        ..QueryOptions::default()
+    };
+    let of_scan = |name: &str, column_count: usize| {
+        let table = tables(name).unwrap();
+        let statistics = table.statistics().unwrap();
+        let ordinals: Vec<usize> = (0..column_count).collect();
+        let bytes = ordinals.iter();
+        let bytes = bytes.map(|at| kept_value_bytes(table.layout(), &statistics, *at));
+        let size = RelationSize {
+            rows: statistics.row_count,
+            row_bytes: bytes.sum(),
+        };
+        let scan = scan_cost(&table, &[], (size.rows, &ordinals), &costs).unwrap();
+        assert!(scan.is_in_order);
+        (scan.ns, size)
+    };
+    let (sale_ns, sale) = of_scan("sale", 2);
+    let workspace = Workspace::of(options.memory_bytes, &costs);
+    for (name, is_looked_up) in [("packed", true), ("plain", false)] {
+        let query = joined(name);
+        let expected = TupleQuery::estimate(&query, &tables, &[], &options).unwrap();
+        let join_ns = expected.tuple_ns - costs.of(Cost::TupleStart);
+        let (item_ns, item) = of_scan(name, 6);
+        let table = tables(name).unwrap();
+        assert!(TableLookUps::of(&table, &[1, 2], &costs).unwrap().is_none());
+        let look_ups = TableLookUps::of(&table, &[0, 1], &costs).unwrap().unwrap();
+        let each_ns = look_ups.cost_each_ns(|ordinal| ordinal == 0, sale.rows);
+        let looking_up_ns = sale_ns + sale.rows * each_ns.unwrap();
+        assert_eq!(look_ups.cost_each_ns(|ordinal| ordinal == 1, 1.0), None);
+        let of = JoinCosts::new(&costs, &workspace);
+        let keeping = [(sale, item), (item, sale)];
+        let keeping_ns = keeping.map(|(kept, looking)| of.hashing_ns(kept, looking));
+        let hashing_ns = sale_ns + item_ns + f64::min(keeping_ns[0], keeping_ns[1]);
+        assert_eq!(looking_up_ns < hashing_ns, is_looked_up, "{name}");
+        // Some pages that were read to say so are in memory now.
+        let parts_ns = f64::min(looking_up_ns, hashing_ns);
+        let is_about = (0.9..=1.1).contains(&(parts_ns / join_ns));
+        assert!(is_about, "{name}: {parts_ns} {join_ns}");
     }
 }

@@ -73,7 +73,7 @@ pub use nested_text::NestedText;
 pub use ordered_doubles::{OrderedDoubles, in_order};
 pub use outer_aggregate::OuterAggregate;
 pub use own_name::{OwnName, SUFFIX_MARK};
-pub use planner_options::{ExecutorChoice, QuireOptions};
+pub use planner_options::{ExecutorChoice, PlannerCosts, QuireOptions};
 pub use prefix_aggregates::prefix_aggregate;
 pub use prefixes::{PrefixAggregate, PrefixResults, PrefixSegment};
 pub use rounding::RoundToInteger;

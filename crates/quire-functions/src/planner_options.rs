@@ -1,7 +1,10 @@
-//! The switches of planning and of functions that a session sets, among DataFusion's options.
+//! The switches of planning and of functions that a session sets, and the costs that plans are chosen by, among DataFusion's options.
 
-use datafusion::common::config::ConfigExtension;
-use datafusion::common::extensions_options;
+use std::any::Any;
+
+use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
+use datafusion::common::{Result, config_err, extensions_options};
+use quire_exec::costs::CostModel;
 use quire_tables::{Decompression, READ_AHEAD_BYTES};
 
 extensions_options! {
@@ -95,4 +98,61 @@ pub enum ExecutorChoice {
 
 impl ConfigExtension for QuireOptions {
     const PREFIX: &'static str = "quire";
+}
+
+/// What plans are chosen by: the costs of the session (`SET costs`), and the memory that statements have.
+#[derive(Debug, Clone, Copy)]
+pub struct PlannerCosts {
+    pub model: CostModel,
+    pub memory_bytes: usize,
+}
+
+/// Memory of statements where nobody has said how much there is.
+const UNKNOWN_MEMORY_BYTES: usize = 1 << 30;
+
+impl Default for PlannerCosts {
+    fn default() -> Self {
+        Self {
+            model: CostModel::default(),
+            memory_bytes: UNKNOWN_MEMORY_BYTES,
+        }
+    }
+}
+
+impl PlannerCosts {
+    /// Those of a statement; built-in ones where it has none.
+    pub fn of(options: &ConfigOptions) -> Self {
+        options
+            .extensions
+            .get::<Self>()
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
+impl ConfigExtension for PlannerCosts {
+    const PREFIX: &'static str = "quire_planner_costs";
+}
+
+/// The setting is `costs`, which is no option of the planner: nothing shows them or sets them here.
+impl ExtensionOptions for PlannerCosts {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(*self)
+    }
+
+    fn set(&mut self, key: &str, _: &str) -> Result<()> {
+        config_err!("there is no setting {key}")
+    }
+
+    fn entries(&self) -> Vec<ConfigEntry> {
+        Vec::new()
+    }
 }

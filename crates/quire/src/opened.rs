@@ -151,13 +151,19 @@ impl Opened {
         })
     }
 
-    /// What running statements have left of their memory for another one.
-    pub(crate) fn free_memory_bytes(&self) -> usize {
-        let pool = &self.environment.memory_pool;
-        match pool.memory_limit() {
-            MemoryLimit::Finite(bytes) => bytes.saturating_sub(pool.reserved()),
+    /// What statements that run at the same time have of memory together.
+    pub(crate) fn statements_memory_bytes(&self) -> usize {
+        match self.environment.memory_pool.memory_limit() {
+            MemoryLimit::Finite(bytes) => bytes,
             _ => self.options.memory_bytes,
         }
+    }
+
+    /// What running statements have left of their memory for another one.
+    pub(crate) fn free_memory_bytes(&self) -> usize {
+        let reserved_bytes = self.environment.memory_pool.reserved();
+        self.statements_memory_bytes()
+            .saturating_sub(reserved_bytes)
     }
 
     /// A transaction that is committed has changed so many rows of column tables.

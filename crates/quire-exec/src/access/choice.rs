@@ -203,6 +203,11 @@ impl AccessChoice {
         source_of(self.index, &self.ranges)
     }
 
+    /// Whether they come in the order of the primary key.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.index.is_none()
+    }
+
     /// About how many rows are read.
     pub fn row_estimate(&self) -> u64 {
         self.rows.round() as u64

@@ -56,41 +56,83 @@ fn lookup_by(
     given: &[Option<usize>],
     prices: &Prices,
 ) -> Result<Option<IndexLookup>, RowScanError> {
-    let found = index.and_then(|index| table.indexes().get(index));
-    let (ordinals, is_unique) = match found {
-        Some(index) => (index.layout.ordinals(), index.layout.is_unique()),
-        None => (table.layout().key_ordinals(), true),
-    };
     let position = |ordinal: &usize| {
-        let sql_type = table.layout().sql_type(*ordinal)?;
-        // Keys have one zero and one NaN; values of a float may differ that have the same key.
-        let is_exact = !matches!(sql_type, SqlType::Real | SqlType::Double);
         let mut given = given.iter();
-        given.position(|given| is_exact && *given == Some(*ordinal))
+        given.position(|given| has_exact_keys(table, *ordinal) && *given == Some(*ordinal))
     };
+    let (ordinals, _) = key_of(table, index);
     let given: Vec<usize> = ordinals.iter().map_while(position).collect();
-    if given.is_empty() {
-        return Ok(None);
-    }
-    let is_single = is_unique && given.len() == ordinals.len();
-    let (rows_each, start_ns) = if is_single {
-        (1.0, prices.lookup_ns)
-    } else {
-        (
-            rows_of_prefix(table, index, given.len())?,
-            RANGE_LOOKUPS * prices.lookup_ns,
-        )
-    };
-    let row_ns = match index {
-        Some(_) => prices.lookup_ns,
-        None => prices.row_ns,
-    };
-    Ok(Some(IndexLookup {
+    let prefix = KeyPrefix::of(table, index, given.len())?;
+    Ok(prefix.map(|prefix| IndexLookup {
         index,
         given,
-        rows_each,
-        cost_each_ns: start_ns + rows_each * row_ns,
+        rows_each: prefix.rows_each,
+        cost_each_ns: prefix.cost_each_ns(prices),
     }))
+}
+
+/// The columns of a key, and whether each of its values is that of one row.
+pub(super) fn key_of(table: &RowTable, index: Option<usize>) -> (&[usize], bool) {
+    match index.and_then(|index| table.indexes().get(index)) {
+        Some(index) => (index.layout.ordinals(), index.layout.is_unique()),
+        None => (table.layout().key_ordinals(), true),
+    }
+}
+
+/// Whether keys of a column are equal where its values are. Keys have one zero and one NaN; values of a float may differ that have the same key.
+pub(super) fn has_exact_keys(table: &RowTable, ordinal: usize) -> bool {
+    let sql_type = table.layout().sql_type(ordinal);
+    sql_type.is_some_and(|it| !matches!(it, SqlType::Real | SqlType::Double))
+}
+
+/// The first columns of a key, of which values are given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct KeyPrefix {
+    /// Whether it is the key of an index: rows that it finds are looked up in the table.
+    pub(super) is_of_index: bool,
+    /// Whether no two rows have the same values in these columns.
+    pub(super) is_single: bool,
+    /// About how many rows have them.
+    pub(super) rows_each: f64,
+}
+
+impl KeyPrefix {
+    /// So many columns of a key; nothing of none.
+    pub(super) fn of(
+        table: &RowTable,
+        index: Option<usize>,
+        column_count: usize,
+    ) -> Result<Option<Self>, RowScanError> {
+        if column_count == 0 {
+            return Ok(None);
+        }
+        let (ordinals, is_unique) = key_of(table, index);
+        let is_single = is_unique && column_count == ordinals.len();
+        Ok(Some(Self {
+            is_of_index: index.is_some(),
+            is_single,
+            rows_each: if is_single {
+                1.0
+            } else {
+                rows_of_prefix(table, index, column_count)?
+            },
+        }))
+    }
+
+    /// What it costs each time.
+    pub(super) fn cost_each_ns(self, prices: &Prices) -> f64 {
+        let start_ns = if self.is_single {
+            prices.lookup_ns
+        } else {
+            RANGE_LOOKUPS * prices.lookup_ns
+        };
+        let row_ns = if self.is_of_index {
+            prices.lookup_ns
+        } else {
+            prices.row_ns
+        };
+        start_ns + self.rows_each * row_ns
+    }
 }
 
 /// About how many rows have the same values in the first columns of a key.

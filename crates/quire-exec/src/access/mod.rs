@@ -11,6 +11,7 @@ mod lookup;
 mod price;
 mod ranges;
 mod share;
+mod table_look_ups;
 #[cfg(test)]
 mod tests;
 mod value_set;
@@ -20,3 +21,4 @@ pub(crate) use column_test::plain_column;
 pub(crate) use lookup::{IndexLookup, fits, lookup};
 pub(crate) use price::{Prices, decoding_ns};
 pub(crate) use share::{of_scalar, rule, share};
+pub use table_look_ups::TableLookUps;

@@ -60,14 +60,26 @@ impl Prices {
         look_ups: f64,
     ) -> Result<Self, RowScanError> {
         let leaves = table.leaves()?;
-        let mut prices = Self::in_memory(table, costs, ordinals);
-        let pages = PagePrices::of(&leaves, costs, look_ups);
+        let near = Self::in_memory(table, costs, ordinals);
+        Ok(near.with_pages(&leaves, costs, look_ups))
+    }
+
+    /// What costs so much with all pages in memory, with the pages of these leaves where they are, for so many look-ups.
+    pub(super) fn with_pages(
+        self,
+        leaves: &LeafEstimate,
+        costs: &CostModel,
+        look_ups: f64,
+    ) -> Self {
+        let pages = PagePrices::of(leaves, costs, look_ups);
         let row_pages = leaves.leaves / leaves.entries.max(1.0);
-        prices.row_ns += pages.next_ns * row_pages.min(1.0);
         // A lookup comes with a page that is in memory.
-        prices.lookup_ns += pages.any_ns - costs.of(Cost::PageHit);
-        prices.range_ns += pages.any_ns - costs.of(Cost::PageHit);
-        Ok(prices)
+        let more_ns = pages.any_ns - costs.of(Cost::PageHit);
+        Self {
+            row_ns: self.row_ns + pages.next_ns * row_pages.min(1.0),
+            lookup_ns: self.lookup_ns + more_ns,
+            range_ns: self.range_ns + more_ns,
+        }
     }
 }
 

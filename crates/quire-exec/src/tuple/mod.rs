@@ -45,6 +45,9 @@ pub use group::{GroupPrograms, HashGroup};
 pub(crate) use index_join::{IndexJoin, IndexJoinSides, LookupKind};
 pub use join::{HashJoin, JoinSides, TupleJoinKind};
 pub use kept_shape::{KeptRowShape, KeptTuple, KeptValue};
+pub use lower::{
+    BatchSide, JoinCosts, RelationSize, ScanCost, batch_fields_ns, kept_value_bytes, scan_cost,
+};
 pub(crate) use merge_join::{MergeJoin, MergeOrder, MergeSides};
 pub use options::QueryOptions;
 pub use pipe::{Filter, LimitIterator, Union};

@@ -131,6 +131,15 @@ const BLOCK_BYTES: usize = 64 << 10;
 const LENGTHS_BYTES: usize = 8;
 
 impl Workspace {
+    /// So much memory, and files by these costs where the system has its temporary files.
+    pub fn of(memory_bytes: usize, costs: &CostModel) -> Self {
+        Self {
+            memory_bytes,
+            costs: SpillCosts::of(costs),
+            ..Self::default()
+        }
+    }
+
     /// Whether vectors of so many bytes are too much.
     pub(super) fn is_full(&self, used_bytes: usize) -> bool {
         used_bytes > self.room_bytes()

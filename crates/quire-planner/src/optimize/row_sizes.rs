@@ -48,10 +48,13 @@ fn bytes_by_values(statistics: &Statistics) -> Option<usize> {
 
 fn bytes_by_types(schema: &Schema) -> usize {
     let types = schema.fields().iter().map(|field| field.data_type());
-    types
-        .map(|data_type| match data_type {
-            DataType::Boolean => 1,
-            other => other.primitive_width().unwrap_or(VARIABLE_BYTES),
-        })
-        .sum()
+    types.map(value_bytes).sum()
+}
+
+/// A value of which nothing but its type is known.
+pub(super) fn value_bytes(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::Boolean => 1,
+        other => other.primitive_width().unwrap_or(VARIABLE_BYTES),
+    }
 }

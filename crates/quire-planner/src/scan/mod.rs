@@ -24,6 +24,7 @@ pub(crate) use memory_share::reserve_share;
 pub use provider::ColumnTableProvider;
 pub(crate) use pushable::{is_total, is_total_where};
 pub(crate) use recorded_keys::{BuildKeyRecord, BuildKeyRecorder};
+pub(crate) use rows::JoinedRows;
 pub use rows::{ROW_KEY_COLUMN, RowKeys, RowTableProvider};
 pub(crate) use source::{has_static_filters, record_keys};
 pub(crate) use vector_aggregate::{VectorAggregateExec, vector_aggregate};

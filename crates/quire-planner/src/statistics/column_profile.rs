@@ -15,4 +15,6 @@ pub struct ColumnProfile {
     pub(crate) bounds_are_exact: bool,
     /// Average bytes of a value as an Arrow array.
     pub(crate) value_bytes: f64,
+    /// Average bytes of a value that a join keeps: of a row table as the tuple engine does, of a column table as an Arrow array.
+    pub(crate) kept_bytes: f64,
 }

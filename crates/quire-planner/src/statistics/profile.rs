@@ -156,10 +156,12 @@ fn column_profile(
             max: None,
             bounds_are_exact: false,
             value_bytes: 8.0,
+            kept_bytes: 8.0,
         };
     };
     let scalar = |array: Option<ArrayRef>| ScalarValue::try_from_array(&array?, 0).ok();
     let bound = |value: &Option<_>| scalar(table.scalar_array(index, value.as_ref()?));
+    let value_bytes = value_bytes(data_type, known.raw_bytes, rows);
     ColumnProfile {
         distinct_count: (known.distinct_estimate as f64).max(1.0),
         null_fraction: if rows == 0 {
@@ -171,7 +173,8 @@ fn column_profile(
         min: bound(&known.min),
         max: bound(&known.max),
         bounds_are_exact: known.min_exact && known.max_exact,
-        value_bytes: value_bytes(data_type, known.raw_bytes, rows),
+        value_bytes,
+        kept_bytes: value_bytes,
     }
 }
 

@@ -3,6 +3,7 @@
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
+use quire_exec::tuple::kept_value_bytes;
 use quire_tables::{ColumnSample, RowColumnStatistics, RowTable};
 
 use super::column_profile::ColumnProfile;
@@ -10,6 +11,9 @@ use super::profile::{TableProfile, value_bytes};
 
 /// Distinct values of a column of which nothing is known.
 const UNKNOWN_DISTINCT: f64 = 200.0;
+
+/// Bytes of a kept value of a table whose statistics cannot be read.
+const UNKNOWN_BYTES: f64 = 8.0;
 
 impl TableProfile {
     /// What keys and samples say.
@@ -26,6 +30,9 @@ impl TableProfile {
                 None => unknown(field.data_type()),
             };
             profile.distinct_count = profile.distinct_count.min(row_count).max(1.0);
+            if let Some(known) = &known {
+                profile.kept_bytes = kept_value_bytes(table.layout(), known, ordinal);
+            }
             profile.null_count = (profile.null_fraction * row_count) as u64;
             profile
         });
@@ -67,6 +74,7 @@ fn of_sample(
         max: bound(&sample.zone.max),
         bounds_are_exact: false,
         value_bytes: value_bytes(data_type, sample.value_bytes, read),
+        kept_bytes: UNKNOWN_BYTES,
     }
 }
 
@@ -79,5 +87,6 @@ fn unknown(data_type: &DataType) -> ColumnProfile {
         max: None,
         bounds_are_exact: false,
         value_bytes: value_bytes(data_type, 16, 1),
+        kept_bytes: UNKNOWN_BYTES,
     }
 }

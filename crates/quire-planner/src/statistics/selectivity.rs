@@ -344,6 +344,7 @@ mod tests {
             max: Some(ScalarValue::Int32(Some(100))),
             bounds_are_exact: true,
             value_bytes: 4.0,
+            kept_bytes: 4.0,
         };
         let lookup = |column: &Column| (column.name == "a").then_some(&profile);
         // The profile lives as long as the look-up.

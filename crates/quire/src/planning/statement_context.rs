@@ -18,8 +18,8 @@ use quire_error::cancel::CancelToken;
 use quire_error::interruption::Interruption;
 use quire_error::{Error, closest};
 use quire_functions::{
-    CostsFunction, EngineFunction, FileFunction, PoolFunction, ScansFunction, StorageFunction,
-    TablesFunction,
+    CostsFunction, EngineFunction, FileFunction, PlannerCosts, PoolFunction, ScansFunction,
+    StorageFunction, TablesFunction,
 };
 use quire_kv::progress::StatementWork;
 use quire_planner::optimize;
@@ -71,15 +71,18 @@ impl Session {
         catalog: Option<&Arc<PgCatalog>>,
         token: &CancelToken,
     ) -> Result<StatementContext, Error> {
-        let (config, costs, fingerprint) = {
+        let (mut config, costs, fingerprint) = {
             let settings = self.settings();
-            let costs = Arc::new(*settings.costs());
+            let costs = PlannerCosts {
+                model: *settings.costs(),
+                memory_bytes: self.database.statements_memory_bytes(),
+            };
             let config = settings.config().clone();
             (config, costs, settings.planner_fingerprint())
         };
-        let mut config = config.with_extension(Arc::clone(&costs));
         let extensions = &mut config.options_mut().extensions;
         extensions.insert(Interruption::new(token));
+        extensions.insert(costs);
         let options = self.planner_options();
         let database = &self.database;
         let planners = &database.planners;
@@ -97,7 +100,7 @@ impl Session {
         state.register_udtf("quire_waits", Arc::new(waits));
         let file = FileFunction(self.database.engine.clone());
         state.register_udtf("quire_file", Arc::new(file));
-        state.register_udtf("quire_costs", Arc::new(CostsFunction(*costs)));
+        state.register_udtf("quire_costs", Arc::new(CostsFunction(costs.model)));
         let (asked, left) = self.database.tuple_counts.asked_and_left();
         state.register_udtf("quire_engine", Arc::new(EngineFunction { asked, left }));
         state.register_udtf("quire_scans", Arc::new(ScansFunction(snapshot.clone())));

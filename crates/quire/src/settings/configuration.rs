@@ -141,6 +141,8 @@ impl ConnectionSettings {
         }
         if name == COSTS {
             self.costs = CostSettings::new(value)?;
+            // Plans are chosen by them.
+            self.note_planner_settings();
             return Ok(());
         }
         let key = planner_key(&name)?;
@@ -186,6 +188,9 @@ impl ConnectionSettings {
         for entry in options.entries() {
             entry.key.hash(&mut hasher);
             entry.value.hash(&mut hasher);
+        }
+        for cost in self.costs.costs().shown() {
+            cost.ns.to_bits().hash(&mut hasher);
         }
         self.planner_fingerprint = hasher.finish();
     }

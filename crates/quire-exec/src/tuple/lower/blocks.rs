@@ -2,7 +2,6 @@
 
 use super::builder::Builder;
 use super::estimate::PlanCost;
-use super::partitioning::{kept_bytes, written_bytes};
 use crate::costs::Cost;
 use crate::plan::{Join, JoinKind, Plan, PlanNode};
 use crate::tuple::LowerError;
@@ -57,7 +56,7 @@ impl Builder<'_> {
         kept: &BlockSide<'_>,
         keeps_left: bool,
     ) -> Result<Option<(f64, BlockJoinPlan)>, LowerError> {
-        let block_count = self.workspace.part_count(kept_bytes(kept.estimate));
+        let block_count = self.workspace.part_count(kept.estimate.size().kept_bytes());
         let is_possible = !join.keys.is_empty() && !join.is_null_aware;
         if !is_possible || !(2.0..=BLOCKS_MAX).contains(&block_count) {
             return Ok(None);
@@ -75,12 +74,14 @@ impl Builder<'_> {
             f64::INFINITY
         };
         let costs = &self.workspace.costs;
-        let looking_kib = written_bytes(looking.estimate) / 1024.0;
+        let looking_kib = looking.estimate.size().written_bytes() / 1024.0;
         let storing_ns = looking_kib * (costs.write_ns + again * costs.read_ns);
         let (kept_rows, row_bytes) = (kept.estimate.rows, kept.estimate.row_bytes());
         let keeping_ns = self.costs.of(Cost::KeepRow) + self.costs.of(Cost::HashInsert);
-        let finding_ns =
-            self.costs.of(Cost::HashProbe) + self.waiting_ns(kept_rows / block_count, row_bytes);
+        let waiting_ns = self
+            .join_costs()
+            .waiting_ns(kept_rows / block_count, row_bytes);
+        let finding_ns = self.costs.of(Cost::HashProbe) + waiting_ns;
         let own_ns = kept_rows * keeping_ns + block_count * looking.estimate.rows * finding_ns;
         let inputs_ns = looking.estimate.cost_ns + kept.estimate.cost_ns;
         let plan = BlockJoinPlan {

@@ -7,9 +7,11 @@ use quire_tables::SqlType;
 
 use super::builder::Builder;
 use super::estimate::PlanCost;
-use super::kept::CACHE_BYTES;
+use super::join_costs::{BATCH_WAITS, JoinCosts};
+use super::relation_size::RelationSize;
+use super::scan_cost::{TestedTable, computed_count, work_of};
 use super::width::row_bytes;
-use crate::access::{AccessChoice, Prices, decoding_ns, rule};
+use crate::access::{AccessChoice, Prices, rule};
 use crate::avm::Trap;
 use crate::costs::Cost;
 use crate::plan::{Aggregate, Expression, Join, Plan, PlanNode};
@@ -18,36 +20,8 @@ use crate::tuple::LowerError;
 /// Rows that make another thread of batches worth it.
 const ROWS_PER_THREAD: f64 = 32_768.0;
 
-/// Bytes of a key in a hash table, with the room that this has and what is found there; and of the total of a group.
-const KEY_BYTES: f64 = 96.0;
+/// Bytes of the total of a group.
 const TOTAL_BYTES: f64 = 16.0;
-/// Places of memory that are looked at for a key: its bucket, and what is found.
-const PLACES: f64 = 2.0;
-/// Batches wait for several keys at a time.
-const BATCH_WAITS: f64 = 0.4;
-/// Work on a pattern beside that on a number.
-const PATTERN_WORK: f64 = 4.0;
-
-/// Work that expressions are: columns are there already.
-fn computed_count<'e>(expressions: impl IntoIterator<Item = &'e Expression>) -> f64 {
-    let computed = expressions.into_iter();
-    let computed = computed.filter(|one| !matches!(one, Expression::Column { .. }));
-    computed.map(work_of).sum()
-}
-
-fn work_of(expression: &Expression) -> f64 {
-    match expression {
-        Expression::Like(..) => PATTERN_WORK,
-        _ => 1.0,
-    }
-}
-
-/// How many of some conditions are looked at for a row: each is taken to be true of half of the rows.
-fn tested_count(conditions: &[&Expression]) -> f64 {
-    let share = |at: usize| 0.5_f64.powi(i32::try_from(at).unwrap_or(i32::MAX));
-    let works = conditions.iter().enumerate();
-    works.map(|(at, one)| work_of(one) * share(at)).sum()
-}
 
 /// Whether a node gives its first rows before it has seen all of its input.
 fn is_pipelined(plan: &Plan) -> bool {
@@ -116,14 +90,13 @@ impl Builder<'_> {
         (chosen, rows): (&AccessChoice, f64),
     ) -> Result<(f64, f64), LowerError> {
         let of = |cost| self.costs.of(cost);
-        let is_tested = |slot: usize| conditions.iter().any(|one| one.reads(slot));
-        let left = ordinals.iter().enumerate();
-        let left = left.filter(|(slot, _)| !is_tested(*slot));
-        let left: Vec<usize> = left.map(|(_, ordinal)| *ordinal).collect();
-        let tests = tested_count(conditions) * chosen.rows;
-        let tuple_ns = chosen.cost_ns
-            + rows * decoding_ns(table, &self.costs, &left)
-            + tests * of(Cost::Compute);
+        let tested = TestedTable {
+            table,
+            ordinals,
+            conditions,
+            costs: &self.costs,
+        };
+        let tuple_ns = tested.scan_ns(chosen, rows, ordinals);
         let is_text = |ordinal: &usize| {
             let sql_type = table.layout().sql_type(*ordinal);
             sql_type.is_some_and(|of| of.is_text() || of == SqlType::Bytea)
@@ -154,32 +127,14 @@ impl Builder<'_> {
             .clamp(1.0, self.batch_threads)
     }
 
-    /// A join that keeps some rows and looks for others.
-    pub(super) fn hashing_ns(&self, kept: &PlanCost, looking: &PlanCost) -> f64 {
-        let kept_ns = self.costs.of(Cost::KeepRow) + self.costs.of(Cost::HashInsert);
-        let kept_bytes = kept.row_bytes();
-        // If the kept rows are too many, those that look are written, too.
-        let all = kept.rows + looking.rows;
-        let mean_bytes = (kept.rows * kept_bytes + looking.rows * looking.row_bytes()) / all;
-        let spilling_ns = self.spilling_ns((kept.rows, kept_bytes), (all, mean_bytes))
-            + self.dividing_again_ns(kept, looking);
-        let finding_ns = self.costs.of(Cost::HashProbe) + self.waiting_ns(kept.rows, kept_bytes);
-        kept.rows * kept_ns + looking.rows * finding_ns + spilling_ns
+    /// What joins cost beside their inputs.
+    pub(super) fn join_costs(&self) -> JoinCosts<'_> {
+        JoinCosts::new(&self.costs, &self.workspace)
     }
 
     /// How long finding one of so many keys waits for memory, if what belongs to a key has so many bytes.
-    pub(super) fn waiting_ns(&self, keys: f64, values_bytes: f64) -> f64 {
-        let bytes = keys * (KEY_BYTES + values_bytes);
-        let missing = 1.0 - (CACHE_BYTES / bytes.max(CACHE_BYTES));
-        missing * PLACES * self.costs.of(Cost::CacheMiss)
-    }
-
-    /// A join of rows that come in order, by so many keys; of the right ones those of a key are kept. Keys are compared as bytes, which are made of each row.
-    pub(super) fn merging_ns(&self, left: f64, right: f64, key_count: usize) -> f64 {
-        let compare_ns = self.costs.of(Cost::Compare);
-        let key_ns = self.costs.of(Cost::Compute) * key_count as f64;
-        left * (2.0 * compare_ns + key_ns)
-            + right * (compare_ns + key_ns + self.costs.of(Cost::KeepRow))
+    fn waiting_ns(&self, keys: f64, values_bytes: f64) -> f64 {
+        self.join_costs().waiting_ns(keys, values_bytes)
     }
 
     /// Finding the groups of rows.
@@ -252,10 +207,14 @@ impl Builder<'_> {
             PlanNode::Join(join) => {
                 let pairs = tried_pairs(join, rows) * (1.0 + computed_count(&join.residual));
                 let kept = inputs.iter().map(|input| input.rows);
-                let kept = kept.fold(input_rows, f64::min);
-                let finding_ns = of(Cost::BatchHashRow)
-                    + BATCH_WAITS * self.waiting_ns(kept, batch_values_bytes(plan));
-                input_rows * finding_ns + pairs * of(Cost::BatchCompute)
+                let kept = RelationSize {
+                    rows: kept.fold(input_rows, f64::min),
+                    row_bytes: batch_values_bytes(plan),
+                };
+                // Scans of row tables know nothing of the keys of other sides.
+                let looking = input_rows - kept.rows;
+                let costs = self.join_costs();
+                costs.batch_finding_ns(kept, (looking, looking), pairs)
             }
             PlanNode::Aggregate(aggregate) => {
                 let group_ns = if aggregate.groups.is_empty() {

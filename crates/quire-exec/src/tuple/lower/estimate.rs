@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use quire_tables::distinct_drawn;
 
+use super::relation_size::RelationSize;
 use super::width::{ColumnWidth, row_bytes};
 use crate::access::rule;
 use crate::plan::{Aggregate, Expression, Join, JoinKind, Plan, PlanNode, ValueKind};
@@ -35,6 +36,13 @@ impl PlanCost {
     /// About how many bytes a row of all columns takes that is kept.
     pub(super) fn row_bytes(&self) -> f64 {
         row_bytes(&self.widths)
+    }
+
+    pub(super) fn size(&self) -> RelationSize {
+        RelationSize {
+            rows: self.rows,
+            row_bytes: self.row_bytes(),
+        }
     }
 
     pub(super) fn width_of(&self, expression: &Expression) -> ColumnWidth {

@@ -45,8 +45,9 @@ impl Builder<'_> {
     pub(super) fn way<'p>(&self, join: &'p Join) -> Result<(f64, JoinMethod<'p>), LowerError> {
         let (left, right) = (self.estimate(&join.left)?, self.estimate(&join.right)?);
         let both_ns = left.cost_ns + right.cost_ns;
-        let keeping_right = both_ns + self.hashing_ns(&right, &left);
-        let keeping_left = both_ns + self.hashing_ns(&left, &right);
+        let costs = self.join_costs();
+        let keeping_right = both_ns + costs.hashing_ns(right.size(), left.size());
+        let keeping_left = both_ns + costs.hashing_ns(left.size(), right.size());
         let may_keep_left = join.kind.shows_right() && keeping_left < keeping_right;
         let mut least = if may_keep_left {
             (keeping_left, JoinMethod::Hash { keeps_left: true })

@@ -14,6 +14,7 @@ use quire_tables::row_table::FieldDecoding;
 use super::builder::{Builder, Built};
 use super::demand::Demand;
 use super::estimate::PlanCost;
+use super::join_costs::CACHE_BYTES;
 use super::relation::{all_columns, attributes};
 use super::spilling::{ROW_BYTES, kib_ns};
 use super::width::{ColumnWidth, key_bytes, tuple_bytes};
@@ -22,8 +23,6 @@ use crate::costs::Cost;
 use crate::plan::{Expression, Plan};
 use crate::tuple::{KeptRowShape, KeptTuple, KeptValue, LowerError};
 
-/// What the caches of a processor keep.
-pub(super) const CACHE_BYTES: f64 = 2_097_152.0;
 /// What they fetch at a time.
 const CACHE_LINE_BYTES: f64 = 64.0;
 /// A kept byte is written and read.

@@ -154,7 +154,8 @@ impl Builder<'_> {
             MergeSide::InOrder(_) => 0.0,
             MergeSide::Sorted => self.sorting_ns(estimate, shares),
         };
-        let own_ns = self.merging_ns(left.rows, right.rows, sides.keys.len())
+        let costs = self.join_costs();
+        let own_ns = costs.merging_ns(left.rows, right.rows, sides.keys.len())
             + sorting_ns(&sides.left, left)
             + sorting_ns(&sides.right, right);
         (own_ns, sides)

@@ -63,7 +63,7 @@ pub(super) struct ChosenScan {
 impl ChosenScan {
     /// Whether rows come in the order of their keys.
     pub(super) fn is_in_order(&self) -> bool {
-        self.choice.index.is_none()
+        self.choice.is_in_order()
     }
 }
 

@@ -104,6 +104,21 @@ impl ExpectedSpill {
     }
 }
 
+/// Whether memory has room for so many rows.
+pub(super) fn fit(workspace: &Workspace, row_count: f64, row_bytes: f64) -> bool {
+    row_count * (ROW_BYTES + row_bytes) <= workspace.room_bytes() as f64
+}
+
+/// What it costs to write rows and read them again, if those that are kept do not fit: how many of each, and of how many bytes.
+pub(super) fn spilling_ns(workspace: &Workspace, kept: (f64, f64), spilled: (f64, f64)) -> f64 {
+    if fit(workspace, kept.0, kept.1) {
+        return 0.0;
+    }
+    let form = SpilledForm::Registers;
+    let expected = ExpectedSpill::new(spilled.0, spilled.1, form, workspace);
+    expected.plain_ns.min(expected.packed_ns)
+}
+
 impl Spilling {
     /// What it is expected to do, and what it did.
     pub(in crate::tuple) fn shown(&self) -> Vec<String> {

@@ -187,6 +187,11 @@ pub(super) fn tuple_bytes(layout: &RowLayout, statistics: &RowStatistics) -> f64
     widths.map(|width| width.stored_bytes).sum()
 }
 
+/// About how many bytes a value of a column of a table takes that the tuple engine keeps.
+pub fn kept_value_bytes(layout: &RowLayout, statistics: &RowStatistics, ordinal: usize) -> f64 {
+    row_bytes([&ColumnWidth::of_column(layout, statistics, ordinal)])
+}
+
 /// About how many bytes a row of such columns takes that is kept.
 pub(super) fn row_bytes<'w>(widths: impl IntoIterator<Item = &'w ColumnWidth>) -> f64 {
     let widths = widths.into_iter();

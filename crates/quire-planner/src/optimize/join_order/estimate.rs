@@ -37,6 +37,29 @@ impl JoinEstimate {
         }
     }
 
+    /// Rows, of which each column has so many distinct values.
+    #[cfg(test)]
+    pub(super) fn of_columns(rows: f64, base_rows: f64, columns: &[(Column, f64)]) -> Self {
+        let profile = |distinct_count: f64| ColumnProfile {
+            distinct_count,
+            null_fraction: 0.0,
+            null_count: 0,
+            min: None,
+            max: None,
+            bounds_are_exact: false,
+            value_bytes: 8.0,
+            kept_bytes: 8.0,
+        };
+        let columns = columns.iter();
+        Self {
+            rows,
+            base_rows,
+            columns: columns
+                .map(|(column, distinct)| (column.clone(), profile(*distinct)))
+                .collect(),
+        }
+    }
+
     /// Distinct values of an expression, at most the rows.
     pub(in crate::optimize) fn distinct(&self, expr: &Expr) -> f64 {
         let mut product = 1.0;
@@ -65,14 +88,22 @@ impl JoinEstimate {
         self
     }
 
+    /// Average bytes of a value of a column that a join keeps; nothing where only its type is known.
+    pub(super) fn kept_bytes(&self, column: &Column) -> Option<f64> {
+        Some(self.profile(column)?.kept_bytes)
+    }
+
     fn profile(&self, column: &Column) -> Option<&ColumnProfile> {
         self.columns.get(column)
     }
 }
 
 /// Share of rows kept by a condition over several estimated inputs.
-pub(super) fn condition_share(condition: &Expr, inputs: &[JoinEstimate]) -> f64 {
-    let lookup = |column: &Column| inputs.iter().find_map(|input| input.profile(column));
+pub(super) fn condition_share<'e>(
+    condition: &Expr,
+    inputs: impl Iterator<Item = &'e JoinEstimate> + Clone,
+) -> f64 {
+    let lookup = |column: &Column| inputs.clone().find_map(|input| input.profile(column));
     selectivity(std::slice::from_ref(condition), &lookup)
 }
 
@@ -256,7 +287,7 @@ fn of_join(join: &Join) -> JoinEstimate {
     let share: f64 = shares.product();
     let mut rows = left.rows * right.rows * share;
     if let Some(filter) = &join.filter {
-        rows *= condition_share(filter, &[left.clone(), right.clone()]);
+        rows *= condition_share(filter, [&left, &right].into_iter());
     }
     match join.join_type {
         JoinType::Left => rows = rows.max(left.rows),

@@ -1,25 +1,21 @@
 //! The cheapest join tree.
 //!
-//! Cost of a hash join: every row of the left side is put into a table, every row of the right
-//! side looks into it, every result row is built. A tree costs the sum over its joins.
+//! A tree costs the sum over its joins, and the scans of those tables whose rows may be looked up instead ([`super::pricing`]).
 //!
 //! Estimates come from samples, and two orders often cost about the same. Of such the one that is
 //! tried first is taken, so that the same rows are joined in the same order whatever the samples were.
 
 use std::collections::HashMap;
 
+use quire_exec::tuple::{BatchSide, RelationSize};
+
 use super::estimate::{JoinEstimate, condition_share, estimate, semi_share};
-use super::graph::{InputSet, JoinGraph, Tree};
+use super::graph::{EqualityClass, InputSet, JoinGraph, Tree};
+use super::pricing::{JoinPricing, SearchInput};
+use super::settings::OrderSettings;
 
 /// Most inputs for which all connected orders are tried: 3^10 pairs of sets are some 60,000.
 const MAX_EXHAUSTIVE: usize = 10;
-
-/// Cost of a row, relative to a look-up, of putting it into a hash table.
-const BUILD_COST: f64 = 2.0;
-/// Cost of looking a row up.
-const PROBE_COST: f64 = 1.0;
-/// Cost of building a result row.
-const OUTPUT_COST: f64 = 1.0;
 
 /// A column with this share of distinct values is a key.
 const KEY_SHARE: f64 = 0.9;
@@ -29,20 +25,19 @@ const KEY_SHARE: f64 = 0.9;
 const CLEARLY_LESS: f64 = 0.95;
 
 /// The cheapest tree over all inputs of `graph`, its semi joins in place.
-pub(super) fn best_tree(graph: &JoinGraph) -> Tree {
-    let inputs: Vec<JoinEstimate> = graph.inputs.iter().map(estimate).collect();
-    let (below, above) = place_semi_joins(graph, &inputs);
-    let mut reduced = inputs;
+pub(super) fn best_tree(graph: &JoinGraph, settings: &OrderSettings) -> Tree {
+    let estimates: Vec<JoinEstimate> = graph.inputs.iter().map(estimate).collect();
+    let pricing = JoinPricing::of(graph, settings);
+    let mut inputs = SearchInput::all_of(graph, estimates, &pricing, settings);
+    let (below, above) = place_semi_joins(graph, &inputs, &pricing);
     for semi in &below {
         let join = &graph.semi_joins[*semi];
-        let share = semi_share(&join.join, &reduced[join.input]);
-        reduced[join.input] = reduced[join.input].clone().scaled(share);
+        let input = &mut inputs[join.input];
+        let share = semi_share(&join.join, &input.estimate);
+        *input = input.clone().reduced(share);
     }
-    let mut tree = with_semi_joins(
-        graph,
-        JoinOrderSearch::new(graph, reduced).run().tree,
-        &below,
-    );
+    let found = JoinOrderSearch::new(graph, &inputs, &pricing).run();
+    let mut tree = with_semi_joins(graph, found.tree, &below);
     for semi in above {
         tree = Tree::Semi(semi, Box::new(tree));
     }
@@ -51,13 +46,17 @@ pub(super) fn best_tree(graph: &JoinGraph) -> Tree {
 
 /// Semi joins that are better applied to their input, and those better applied to the result:
 /// whichever has fewer rows to test.
-fn place_semi_joins(graph: &JoinGraph, inputs: &[JoinEstimate]) -> (Vec<usize>, Vec<usize>) {
+fn place_semi_joins(
+    graph: &JoinGraph,
+    inputs: &[SearchInput],
+    pricing: &JoinPricing,
+) -> (Vec<usize>, Vec<usize>) {
     if graph.semi_joins.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let joined_rows = JoinOrderSearch::new(graph, inputs.to_vec()).run().rows;
+    let joined_rows = JoinOrderSearch::new(graph, inputs, pricing).run().rows;
     let numbers = 0..graph.semi_joins.len();
-    numbers.partition(|semi| inputs[graph.semi_joins[*semi].input].rows <= joined_rows)
+    numbers.partition(|semi| inputs[graph.semi_joins[*semi].input].estimate.rows <= joined_rows)
 }
 
 fn with_semi_joins(graph: &JoinGraph, tree: Tree, below: &[usize]) -> Tree {
@@ -82,17 +81,49 @@ struct JoinTreeCandidate {
     tree: Tree,
     set: InputSet,
     rows: f64,
-    cost: f64,
+    /// Of a row: bytes that are kept, and nanoseconds of putting it into a batch.
+    row_bytes: f64,
+    fields_ns: f64,
+    cost_ns: f64,
+}
+
+impl JoinTreeCandidate {
+    fn side(&self) -> BatchSide {
+        BatchSide {
+            size: RelationSize {
+                rows: self.rows,
+                row_bytes: self.row_bytes,
+            },
+            fields_ns: self.fields_ns,
+        }
+    }
+}
+
+/// A join of two candidates, before its tree is built.
+#[derive(Debug, Clone, Copy)]
+struct JoinedPair {
+    rows: f64,
+    cost_ns: f64,
+    /// Whether the second one is the side that is kept.
+    keeps_second: bool,
 }
 
 struct JoinOrderSearch<'g> {
     graph: &'g JoinGraph,
-    inputs: Vec<JoinEstimate>,
+    inputs: &'g [SearchInput],
+    pricing: &'g JoinPricing,
+    /// The inputs of each equality class.
+    class_sets: Vec<InputSet>,
 }
 
 impl<'g> JoinOrderSearch<'g> {
-    fn new(graph: &'g JoinGraph, inputs: Vec<JoinEstimate>) -> Self {
-        Self { graph, inputs }
+    fn new(graph: &'g JoinGraph, inputs: &'g [SearchInput], pricing: &'g JoinPricing) -> Self {
+        Self {
+            graph,
+            inputs,
+            pricing,
+            class_sets: graph.classes.iter().map(EqualityClass::inputs).collect(),
+        }
     }
 
     fn run(&self) -> JoinTreeCandidate {
@@ -112,23 +143,24 @@ impl<'g> JoinOrderSearch<'g> {
     }
 
     fn single(&self, index: usize) -> JoinTreeCandidate {
-        let rows = self.inputs.get(index).map_or(1.0, |input| input.rows);
+        let input = self.inputs.get(index);
         JoinTreeCandidate {
             tree: Tree::Input(index),
             set: 1 << index,
-            rows,
-            cost: 0.0,
+            rows: input.map_or(1.0, |input| input.estimate.rows),
+            row_bytes: input.map_or(0.0, |input| input.row_bytes),
+            fields_ns: input.map_or(0.0, |input| input.fields_ns),
+            cost_ns: input.map_or(0.0, SearchInput::scan_ns),
         }
     }
 
     /// Inputs grouped by being connected through equalities.
     fn components(&self) -> Vec<InputSet> {
         let mut components: Vec<InputSet> = (0..self.inputs.len()).map(|i| 1 << i).collect();
-        for class in &self.graph.classes {
-            let set = class.inputs();
+        for set in &self.class_sets {
             let (touched, mut rest): (Vec<_>, Vec<_>) = components
                 .into_iter()
-                .partition(|component| component & set != 0);
+                .partition(|component| component & *set != 0);
             rest.push(
                 touched
                     .into_iter()
@@ -141,10 +173,8 @@ impl<'g> JoinOrderSearch<'g> {
     }
 
     fn is_connected(&self, left: InputSet, right: InputSet) -> bool {
-        self.graph.classes.iter().any(|class| {
-            let set = class.inputs();
-            set & left != 0 && set & right != 0
-        })
+        let mut sets = self.class_sets.iter();
+        sets.any(|set| set & left != 0 && set & right != 0)
     }
 
     /// Dynamic programming over the subsets of `all`.
@@ -176,12 +206,12 @@ impl<'g> JoinOrderSearch<'g> {
         best: &HashMap<InputSet, JoinTreeCandidate>,
     ) -> Option<JoinTreeCandidate> {
         let lowest = set & set.wrapping_neg();
-        let mut found: Option<JoinTreeCandidate> = None;
+        let mut found: Option<(JoinedPair, InputSet)> = None;
         let mut left = set;
         loop {
             left = left.wrapping_sub(1) & set;
             if left == 0 {
-                return found;
+                break;
             }
             // Each split once: the half with the lowest input is called left.
             if left & lowest == 0 {
@@ -194,14 +224,16 @@ impl<'g> JoinOrderSearch<'g> {
             if !self.is_connected(left, right) {
                 continue;
             }
-            let joined = self.join(a, b);
+            let pair = self.pair(a, b);
             if found
                 .as_ref()
-                .is_none_or(|known| joined.cost < CLEARLY_LESS * known.cost)
+                .is_none_or(|(known, _)| pair.cost_ns < CLEARLY_LESS * known.cost_ns)
             {
-                found = Some(joined);
+                found = Some((pair, left));
             }
         }
+        let (pair, left) = found?;
+        Some(candidate(best.get(&left)?, best.get(&(set & !left))?, pair))
     }
 
     /// Joins, again and again, the connected pair with the smallest result.
@@ -209,52 +241,83 @@ impl<'g> JoinOrderSearch<'g> {
         let members = (0..self.inputs.len()).filter(|index| all & (1 << index) != 0);
         let mut parts: Vec<JoinTreeCandidate> = members.map(|index| self.single(index)).collect();
         while parts.len() > 1 {
-            let mut chosen: Option<(usize, usize, JoinTreeCandidate)> = None;
+            let mut chosen: Option<(usize, usize, JoinedPair)> = None;
             for (i, a) in parts.iter().enumerate() {
                 for (j, b) in parts.iter().enumerate().skip(i + 1) {
                     if !self.is_connected(a.set, b.set) {
                         continue;
                     }
-                    let joined = self.join(a, b);
+                    let pair = self.pair(a, b);
                     if chosen
                         .as_ref()
-                        .is_none_or(|(_, _, known)| joined.rows < known.rows)
+                        .is_none_or(|(_, _, known)| pair.rows < known.rows)
                     {
-                        chosen = Some((i, j, joined));
+                        chosen = Some((i, j, pair));
                     }
                 }
             }
-            let (i, j, joined) = match chosen {
-                Some(pair) => pair,
-                None => (0, 1, self.join(&parts[0], &parts[1])),
-            };
+            let (i, j, pair) = chosen.unwrap_or_else(|| (0, 1, self.pair(&parts[0], &parts[1])));
+            let joined = candidate(&parts[i], &parts[j], pair);
             parts.remove(j);
             parts[i] = joined;
         }
         parts.pop().unwrap_or_else(|| self.single(0))
     }
 
-    /// Joins two parts, the smaller as the side that is kept.
     fn join(&self, a: &JoinTreeCandidate, b: &JoinTreeCandidate) -> JoinTreeCandidate {
-        let (left, right) = if b.rows < CLEARLY_LESS * a.rows {
-            (b, a)
-        } else {
-            (a, b)
+        candidate(a, b, self.pair(a, b))
+    }
+
+    /// The cheapest join of two parts. The side is kept that clearly costs less to keep; where none does, the one with fewer rows.
+    fn pair(&self, a: &JoinTreeCandidate, b: &JoinTreeCandidate) -> JoinedPair {
+        let rows = (a.rows * b.rows * self.share(a, b)).max(1.0);
+        let keeping_ns = |kept: &JoinTreeCandidate, looking: &JoinTreeCandidate| {
+            self.pricing.keeping_ns(kept.side(), looking.side(), rows)
         };
-        let set = left.set | right.set;
-        let rows = (left.rows * right.rows * self.share(left, right)).max(1.0);
-        let cost = left.cost
-            + right.cost
-            + BUILD_COST * left.rows
-            + PROBE_COST * right.rows
-            + OUTPUT_COST * rows;
-        let tree = Tree::Join(Box::new(left.tree.clone()), Box::new(right.tree.clone()));
-        JoinTreeCandidate {
-            tree,
-            set,
+        let (first_ns, second_ns) = (keeping_ns(a, b), keeping_ns(b, a));
+        let keeps_second = if second_ns < CLEARLY_LESS * first_ns {
+            true
+        } else if first_ns < CLEARLY_LESS * second_ns {
+            false
+        } else {
+            b.rows < CLEARLY_LESS * a.rows
+        };
+        let hashing_ns = if keeps_second { second_ns } else { first_ns };
+        let both_ns = a.cost_ns + b.cost_ns;
+        let other_ways = [
+            self.looking_up_ns(a, b),
+            self.looking_up_ns(b, a),
+            self.merging_ns(a, b).map(|ns| both_ns + ns),
+        ];
+        let other_ways = other_ways.into_iter().flatten();
+        JoinedPair {
             rows,
-            cost,
+            cost_ns: other_ways.fold(both_ns + hashing_ns, f64::min),
+            keeps_second,
         }
+    }
+
+    /// The input that a part is, if it is one alone.
+    fn alone(&self, part: &JoinTreeCandidate) -> Option<&SearchInput> {
+        let is_alone = part.set.count_ones() == 1;
+        let index = part.set.trailing_zeros() as usize;
+        self.inputs.get(index).filter(|_| is_alone)
+    }
+
+    /// Two tables that come in the order of the keys that they are joined by.
+    fn merging_ns(&self, a: &JoinTreeCandidate, b: &JoinTreeCandidate) -> Option<f64> {
+        let sides = (self.alone(a)?, self.alone(b)?);
+        let is_joined = |set: &InputSet| set & a.set != 0 && set & b.set != 0;
+        let class_count = self.class_sets.iter().filter(|set| is_joined(set)).count();
+        let of_class = |class: usize| is_joined(&self.class_sets[class]);
+        self.pricing.merging_ns(sides, class_count, of_class)
+    }
+
+    /// The rows of `outer`, and looking up those of `inner` for each, if that is a table with a key for it: it is not read then.
+    fn looking_up_ns(&self, outer: &JoinTreeCandidate, inner: &JoinTreeCandidate) -> Option<f64> {
+        let input = self.alone(inner)?;
+        let is_given = |class: usize| self.class_sets[class] & outer.set != 0;
+        Some(outer.cost_ns + input.looking_up_ns(outer.rows, is_given)?)
     }
 
     /// Share of the pairs of rows that the predicates between two sets keep.
@@ -263,8 +326,8 @@ impl<'g> JoinOrderSearch<'g> {
         let mut keys = 0;
         let (mut left_values, mut right_values) = (1.0, 1.0);
         let (mut left_owners, mut right_owners) = (0, 0);
-        for class in &self.graph.classes {
-            if class.inputs() & left == 0 || class.inputs() & right == 0 {
+        for (class, set) in self.graph.classes.iter().zip(&self.class_sets) {
+            if set & left == 0 || set & right == 0 {
                 continue;
             }
             keys += 1;
@@ -288,24 +351,20 @@ impl<'g> JoinOrderSearch<'g> {
                 set & left != 0 && set & right != 0 && set & !(left | right) == 0
             });
         let share: f64 = conditions
-            .map(|(_, c)| condition_share(c, &self.inputs))
+            .map(|(_, c)| condition_share(c, self.inputs.iter().map(|input| &input.estimate)))
             .product();
         share / values.max(1.0)
     }
 
     /// The member of `class` in `part` with the fewest distinct values: after the joins within the
     /// part no more than these are left, and of a key no more than the part has rows.
-    fn fewest_values(
-        &self,
-        class: &super::graph::EqualityClass,
-        part: &JoinTreeCandidate,
-    ) -> (InputSet, f64) {
+    fn fewest_values(&self, class: &EqualityClass, part: &JoinTreeCandidate) -> (InputSet, f64) {
         let members = class
             .members
             .iter()
             .filter(|(input, _)| part.set & (1 << input) != 0);
         let values = members.map(|(input, expr)| {
-            let owner = &self.inputs[*input];
+            let owner = &self.inputs[*input].estimate;
             let distinct = owner.distinct(expr);
             let is_key = distinct >= KEY_SHARE * owner.base_rows;
             let left = if is_key {
@@ -322,15 +381,126 @@ impl<'g> JoinOrderSearch<'g> {
 
     fn key_rows(&self, owners: InputSet) -> f64 {
         match owners.count_ones() {
-            1 => self.inputs[owners.trailing_zeros() as usize].base_rows,
+            1 => {
+                self.inputs[owners.trailing_zeros() as usize]
+                    .estimate
+                    .base_rows
+            }
             _ => f64::INFINITY,
         }
     }
 }
 
+/// The tree of two parts and what was found of their join.
+fn candidate(a: &JoinTreeCandidate, b: &JoinTreeCandidate, pair: JoinedPair) -> JoinTreeCandidate {
+    let (left, right) = if pair.keeps_second { (b, a) } else { (a, b) };
+    JoinTreeCandidate {
+        tree: Tree::Join(Box::new(left.tree.clone()), Box::new(right.tree.clone())),
+        set: a.set | b.set,
+        rows: pair.rows,
+        row_bytes: a.row_bytes + b.row_bytes,
+        fields_ns: a.fields_ns + b.fields_ns,
+        cost_ns: pair.cost_ns,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use datafusion::common::Column;
+    use datafusion::logical_expr::{Expr, LogicalPlan};
+    use quire_exec::costs::CostModel;
+    use quire_exec::tuple::batch_fields_ns;
+
     use super::*;
+
+    /// Inputs whose keys are columns that are called by the number of their class.
+    fn graph(input_count: usize, classes: &[&[usize]]) -> JoinGraph {
+        let class = |(number, inputs): (usize, &&[usize])| EqualityClass {
+            members: inputs
+                .iter()
+                .map(|input| (*input, Expr::Column(key(*input, number))))
+                .collect(),
+        };
+        JoinGraph {
+            inputs: vec![LogicalPlan::default(); input_count],
+            semi_joins: Vec::new(),
+            classes: classes.iter().enumerate().map(class).collect(),
+            conditions: Vec::new(),
+            current: Tree::Input(0),
+        }
+    }
+
+    fn key(input: usize, class: usize) -> Column {
+        Column::new(Some(format!("t{input}")), format!("k{class}"))
+    }
+
+    /// `rows` of `base_rows`, with the distinct values of keys by class, and the bytes of a row.
+    fn input(
+        number: usize,
+        (rows, base_rows): (f64, f64),
+        keys: &[(usize, f64)],
+        row_bytes: f64,
+    ) -> SearchInput {
+        let keys = keys.iter();
+        let keys: Vec<_> = keys
+            .map(|(class, distinct)| (key(number, *class), *distinct))
+            .collect();
+        let estimate = JoinEstimate::of_columns(rows, base_rows, &keys);
+        let fields_ns = batch_fields_ns(&CostModel::default(), 2, 0);
+        SearchInput::of_bytes(estimate, row_bytes, fields_ns)
+    }
+
+    fn best(graph: &JoinGraph, inputs: &[SearchInput], memory: usize, by_tuples: bool) -> Tree {
+        let pricing = JoinPricing::new(&CostModel::default(), memory, inputs.len(), by_tuples);
+        JoinOrderSearch::new(graph, inputs, &pricing).run().tree
+    }
+
+    fn joined(left: Tree, right: Tree) -> Tree {
+        Tree::Join(Box::new(left), Box::new(right))
+    }
+
+    /// The middle of query 5 of TPC-H at scale 1: customers of some nations, the orders of a year, all lines. Customers and orders leave 228,000 · 30,000 / 150,000 =
+    /// 45,600 rows to keep, orders and lines 6,000,000 · 228,000 / 1,500,000 = 912,000. Both engines keep customers, then these.
+    #[test]
+    fn large_inputs_are_read_last_by_the_rows_of_those_before() {
+        let graph = graph(3, &[&[0, 1], &[1, 2]]);
+        let inputs = [
+            input(0, (30_000.0, 150_000.0), &[(0, 30_000.0)], 8.0),
+            input(
+                1,
+                (228_000.0, 1.5e6),
+                &[(0, 150_000.0), (1, 228_000.0)],
+                8.0,
+            ),
+            input(2, (6e6, 6e6), &[(1, 1.5e6)], 16.0),
+        ];
+        let expected = joined(joined(Tree::Input(0), Tree::Input(1)), Tree::Input(2));
+        for by_tuples in [false, true] {
+            assert_eq!(best(&graph, &inputs, 1 << 30, by_tuples), expected);
+        }
+    }
+
+    /// A million rows of 80 bytes meet 100,000 of 8 bytes and 100,000 of 400, each of which leaves half of them. A join has 32 MiB and keeps what takes half
+    /// of that: 100,000 rows of 8 bytes, with 100 besides, take 11 MB; those of 400 bytes take 50 MB, and all that meets them is written and read.
+    /// With 24 bytes a record these are 42 MB, and 104 MB of the million if they come first, but 56 MB of the half that is left if they come
+    /// last: 99 ms less at 2.1 µs a KiB, where both orders take some 300 ms of the processor.
+    #[test]
+    fn what_does_not_fit_memory_is_joined_when_fewer_rows_are_left() {
+        let graph = graph(3, &[&[0, 2], &[1, 2]]);
+        for wide in [0, 1] {
+            let side = |number: usize| {
+                let row_bytes = if number == wide { 400.0 } else { 8.0 };
+                input(number, (1e5, 2e5), &[(number, 1e5)], row_bytes)
+            };
+            let many = input(2, (1e6, 1e6), &[(0, 2e5), (1, 2e5)], 80.0);
+            let inputs = [side(0), side(1), many];
+            let narrow = 1 - wide;
+            let first = joined(Tree::Input(narrow), Tree::Input(2));
+            // Of 500,000 rows each is inserted for 150 ns; looking into 100,000 that are in no cache takes 220.
+            let expected = joined(first, Tree::Input(wide));
+            assert_eq!(best(&graph, &inputs, 64 << 20, true), expected);
+        }
+    }
 
     /// The walk over subsets that `exhaustive` uses.
     fn subsets(all: InputSet) -> Vec<InputSet> {

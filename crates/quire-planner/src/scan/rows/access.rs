@@ -13,6 +13,7 @@ use quire_error::Error;
 use quire_exec::access::{choose, is_of_columns};
 use quire_exec::costs::CostModel;
 use quire_exec::plan::{Environment, Expression};
+use quire_exec::tuple::{ScanCost, scan_cost};
 use quire_tables::{RowScanError, RowTable, ScanRowSource};
 
 use crate::expression::{ExpressionTranslator, Slots};
@@ -68,12 +69,29 @@ impl<'t> FilterReader<'t> {
         condition.is_some_and(|condition| is_of_columns(self.table, ordinals, &condition))
     }
 
+    /// Those filters that the row executor has expressions for.
+    fn conditions(&self, filters: &[Expr]) -> Vec<Expression> {
+        let filters = filters.iter();
+        filters
+            .filter_map(|filter| self.condition(filter))
+            .collect()
+    }
+
+    /// What the tuple engine takes to read the rows that pass all filters, about so many, and to decode these columns of them.
+    pub(super) fn scan_cost(
+        &self,
+        filters: &[Expr],
+        (rows, ordinals): (f64, &[usize]),
+        costs: &CostModel,
+    ) -> Result<ScanCost> {
+        let conditions = self.conditions(filters);
+        let conditions: Vec<&Expression> = conditions.iter().collect();
+        scan_cost(self.table, &conditions, (rows, ordinals), costs).map_err(external)
+    }
+
     /// The cheapest way to the rows that pass all filters.
     pub(super) fn access(&self, filters: &[Expr], costs: &CostModel) -> Result<RowAccess> {
-        let conditions: Vec<Expression> = filters
-            .iter()
-            .filter_map(|filter| self.condition(filter))
-            .collect();
+        let conditions = self.conditions(filters);
         let conditions: Vec<&Expression> = conditions.iter().collect();
         let ordinals = self.table.layout().live_ordinals();
         // Without parameters: values of parameters are literals when a scan is planned.

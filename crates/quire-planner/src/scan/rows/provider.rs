@@ -9,7 +9,7 @@ use datafusion::common::{Result, Statistics};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use quire_exec::costs::CostModel;
+use quire_functions::PlannerCosts;
 use quire_tables::{RowTable, ScanRowSource};
 
 use super::access::{FilterReader, RowAccess, external};
@@ -134,9 +134,9 @@ impl TableProvider for RowTableProvider {
             },
             None => {
                 let options = Arc::clone(state.config().options());
-                let costs = state.config().get_extension::<CostModel>();
+                let costs = PlannerCosts::of(&options).model;
                 let reader = FilterReader::new(&self.table, options)?;
-                reader.access(filters, &costs.unwrap_or_default())?
+                reader.access(filters, &costs)?
             }
         };
         let all = || (0..self.schema.fields().len()).collect();
