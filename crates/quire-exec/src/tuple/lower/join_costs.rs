@@ -170,18 +170,22 @@ mod tests {
         assert!(batch_ns(size(1e4, 8.0), looking, 1e5) < batch_ns(size(1e4, 8.0), looking, 2e5));
     }
 
-    /// With 100,000 rows on one side and twice as many on the other, both of 24 bytes, the smaller is kept; the more bytes it has, the sooner the
-    /// other one is.
+    /// Of 32 MiB half is room. With 100 bytes besides, 100,000 rows of 24 bytes are 12 MB and fit; 200,000 are 25 MB, and 100,000 of 400 bytes are 50 MB: with these, both
+    /// sides are written and read.
     #[test]
     fn bytes_decide_which_side_is_kept_where_memory_is_short() {
         let (few, many) = (size(1e5, 24.0), size(2e5, 24.0));
-        assert!(tuple_ns(few, many, 1024 * MIB) < tuple_ns(many, few, 1024 * MIB));
-        // Of 32 MiB half is room: 200,000 rows of 24 bytes and 100 besides take 24 MB and do not fit; 12 MB do, and 100,000 rows of 400 bytes
-        // are 50 MB.
-        let wide = size(1e5, 400.0);
-        let narrow = size(1.2e5, 24.0);
         assert!(tuple_ns(few, many, 32 * MIB) < tuple_ns(many, few, 32 * MIB));
+        let (wide, narrow) = (size(1e5, 400.0), size(1.2e5, 24.0));
         assert!(tuple_ns(narrow, wide, 32 * MIB) < tuple_ns(wide, narrow, 32 * MIB));
+        // Records have 24 bytes besides, and a KiB is written and read for 1,500 and 600, and for the 64th part of a seek of 1,000.
+        let spilled_kib = (1e5 * 424.0 + 1.2e5 * 48.0) / 1024.0;
+        let spilling_ns = tuple_ns(wide, narrow, 32 * MIB) - tuple_ns(wide, narrow, 1024 * MIB);
+        let expected = spilled_kib * (2_100.0 + 1_000.0 / 64.0);
+        assert!(
+            (spilling_ns / expected - 1.0).abs() < 1e-9,
+            "{spilling_ns} {expected}"
+        );
     }
 
     /// A kept table of `n` keys with 4 bytes each takes 100 n bytes; of those beyond 2 MiB a look waits for twice 90 ns. At 41,943.04 keys half of it is
