@@ -134,7 +134,7 @@ const KNOWN: [CostParameter; COUNT] = [
     known(
         Cost::DecodeHuffmanText,
         "decode_huffman_text",
-        60.0,
+        110.0,
         "a string in a Huffman code, of a tuple",
     ),
     known(

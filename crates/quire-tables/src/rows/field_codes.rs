@@ -16,8 +16,8 @@ const SAMPLE_ROWS_MIN: usize = 256;
 /// Chooses the dictionaries and the string codes of the columns of a row table that is to be written, from some of its rows: batches of
 /// the table's visible columns. Those it had are forgotten. `COMPRESSION dictionary`, `COMPRESSION fsst` and `COMPRESSION huffman` ask for
 /// one however few rows there are, `COMPRESSION plain` forbids all; columns of the primary key have none. Where a column says nothing, it
-/// gets what saves most, if anything pays, and if `finds` is true: a dictionary or an FSST table, whose codes are shorter than those of
-/// Huffman wherever strings have words in common.
+/// gets what saves most, if anything pays, and if `finds` is true: a dictionary or an FSST table, since a Huffman code is neither smaller nor
+/// faster on the columns that were tried.
 pub fn choose_field_codes(definition: &mut TableDefinition, sample: &[RecordBatch], finds: bool) {
     let is_row_table = definition.storage == TableStorage::Row;
     let key = definition.primary_key.clone();
