@@ -1,7 +1,5 @@
 //! Whatever the bytes are, reading them ends: in values or in an error.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 use quire_codec::text::{FsstTable, HuffmanTable, StringCodes};
 use quire_format::tuple::{TupleLayout, TupleType, TupleValue};
