@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
 use clap::{Args, ValueEnum};
-use quire_experiments::tpcd::{Device, Setup, TpcdCompression};
+use quire_experiments::tpcd::{CommentCodes, Device, Setup, TpcdCompression};
 use quire_lab::{Experiment, Figure, Lab, MeasureEffort, Paper, render};
 
 use crate::exit_code;
@@ -109,9 +109,15 @@ pub struct Benchmark {
     #[arg(long, value_enum, default_value = "paper")]
     compression: CompressionName,
 
-    /// tpcd, with the paper's compression: comments in codes of FSST, too
-    #[arg(long)]
-    strings: bool,
+    /// tpcd, with the paper's compression: comments in codes, too; of fsst unless another is named
+    #[arg(
+        long,
+        value_enum,
+        value_name = "CODES",
+        num_args = 0..=1,
+        default_missing_value = "fsst"
+    )]
+    strings: Option<StringsName>,
 
     /// tpcd: run the queries of TPC-H, too
     #[arg(long)]
@@ -163,6 +169,24 @@ pub enum CompressionName {
     Paper,
     /// As Quire does it by itself
     Auto,
+}
+
+/// In which codes `tpcd` has comments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StringsName {
+    /// Symbols of up to 8 bytes
+    Fsst,
+    /// A Huffman code of bytes, which the paper names
+    Huffman,
+}
+
+impl StringsName {
+    fn codes(self) -> CommentCodes {
+        match self {
+            Self::Fsst => CommentCodes::Fsst,
+            Self::Huffman => CommentCodes::Huffman,
+        }
+    }
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {
@@ -285,10 +309,12 @@ impl Benchmark {
                 MachineName::Own => Device::Own,
                 MachineName::Paper | MachineName::P4 | MachineName::Opteron => Device::Paper,
             },
-            compression: match self.compression {
-                CompressionName::Paper if self.strings => TpcdCompression::PaperAndStrings,
-                CompressionName::Paper => TpcdCompression::Paper,
-                CompressionName::Auto => TpcdCompression::Auto,
+            compression: match (self.compression, self.strings) {
+                (CompressionName::Paper, Some(strings)) => {
+                    TpcdCompression::PaperAndStrings(strings.codes())
+                }
+                (CompressionName::Paper, None) => TpcdCompression::Paper,
+                (CompressionName::Auto, _) => TpcdCompression::Auto,
             },
             with_tpch: self.tpch,
             has_keys: self.keys,

@@ -37,6 +37,8 @@ stored_set! {
         Sparse = 13 "sparse",
         /// Floating point numbers that are no decimals: few different high bits, and the low bits as they are.
         AlpRd = 14 "alp_rd",
+        /// Strings of row tables, each by itself in the Huffman code of their bytes. Payloads of columns have another.
+        Huffman = 15 "huffman",
     }
 }
 
@@ -48,7 +50,7 @@ impl CodecId {
             .find(|one| one.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether the codec can hold values of that type.
+    /// Whether a payload of the codec can hold values of that type. [`Self::Huffman`] has no payloads.
     pub const fn supports(self, physical_type: PhysicalType) -> bool {
         use PhysicalType::{Bool, Bytes, Float32, Float64, Int16, Int32, Int64, Int128};
         match self {
@@ -62,6 +64,7 @@ impl CodecId {
             Self::Pdict => !matches!(physical_type, Bool),
             Self::Sparse => !matches!(physical_type, Bool | Bytes),
             Self::Alp | Self::AlpRd => matches!(physical_type, Float32 | Float64),
+            Self::Huffman => false,
         }
     }
 }

@@ -17,6 +17,7 @@
 //! | [`correlated`] | a column as what others leave of it, or as a map from another |
 //! | [`transform`] | in which order the bytes of a row page lie on storage, for block codecs to find more |
 //! | [`field`] | the fields of one tuple: null-suppressed numbers, and length codes to find them by |
+//! | [`huffman`] | the words of the least total length for symbols of some weights |
 //! | [`ordered`] | keys of strings that are shorter and compare as the strings do |
 //! | [`block`] | a page or record as a whole, whatever is in it: ZLE, LZJB, LZ4, zlib, zstd |
 //! | [`choose`] | which codec a column should get, and how large the result will be |
@@ -43,6 +44,7 @@
 pub mod block;
 pub mod boolean;
 pub mod choose;
+mod code_writer;
 mod codec_id;
 pub mod correlated;
 mod cursor;
@@ -52,6 +54,7 @@ mod error;
 pub mod field;
 pub mod fixed;
 pub mod float;
+pub mod huffman;
 pub mod int;
 #[allow(unsafe_code)]
 mod kernel;

@@ -37,8 +37,8 @@ fn weight(value: TupleValue<'_>) -> usize {
         TupleValue::Float32(value) => value.to_bits() as usize,
         TupleValue::Float64(value) => value.to_bits() as usize,
         TupleValue::Bytes(bytes) => bytes.as_ptr() as usize ^ bytes.len(),
-        // No column of these has codes of FSST.
-        TupleValue::Fsst(_) => 0,
+        // No column of these has string codes.
+        TupleValue::Coded(_) => 0,
     }
 }
 

@@ -5,8 +5,8 @@ use quire_codec::CodecId;
 use quire_format::catalog::{
     AddedRecord, CatalogKeyPart, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence,
     DictionaryRecord, ForeignKeyRecord, GeneratedKind, IndexRecord, KeyRecord, ReferentialAction,
-    RoleRecord, SequenceOwner, SequenceRecord, TableRecord, TableStorage, TreeRecord, TreeRole,
-    TypeRecord, ViewRecord,
+    RoleRecord, SequenceOwner, SequenceRecord, StringCodesRecord, TableRecord, TableStorage,
+    TreeRecord, TreeRole, TypeRecord, ViewRecord,
 };
 use quire_format::volume::PageId;
 
@@ -30,7 +30,7 @@ fn column(name: &str, id: u8, first: u32) -> ColumnRecord {
         added: None,
         stores_null: true,
         dictionary: None,
-        fsst: None,
+        string_codes: None,
         padded_bytes: None,
         key_code: None,
     }
@@ -71,9 +71,9 @@ fn catalogs_of_the_first_version_are_read() {
     };
     let decoded = CatalogRecord::decode(&bytes).unwrap();
     assert_eq!(decoded, expected);
-    // It is written again as version 5, with the same meaning.
+    // It is written again as version 6, with the same meaning.
     let again = decoded.encode();
-    assert_eq!(again[0], 5);
+    assert_eq!(again[0], 6);
     assert_eq!(CatalogRecord::decode(&again).unwrap(), expected);
     // Version 1 has no bits for what came later.
     for bit in 2..8 {
@@ -203,34 +203,82 @@ fn small() -> CatalogRecord {
 #[test]
 fn every_byte_is_where_the_document_says() {
     let roles: &[u8] = &[2, 6, 1, b't', 7, 1, b'V', 7, 1, b'g', 0]; // one with everything, one with nothing
-    let expected = [&bytes_of_small(5, &columns_since_version_3()), roles].concat();
+    let expected = [&bytes_of_small(6, &columns_since_version_3()), roles].concat();
     assert_eq!(small().encode(), expected);
     assert_eq!(CatalogRecord::decode(&expected).unwrap(), small());
-    // Version 4 has the same bytes for columns without FSST tables.
-    let older = [&bytes_of_small(4, &columns_since_version_3()), roles].concat();
-    assert_eq!(CatalogRecord::decode(&older).unwrap(), small());
+    // Versions 4 and 5 have the same bytes for columns without string codes.
+    for version in [4, 5] {
+        let older = [&bytes_of_small(version, &columns_since_version_3()), roles].concat();
+        assert_eq!(CatalogRecord::decode(&older).unwrap(), small());
+    }
 }
 
-/// The second column has the symbols "ab" and "c", flag 512; the third is padded to 25 bytes, 1024, and has a code of keys, 2048.
-#[test]
-fn tables_of_fsst_widths_and_codes_of_keys_are_there_since_version_5() {
+/// [`small`] without roles. The second column has a table of codes, flag 512; the third is padded to 25 bytes, 1024, and has a code of keys,
+/// 2048.
+fn with_string_codes(codec: CodecId, table: &[u8]) -> CatalogRecord {
     let mut catalog = small();
     catalog.roles.clear();
     let columns = &mut catalog.tables[0].columns;
-    columns[1].fsst = Some(vec![2, 2, 1, b'a', b'b', b'c']);
+    columns[1].string_codes = Some(StringCodesRecord {
+        codec,
+        table: table.to_vec(),
+    });
     columns[2].padded_bytes = Some(25);
     columns[2].key_code = Some(b"xyz".to_vec());
-    let with_table = [
+    catalog
+}
+
+/// Its columns, where the table of codes is stored like that.
+fn columns_with_string_codes(stored: &[u8]) -> Vec<u8> {
+    [
         &[1, b'a', 3, 0, 0, 8 | 128, 1, 2, 5][..],
         &[1, b'b', 11, 0, 0, 1 | 4 | 32 | 64 | 128, 1 | 4],
-        b"\x03'x'\x02yz\x06\x02\x02\x01abc",
+        b"\x03'x'\x02yz",
+        stored,
         &[1, b'c', 4, 0, 0, 16 | 128, 2 | 8 | 16, 2, 2, 1, 9, 0, 25],
         b"\x03xyz",
     ]
-    .concat();
+    .concat()
+}
+
+/// The codec, and the length of the table before it.
+#[test]
+fn string_codes_have_a_codec_since_version_6() {
+    let (fsst, huffman) = (6, 15);
+    for (codec, table, stored) in [
+        (
+            CodecId::Fsst,
+            &b"\x02\x02\x01abc"[..],
+            [&[fsst, 6], &b"\x02\x02\x01abc"[..]].concat(),
+        ),
+        (
+            CodecId::Huffman,
+            &[0x88; 128],
+            [&[huffman, 128, 1], &[0x88; 128][..]].concat(),
+        ),
+    ] {
+        let catalog = with_string_codes(codec, table);
+        let columns = columns_with_string_codes(&stored);
+        let bytes = [&bytes_of_small(6, &columns)[..], &[0]].concat();
+        assert_eq!(catalog.encode(), bytes);
+        assert_eq!(CatalogRecord::decode(&bytes).unwrap(), catalog);
+        for length in 0..bytes.len() {
+            assert!(CatalogRecord::decode(&bytes[..length]).is_err(), "{length}");
+        }
+    }
+    let unknown = columns_with_string_codes(&[99, 0]);
+    let bytes = [&bytes_of_small(6, &unknown)[..], &[0]].concat();
+    let error = CatalogRecord::decode(&bytes).unwrap_err().to_string();
+    assert!(error.contains("unknown codec id 99"), "{error}");
+}
+
+/// In version 5 they are those of FSST: the symbols "ab" and "c".
+#[test]
+fn tables_of_fsst_widths_and_codes_of_keys_are_there_since_version_5() {
+    let expected = with_string_codes(CodecId::Fsst, b"\x02\x02\x01abc");
+    let with_table = columns_with_string_codes(b"\x06\x02\x02\x01abc");
     let bytes = [&bytes_of_small(5, &with_table)[..], &[0]].concat();
-    assert_eq!(catalog.encode(), bytes);
-    assert_eq!(CatalogRecord::decode(&bytes).unwrap(), catalog);
+    assert_eq!(CatalogRecord::decode(&bytes).unwrap(), expected);
     let older = [&bytes_of_small(4, &with_table)[..], &[0]].concat();
     let error = CatalogRecord::decode(&older).unwrap_err().to_string();
     assert!(error.contains("unknown column flags"), "{error}");
@@ -296,9 +344,9 @@ fn bytes_of_small(version: u8, columns: &[u8]) -> Vec<u8> {
 #[test]
 fn a_later_version_is_named() {
     let mut bytes = small().encode();
-    bytes[0] = 6;
+    bytes[0] = 7;
     let error = CatalogRecord::decode(&bytes).unwrap_err().to_string();
-    assert!(error.contains("version 6"), "{error}");
+    assert!(error.contains("version 7"), "{error}");
 }
 
 #[test]

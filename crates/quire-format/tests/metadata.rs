@@ -6,8 +6,8 @@ use quire_codec::{CodecId, CodecScalar, PhysicalType};
 use quire_format::catalog::{
     AddedRecord, CatalogKeyPart, CatalogRecord, CheckRecord, ColumnRecord, ColumnSequence,
     DictionaryRecord, ForeignKeyRecord, GeneratedKind, IndexRecord, KeyRecord, ReferentialAction,
-    RoleRecord, SequenceOwner, SequenceRecord, TableRecord, TableStorage, TreeRecord, TreeRole,
-    TypeRecord, ViewRecord,
+    RoleRecord, SequenceOwner, SequenceRecord, StringCodesRecord, TableRecord, TableStorage,
+    TreeRecord, TreeRole, TypeRecord, ViewRecord,
 };
 use quire_format::distinct_sketch::{DistinctSketch, hash_u64};
 use quire_format::relation::ColumnRelation;
@@ -41,7 +41,10 @@ fn column(name: &str, id: u8, compression: Option<CodecId>) -> ColumnRecord {
                 .map(|entry| entry.to_le_bytes().to_vec())
                 .collect(),
         }),
-        fsst: (id == 11).then(|| vec![7; 300]),
+        string_codes: (id == 11).then(|| StringCodesRecord {
+            codec: CodecId::Huffman,
+            table: vec![7; 300],
+        }),
         padded_bytes: (id == 11).then_some(255),
         key_code: (id == 11).then(|| vec![9; 5_000]),
     }

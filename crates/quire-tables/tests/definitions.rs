@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use quire_codec::CodecScalar;
+use quire_codec::{CodecId, CodecScalar};
 use quire_store::{MemDisk, OpenMode, Volume, VolumeOptions};
 use quire_tables::{
     AddedColumn, BlockCodecId, CatalogKeyPart, CheckDefinition, ColumnDefinition, ColumnSequence,
@@ -291,6 +291,47 @@ fn impossible_tables_are_refused() {
             .for_each(|column| column.is_dropped = true)
     });
     assert!(matches!(error, E::ColumnCount { columns: 0, .. }));
+}
+
+/// Codes for single strings are for text in rows; a Huffman code is in no column table.
+#[test]
+fn codecs_are_refused_where_nothing_has_them() {
+    use DefinitionError as E;
+    let with = |storage, sql_type, codec| {
+        let fixture = Fixture::new();
+        let mut transaction = fixture.engine.begin().unwrap();
+        let mut column = column("s", sql_type);
+        column.compression = Some(codec);
+        let mut table = TableDefinition::new("t", vec![column]);
+        table.storage = storage;
+        match transaction.create_table(table) {
+            Ok(_) => None,
+            Err(TransactionError::Definition(error)) => Some(error),
+            Err(other) => panic!("{other}"),
+        }
+    };
+    let (row, column) = (TableStorage::Row, TableStorage::Column);
+    for text in [SqlType::Text, SqlType::VarChar(9), SqlType::Char(9)] {
+        for codec in [CodecId::Fsst, CodecId::Huffman] {
+            assert!(with(row, text, codec).is_none());
+        }
+        assert!(with(column, text, CodecId::Fsst).is_none());
+        let refused = with(column, text, CodecId::Huffman);
+        assert!(
+            matches!(&refused, Some(E::NeedsRowTable { what }) if what.contains("huffman")),
+            "{refused:?}"
+        );
+        let refused = with(row, text, CodecId::Words);
+        assert!(matches!(refused, Some(E::NeedsColumnTable { .. })));
+    }
+    for other in [SqlType::Bytea, SqlType::Integer] {
+        for codec in [CodecId::Fsst, CodecId::Huffman] {
+            let refused = with(row, other, codec);
+            assert!(matches!(refused, Some(E::Codec { .. })), "{refused:?}");
+        }
+        let refused = with(column, other, CodecId::Huffman);
+        assert!(matches!(refused, Some(E::NeedsRowTable { .. })));
+    }
 }
 
 #[test]

@@ -184,14 +184,28 @@ fn remark(row: usize) -> String {
     format!("{} {} {} {} {row}", word(20), word(29), word(38), word(47))
 }
 
+/// The codes that a column has its strings in.
+fn codec_of(column: &ColumnDefinition) -> Option<CodecId> {
+    column.string_codes.as_ref().map(|codes| codes.codec())
+}
+
 #[test]
 fn long_strings_that_have_much_in_common_get_an_fsst_table() {
     let found = chosen_for(&strings(2_000, remark), |_| {});
-    assert!(found.fsst.is_some() && found.dictionary.is_none());
+    assert_eq!(codec_of(&found), Some(CodecId::Fsst));
+    assert!(found.dictionary.is_none());
     // Too few rows; strings that are too short.
-    assert!(chosen_for(&strings(200, remark), |_| {}).fsst.is_none());
+    assert!(
+        chosen_for(&strings(200, remark), |_| {})
+            .string_codes
+            .is_none()
+    );
     let short = |row: usize| format!("the number {row}");
-    assert!(chosen_for(&strings(2_000, short), |_| {}).fsst.is_none());
+    assert!(
+        chosen_for(&strings(2_000, short), |_| {})
+            .string_codes
+            .is_none()
+    );
     // Digits without order: no symbol is longer than some of them.
     let digits = |row: usize| {
         let mixed = |by: u64| (row as u64 + by).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -203,11 +217,15 @@ fn long_strings_that_have_much_in_common_get_an_fsst_table() {
             .map(|byte| char::from(byte ^ (row % 31) as u8))
             .collect()
     };
-    assert!(chosen_for(&strings(2_000, noise), |_| {}).fsst.is_none());
+    assert!(
+        chosen_for(&strings(2_000, noise), |_| {})
+            .string_codes
+            .is_none()
+    );
     // Codes of a dictionary are shorter.
     let few = |row: usize| remark(row % 7);
     let found = chosen_for(&strings(2_000, few), |_| {});
-    assert!(found.fsst.is_none() && found.dictionary.is_some());
+    assert!(found.string_codes.is_none() && found.dictionary.is_some());
 }
 
 #[test]
@@ -218,20 +236,35 @@ fn what_is_demanded_of_strings_is_done() {
         }
     };
     let few = strings(20, remark);
-    assert!(chosen_for(&few, demand(CodecId::Fsst)).fsst.is_some());
+    for codec in [CodecId::Fsst, CodecId::Huffman] {
+        let found = chosen_for(&few, demand(codec));
+        assert_eq!(codec_of(&found), Some(codec));
+        assert!(found.dictionary.is_none());
+        let of_column_table = chosen_for(&few, |definition| {
+            demand(codec)(definition);
+            definition.storage = TableStorage::Column;
+        });
+        assert_eq!(codec_of(&of_column_table), None);
+    }
     let many = strings(2_000, remark);
-    assert!(chosen_for(&many, demand(CodecId::Plain)).fsst.is_none());
+    assert!(
+        chosen_for(&many, demand(CodecId::Plain))
+            .string_codes
+            .is_none()
+    );
     assert!(
         chosen_for(&many, demand(CodecId::Dictionary))
-            .fsst
+            .string_codes
             .is_none()
     );
     // Without a string there is nothing to learn from.
     let none = vec![None; 300];
-    assert!(chosen_for(&none, demand(CodecId::Fsst)).fsst.is_none());
+    for codec in [CodecId::Fsst, CodecId::Huffman] {
+        assert_eq!(codec_of(&chosen_for(&none, demand(codec))), None);
+    }
     let uncompressed =
         |definition: &mut TableDefinition| definition.options.compresses_tuples = false;
-    assert!(chosen_for(&many, uncompressed).fsst.is_none());
+    assert!(chosen_for(&many, uncompressed).string_codes.is_none());
     let column_table = |definition: &mut TableDefinition| definition.storage = TableStorage::Column;
-    assert!(chosen_for(&many, column_table).fsst.is_none());
+    assert!(chosen_for(&many, column_table).string_codes.is_none());
 }

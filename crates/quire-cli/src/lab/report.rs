@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use quire_lab::{Lab, LabReport, ReportTopic, TopicState, render};
 use quire_text::temporal;
 
-use super::{LabArguments, Topic};
+use super::{LabArguments, StringsName, Topic};
 
 /// The commit that the program is made from, where whoever built it said so.
 const COMMIT: Option<&str> = option_env!("QUIRE_COMMIT");
@@ -107,6 +107,10 @@ fn facts(arguments: &LabArguments) -> Vec<(String, String)> {
         "whole"
     };
     let has = |is_so: bool| if is_so { "yes" } else { "no" };
+    let comments = |strings: Option<StringsName>| match strings {
+        Some(codes) => format!("{codes:?}"),
+        None => "no codes".to_owned(),
+    };
     let facts = [
         ("begun", now()),
         ("command", command.join(" ")),
@@ -129,7 +133,7 @@ fn facts(arguments: &LabArguments) -> Vec<(String, String)> {
                 "{:?}, {:?}, {}, {}, {}",
                 benchmark.machine,
                 benchmark.compression,
-                has(benchmark.strings),
+                comments(benchmark.strings),
                 has(benchmark.keys),
                 has(benchmark.tpch)
             ),

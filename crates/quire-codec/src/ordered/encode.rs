@@ -3,36 +3,7 @@
 use super::OrderedCode;
 use super::code::{CODE_BITS_MAX, Leaf};
 use super::intervals::point_of;
-
-/// Writes codes end to end, the highest bit of a byte first.
-struct OrderedCodeWriter<'a> {
-    out: &'a mut Vec<u8>,
-    /// The bits not written yet, in the highest.
-    bits: u64,
-    bit_count: u32,
-}
-
-impl OrderedCodeWriter<'_> {
-    #[inline]
-    fn push(&mut self, leaf: &Leaf) {
-        let code = u64::from(leaf.code) << (u64::BITS - CODE_BITS_MAX);
-        self.bits |= code >> self.bit_count;
-        self.bit_count += u32::from(leaf.code_bits);
-        if self.bit_count >= u32::BITS {
-            self.out
-                .extend_from_slice(&((self.bits >> 32) as u32).to_be_bytes());
-            self.bits <<= u32::BITS;
-            self.bit_count -= u32::BITS;
-        }
-    }
-
-    /// Fills the last byte with zeros.
-    fn finish(self) {
-        let bytes = self.bits.to_be_bytes();
-        let byte_count = self.bit_count.div_ceil(8) as usize;
-        self.out.extend(bytes.iter().take(byte_count));
-    }
-}
+use crate::code_writer::CodeWriter;
 
 /// The keys of all strings that start with a given one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,13 +45,12 @@ impl OrderedCode {
     /// Appends the key of `value`. Keys of two strings compare as the strings do: as byte slices, the shorter being
     /// less where one starts with the other. The empty string has the empty key.
     pub fn encode(&self, value: &[u8], out: &mut Vec<u8>) {
-        let mut writer = OrderedCodeWriter {
-            out,
-            bits: 0,
-            bit_count: 0,
-        };
-        self.for_each_leaf(value, |leaf| writer.push(leaf));
-        writer.finish();
+        let mut writer = CodeWriter::new(out);
+        self.for_each_leaf(value, |leaf| {
+            let code = u64::from(leaf.code) << (u64::BITS - CODE_BITS_MAX);
+            writer.push(code, leaf.code_bits.into());
+        });
+        writer.finish_with_zeros();
     }
 
     /// Exactly the bytes that [`Self::encode`] appends.

@@ -113,21 +113,6 @@ impl FsstSymbols {
         }
         Ok(position)
     }
-
-    /// Whether [`Self::decode`] has no error for `codes`.
-    pub(super) fn check(&self, codes: &[u8], offset: usize) -> Result<(), Corrupt> {
-        let mut codes = codes.iter();
-        while let Some(&code) = codes.next() {
-            if code == ESCAPE {
-                if codes.next().is_none() {
-                    return Err(Corrupt::new("escape without a byte", offset));
-                }
-            } else if self.lengths[usize::from(code)] == 0 {
-                return Err(no_symbol(code, offset));
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cold]

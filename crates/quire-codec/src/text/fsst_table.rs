@@ -17,10 +17,10 @@ use ::fsst::Compressor;
 ///
 /// let sample: Vec<String> = (0..500).map(|n| format!("furiously ironic deposits nag {n}")).collect();
 /// let table = FsstTable::train(&sample.iter().map(String::as_bytes).collect::<Vec<_>>());
-/// let mut codes = Vec::new();
+/// let (mut codes, mut text) = (Vec::new(), Vec::new());
 /// assert!(table.encode_if_shorter(b"ironic deposits", &mut codes));
-/// let text = table.text(&codes)?;
-/// assert_eq!(text.to_vec(), b"ironic deposits");
+/// table.decode(&codes, &mut text)?;
+/// assert_eq!(text, b"ironic deposits");
 /// let again = FsstTable::from_bytes(&table.to_bytes())?;
 /// assert_eq!(again, table);
 /// # Ok::<(), quire_codec::Corrupt>(())
@@ -149,14 +149,17 @@ impl FsstTable {
             .find(|one| (word ^ one.word) & one.mask == 0 && usize::from(one.length) <= rest.len())
     }
 
-    /// The string that `codes` stand for, which [`Self::encode_if_shorter`] has written.
+    /// Appends the string that `codes` stand for, which [`Self::encode_if_shorter`] has written. A byte of them stands for at most 8.
     ///
     /// # Errors
-    /// A code without a symbol, or an escape without a byte.
+    /// A code without a symbol, or an escape without a byte; `text` is then as it was.
     #[inline]
-    pub fn text<'a>(&'a self, codes: &'a [u8]) -> Result<FsstText<'a>, Corrupt> {
-        self.symbols.check(codes, 0)?;
-        Ok(FsstText { table: self, codes })
+    pub fn decode(&self, codes: &[u8], text: &mut Vec<u8>) -> Result<(), Corrupt> {
+        let start = text.len();
+        text.resize(start + FsstSymbols::room_bytes(codes.len()), 0);
+        let end = self.symbols.decode(codes, text, start, 0);
+        text.truncate(*end.as_ref().unwrap_or(&start));
+        end.map(|_| ())
     }
 }
 
@@ -171,40 +174,4 @@ fn first_word(bytes: &[u8]) -> u64 {
         *target = *byte;
     }
     u64::from_le_bytes(padded)
-}
-
-/// A string in the codes of a table, each of which means something.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct FsstText<'a> {
-    table: &'a FsstTable,
-    codes: &'a [u8],
-}
-
-impl fmt::Debug for FsstText<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_tuple("FsstText")
-            .field(&self.to_vec())
-            .finish()
-    }
-}
-
-impl FsstText<'_> {
-    /// Appends the string.
-    #[inline]
-    pub fn append_to(&self, target: &mut Vec<u8>) {
-        let start = target.len();
-        target.resize(start + FsstSymbols::room_bytes(self.codes.len()), 0);
-        // The codes have been checked, so there is an end.
-        let end = self.table.symbols.decode(self.codes, target, start, 0);
-        target.truncate(end.unwrap_or(start));
-    }
-
-    /// The string.
-    #[must_use]
-    pub fn to_vec(&self) -> Vec<u8> {
-        let mut text = Vec::new();
-        self.append_to(&mut text);
-        text
-    }
 }

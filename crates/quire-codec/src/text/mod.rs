@@ -6,6 +6,7 @@ mod dictionary;
 mod fsst;
 mod fsst_symbols;
 mod fsst_table;
+mod huffman_table;
 mod interner;
 mod lengths;
 mod packed;
@@ -16,12 +17,15 @@ mod range_reader;
 mod rows;
 mod section;
 mod shape;
+mod string_codes;
 mod words;
 mod zstd_blocks;
 
 pub(crate) use candidates::sample;
 pub use candidates::{TextCodecCandidate, candidates, pick};
-pub use fsst_table::{FsstTable, FsstText};
+pub use fsst_table::FsstTable;
+pub use huffman_table::HuffmanTable;
+pub use string_codes::{CodedText, StringCodes};
 
 use crate::{
     BytesSlice, BytesVector, CodecId, Corrupt, EncodeError, ImageCursor, PhysicalType, ROWS_MAX,

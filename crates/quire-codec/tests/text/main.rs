@@ -9,6 +9,8 @@ mod corrupt;
 mod documents;
 mod fsst_table;
 mod golden;
+mod huffman_table;
 mod laws;
 mod naive;
 mod selection;
+mod string_codes;

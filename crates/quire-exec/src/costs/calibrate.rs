@@ -9,8 +9,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hashbrown::HashTable;
+use quire_codec::CodecId;
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
-use quire_codec::text::FsstTable;
+use quire_codec::text::StringCodes;
 use quire_format::tuple::{
     TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType, TupleValue,
 };
@@ -90,15 +91,15 @@ enum CalibrationStorage {
     Suppressed,
     /// As rows of tables are: the second field by the open dictionary that these have, which most of its values are in.
     Coded,
-    /// The same without a dictionary, and the string in codes of an FSST table.
-    Fsst,
+    /// The same without a dictionary, and the string in codes of a table of this codec.
+    StringCodes(CodecId),
 }
 
-/// An FSST table for the strings of the sample.
-fn fsst_table() -> FsstTable {
+/// A table for the strings of the sample.
+fn string_codes(codec: CodecId) -> Option<StringCodes> {
     let texts: Vec<String> = (0..ROWS).map(text).collect();
     let sample: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
-    FsstTable::train(&sample)
+    StringCodes::train(codec, &sample)
 }
 
 /// Tuples of two numbers and a string.
@@ -125,8 +126,8 @@ impl CalibrationTuples {
         } else {
             numbers.clone()
         };
-        let texts = if storage == CalibrationStorage::Fsst {
-            TupleCompression::Fsst(fsst_table().into())
+        let texts = if let CalibrationStorage::StringCodes(codec) = storage {
+            TupleCompression::StringCodes(string_codes(codec)?.into())
         } else {
             numbers.clone()
         };
@@ -161,9 +162,9 @@ impl CalibrationTuples {
         median_ns(ROWS, || {
             for tuple in &self.tuples {
                 let field = black_box(self.layout.field(tuple, column));
-                if let Ok(TupleValue::Fsst(coded)) = field {
+                if let Ok(TupleValue::Coded(coded)) = field {
                     text.clear();
-                    coded.append_to(&mut text);
+                    let _ = black_box(coded.append_to(&mut text));
                     black_box(&text);
                 }
             }
@@ -205,8 +206,14 @@ impl MeasuredCosts {
             self.note(Cost::DecodeDictionary, coded.field_ns(1));
             self.note(Cost::DecodeSuppressedText, coded.field_ns(2));
         }
-        if let Some(coded) = CalibrationTuples::new(CalibrationStorage::Fsst) {
-            self.note(Cost::DecodeFsstText, coded.field_ns(2));
+        for (codec, cost) in [
+            (CodecId::Fsst, Cost::DecodeFsstText),
+            (CodecId::Huffman, Cost::DecodeHuffmanText),
+        ] {
+            let storage = CalibrationStorage::StringCodes(codec);
+            if let Some(coded) = CalibrationTuples::new(storage) {
+                self.note(cost, coded.field_ns(2));
+            }
         }
     }
 

@@ -22,6 +22,7 @@ pub enum Cost {
     DecodeSuppressedText,
     DecodeDictionary,
     DecodeFsstText,
+    DecodeHuffmanText,
     DecodeKey,
     PageHit,
     PageReadSequential,
@@ -67,6 +68,7 @@ impl From<FieldDecoding> for Cost {
             FieldDecoding::SuppressedText => Self::DecodeSuppressedText,
             FieldDecoding::Dictionary => Self::DecodeDictionary,
             FieldDecoding::FsstText => Self::DecodeFsstText,
+            FieldDecoding::HuffmanText => Self::DecodeHuffmanText,
             FieldDecoding::Key => Self::DecodeKey,
         }
     }
@@ -89,7 +91,7 @@ const fn known(cost: Cost, name: &'static str, default_ns: f64, of: &'static str
     }
 }
 
-const COUNT: usize = 40;
+const COUNT: usize = 41;
 
 /// In the order of [`Cost`].
 const KNOWN: [CostParameter; COUNT] = [
@@ -128,6 +130,12 @@ const KNOWN: [CostParameter; COUNT] = [
         "decode_fsst_text",
         40.0,
         "a string in codes of FSST, of a tuple",
+    ),
+    known(
+        Cost::DecodeHuffmanText,
+        "decode_huffman_text",
+        110.0,
+        "a string in a Huffman code, of a tuple",
     ),
     known(
         Cost::DecodeKey,

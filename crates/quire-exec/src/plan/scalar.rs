@@ -37,7 +37,11 @@ impl<'a> From<TupleValue<'a>> for PlanScalar<'a> {
             TupleValue::Float32(value) => Self::Real(value),
             TupleValue::Float64(value) => Self::Double(value),
             TupleValue::Bytes(bytes) => Self::Bytes(Cow::Borrowed(bytes)),
-            TupleValue::Fsst(text) => Self::Bytes(Cow::Owned(text.to_vec())),
+            // None gets here: who reads the rows of a table decodes their strings, and rows of queries have none in codes.
+            TupleValue::Coded(text) => match text.to_vec() {
+                Ok(bytes) => Self::Bytes(Cow::Owned(bytes)),
+                Err(_) => Self::Null,
+            },
         }
     }
 }

@@ -28,12 +28,31 @@ pub use machine::Device;
 pub enum TpcdCompression {
     /// As the paper's: integers, decimals and lengths of strings null-suppressed, dictionaries for the three flags, dates and all else as it is.
     Paper,
-    /// The same, and comments in codes of FSST. The paper leaves long strings alone: they "would have resulted in high compression rates […] without
+    /// The same, and comments in codes. The paper leaves long strings alone: they "would have resulted in high compression rates […] without
     /// paying the price for this compression as these fields are rarely used in the TPC-D queries" (section 5.1).
-    PaperAndStrings,
+    PaperAndStrings(CommentCodes),
     /// As Quire does it unless something else is said: dates null-suppressed, too, and dictionaries and FSST tables wherever a sample says that
     /// they pay.
     Auto,
+}
+
+/// In which codes comments are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommentCodes {
+    /// Those of an FSST table.
+    Fsst,
+    /// A Huffman code, which the paper names (section 3.2.2).
+    Huffman,
+}
+
+impl CommentCodes {
+    /// As `COMPRESSION` calls them.
+    pub(crate) const fn codec(self) -> &'static str {
+        match self {
+            Self::Fsst => "fsst",
+            Self::Huffman => "huffman",
+        }
+    }
 }
 
 /// What to measure.

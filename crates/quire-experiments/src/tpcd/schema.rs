@@ -147,12 +147,18 @@ pub(crate) fn definitions(
 
 /// A column with what the paper does to it, where that is not null suppression, or would not do.
 fn as_in_the_paper(column: &'static str, compression: TpcdCompression) -> String {
-    let with_strings = compression == TpcdCompression::PaperAndStrings;
+    let codes = match compression {
+        TpcdCompression::PaperAndStrings(codes) => Some(codes.codec()),
+        TpcdCompression::Paper | TpcdCompression::Auto => None,
+    };
     let column_text = column.trim();
     let codec = match SchemaColumn::of(column) {
         Some(column) if column.is_flag() => "dictionary",
         Some(column) if column.sql_type == SqlType::Date => "plain",
-        Some(column) if column.is_comment() && with_strings => "fsst",
+        Some(column) if column.is_comment() => match codes {
+            Some(codec) => codec,
+            None => return column_text.to_owned(),
+        },
         _ => return column_text.to_owned(),
     };
     column_text.replacen(" NOT NULL", &format!(" COMPRESSION {codec} NOT NULL"), 1)
@@ -161,6 +167,7 @@ fn as_in_the_paper(column: &'static str, compression: TpcdCompression) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tpcd::CommentCodes;
 
     #[test]
     fn tables_without_keys_have_all_their_columns() {
@@ -189,10 +196,16 @@ mod tests {
         assert_eq!(count(compressed, TpcdCompression::Paper, "plain"), 4);
         assert_eq!(count(compressed, TpcdCompression::Paper, "dictionary"), 3);
         assert_eq!(count(compressed, TpcdCompression::Paper, "fsst"), 0);
-        let with_strings = TpcdCompression::PaperAndStrings;
-        assert_eq!(count(compressed, with_strings, "plain"), 4);
-        // Those of all tables but the two small ones.
-        assert_eq!(count(compressed, with_strings, "fsst"), 6);
+        for (codes, codec, other) in [
+            (CommentCodes::Fsst, "fsst", "huffman"),
+            (CommentCodes::Huffman, "huffman", "fsst"),
+        ] {
+            let with_strings = TpcdCompression::PaperAndStrings(codes);
+            assert_eq!(count(compressed, with_strings, "plain"), 4);
+            // Those of all tables but the two small ones.
+            assert_eq!(count(compressed, with_strings, codec), 6);
+            assert_eq!(count(compressed, with_strings, other), 0);
+        }
         for (storage, compression) in [
             (compressed, TpcdCompression::Auto),
             (plain, TpcdCompression::Paper),

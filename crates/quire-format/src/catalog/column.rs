@@ -13,7 +13,7 @@ const ADDED: u64 = 1 << 5;
 const HAS_MISSING: u64 = 1 << 6;
 const STORES_NULL: u64 = 1 << 7;
 const HAS_DICTIONARY: u64 = 1 << 8;
-const HAS_FSST: u64 = 1 << 9;
+const HAS_STRING_CODES: u64 = 1 << 9;
 const PADDED: u64 = 1 << 10;
 const HAS_KEY_CODE: u64 = 1 << 11;
 
@@ -40,8 +40,8 @@ pub struct ColumnRecord {
     pub stores_null: bool,
     /// Frequent values, which its rows have as codes.
     pub dictionary: Option<DictionaryRecord>,
-    /// The FSST table in whose codes its rows have strings, as bytes.
-    pub fsst: Option<Vec<u8>>,
+    /// The table in whose codes its rows have strings.
+    pub string_codes: Option<StringCodesRecord>,
     /// Bytes to which its rows pad strings with blanks.
     pub padded_bytes: Option<u8>,
     /// The order-preserving code that keys have in place of its strings, as bytes.
@@ -55,6 +55,15 @@ pub struct DictionaryRecord {
     pub code_bits: u8,
     /// The values, in the order of their codes: numbers as little-endian bytes of their width, text as it is.
     pub entries: Vec<Vec<u8>>,
+}
+
+/// A table in whose codes rows have the strings of a column, each by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StringCodesRecord {
+    /// Which kind of table; before version 6 always FSST.
+    pub codec: CodecId,
+    /// The table, as bytes.
+    pub table: Vec<u8>,
 }
 
 /// What rows that are older than a column have in it.
@@ -137,7 +146,7 @@ impl ColumnRecord {
             (has_missing, HAS_MISSING),
             (self.stores_null, STORES_NULL),
             (self.dictionary.is_some(), HAS_DICTIONARY),
-            (self.fsst.is_some(), HAS_FSST),
+            (self.string_codes.is_some(), HAS_STRING_CODES),
             (self.padded_bytes.is_some(), PADDED),
             (self.key_code.is_some(), HAS_KEY_CODE),
         ]
@@ -171,8 +180,9 @@ impl ColumnRecord {
                 writer.bytes(entry);
             }
         }
-        if let Some(table) = &self.fsst {
-            writer.bytes(table);
+        if let Some(codes) = &self.string_codes {
+            writer.byte(codes.codec as u8);
+            writer.bytes(&codes.table);
         }
         if let Some(bytes) = self.padded_bytes {
             writer.byte(bytes);
@@ -189,7 +199,7 @@ impl ColumnRecord {
         let (flags, known) = match version {
             1 => (u64::from(reader.byte()?), NULLABLE | HAS_CODEC),
             2 => (u64::from(reader.byte()?), HAS_DICTIONARY - 1),
-            3 | 4 => (reader.varint()?, HAS_FSST - 1),
+            3 | 4 => (reader.varint()?, HAS_STRING_CODES - 1),
             _ => (reader.varint()?, 2 * HAS_KEY_CODE - 1),
         };
         if flags & !known != 0 {
@@ -207,14 +217,15 @@ impl ColumnRecord {
         let missing = missing.transpose()?;
         let dictionary = has(HAS_DICTIONARY).then(|| DictionaryRecord::decode(reader));
         let dictionary = dictionary.transpose()?;
-        let fsst = has(HAS_FSST).then(|| reader.bytes().map(<[u8]>::to_vec));
-        let fsst = fsst.transpose()?;
+        let string_codes =
+            has(HAS_STRING_CODES).then(|| StringCodesRecord::decode(reader, version));
+        let string_codes = string_codes.transpose()?;
         let padded_bytes = has(PADDED).then(|| reader.byte());
         let padded_bytes = padded_bytes.transpose()?;
         let key_code = has(HAS_KEY_CODE).then(|| reader.bytes().map(<[u8]>::to_vec));
         Ok(ColumnRecord {
             dictionary,
-            fsst,
+            string_codes,
             padded_bytes,
             key_code: key_code.transpose()?,
             name,
@@ -238,6 +249,17 @@ impl DictionaryRecord {
             code_bits,
             entries: reader.list(1, entry)?,
         })
+    }
+}
+
+impl StringCodesRecord {
+    fn decode(reader: &mut WireItemReader<'_>, version: u8) -> Result<Self, Corrupt> {
+        let codec = match version {
+            ..=5 => CodecId::Fsst,
+            _ => read_codec(reader)?,
+        };
+        let table = reader.bytes()?.to_vec();
+        Ok(Self { codec, table })
     }
 }
 

@@ -19,7 +19,8 @@ use crate::document::{DiskStructure, StructureField};
 use crate::wire::{WireItemReader, WireItemWriter};
 
 pub use column::{
-    AddedRecord, ColumnRecord, ColumnSequence, DictionaryRecord, GeneratedKind, TypeRecord,
+    AddedRecord, ColumnRecord, ColumnSequence, DictionaryRecord, GeneratedKind, StringCodesRecord,
+    TypeRecord,
 };
 pub use relation::{SequenceOwner, SequenceRecord, ViewRecord};
 pub use role::RoleRecord;
@@ -33,7 +34,7 @@ pub(crate) use column::read_codec;
 pub(crate) use references::{read_pages, write_pages};
 
 /// Layout version this program writes.
-pub const CATALOG_VERSION: u8 = 5;
+pub const CATALOG_VERSION: u8 = 6;
 /// Oldest layout version it reads. Version 1 has column tables only.
 pub const CATALOG_VERSION_MIN: u8 = 1;
 
@@ -44,15 +45,16 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
             1 if its order is descending; *tree* is a role (1: rows by primary key, 2 overflow, 3 index and then \
             the index's id as varint, 4 delta, 5 deletions, 6 sequences, 7 samples of columns), an id (varint) less than `next_tree_id`, and the \
             root page (varint). Names are unique among tables, indexes, views and sequences, so are ids, and those of trees among \
-            trees; names of roles are unique among roles. Versions 1 to 4 are read too: columns of 1 to 4 have no FSST tables, widths and codes of keys, 1 to 3 have no roles; columns of 1 and 2 have flags of \
-            1 byte and no dictionaries, and version 1 has `next_tree_id`, and everything after `columns`, not. The page is replaced by every \
+            trees; names of roles are unique among roles. Versions 1 to 5 are read too: in 5 tables of string codes are those of FSST and \
+            have no codec, columns of 1 to 4 have no string codes, widths and codes of keys, 1 to 3 have no roles; columns of 1 and 2 have \
+            flags of 1 byte and no dictionaries, and version 1 has `next_tree_id`, and everything after `columns`, not. The page is replaced by every \
             commit that changes a table.",
     fixed_bytes: None,
     fields: FIELDS,
 };
 
 const FIELDS: &[StructureField] = &[
-    StructureField::at(0, "1", "version", "5"),
+    StructureField::at(0, "1", "version", "6"),
     StructureField::next(
         "varint",
         "schema_version",
@@ -95,7 +97,7 @@ const FIELDS: &[StructureField] = &[
         "flags",
         "bit 0: nullable; bit 1: a codec follows; bit 2: a default; bit 3: a sequence; bit 4: the column is dropped; bit 5: it is \
         younger than some rows; bit 6: their value follows (else it is NULL); bit 7: the layout of \
-        rows has NULL for it (version 1: always); bit 8: a dictionary follows; bit 9: an FSST table; bit 10: a width; bit 11: a code of keys",
+        rows has NULL for it (version 1: always); bit 8: a dictionary follows; bit 9: a table of string codes; bit 10: a width; bit 11: a code of keys",
     ),
     StructureField::next("0 or 1", "codec", "the codec the definition demands"),
     StructureField::next("text", "default", "SQL"),
@@ -115,9 +117,10 @@ const FIELDS: &[StructureField] = &[
         "bits of a code, and the values that rows have as codes, as those of older rows",
     ),
     StructureField::next(
-        "bytes",
-        "fsst",
-        "length (varint); number of symbols (1), their lengths (1 each, 1 to 8), their bytes: in whose codes rows have strings",
+        "1, bytes",
+        "string_codes",
+        "in whose codes rows have strings: the codec, 6 FSST or 15 Huffman; length (varint); of FSST, number of symbols (1), their lengths \
+        (1 each, 1 to 8), their bytes; of Huffman, the bits of the word of each byte, 4 bits each, the lower byte in the low bits (128)",
     ),
     StructureField::next(
         "0 or 1",

@@ -154,7 +154,7 @@ impl KeyLayout {
                 TupleValue::Wide(value) => ReadColumn::Other(TupleValue::Wide(value)),
                 TupleValue::Float32(value) => ReadColumn::Other(TupleValue::Float32(value)),
                 TupleValue::Float64(value) => ReadColumn::Other(TupleValue::Float64(value)),
-                TupleValue::Null | TupleValue::Fsst(_) => ReadColumn::Other(TupleValue::Null),
+                TupleValue::Null | TupleValue::Coded(_) => ReadColumn::Other(TupleValue::Null),
             });
             start += length;
         }

@@ -45,7 +45,7 @@ impl KeyColumn {
         let start = key.len();
         match value {
             // No column holds codes.
-            TupleValue::Null | TupleValue::Fsst(_) => return key.extend_from_slice(self.null()),
+            TupleValue::Null | TupleValue::Coded(_) => return key.extend_from_slice(self.null()),
             TupleValue::Bool(value) => key.push(1 + u8::from(value)),
             TupleValue::Integer(value) => push_integer(i128::from(value), key),
             TupleValue::Wide(value) => push_integer(value, key),

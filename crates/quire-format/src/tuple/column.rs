@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quire_codec::text::FsstTable;
+use quire_codec::text::StringCodes;
 
 use super::dictionary::TupleDictionary;
 use super::value::{TupleType, ValueError};
@@ -23,9 +23,9 @@ pub enum TupleCompression {
     /// Frequent values as codes of fixed width in part 1, others null-suppressed in part 4: code 0 says that the value, or NULL, is
     /// there, and entry `i` has code `i + 1`. For types that null suppression shortens.
     OpenDictionary(Arc<TupleDictionary>),
-    /// For [`TupleType::Text`]: the string in the codes of an FSST table where these are fewer than its bytes, which a bit of part 1
+    /// For [`TupleType::Text`]: the string in the codes of a table where these are fewer than its bytes, which a bit of part 1
     /// says; its length, that of what is stored, null-suppressed.
-    Fsst(Arc<FsstTable>),
+    StringCodes(Arc<StringCodes>),
     /// For [`TupleType::Text`]: the string and blanks in so many bytes of part 3, at least one. A string that has no room there, or
     /// ends with a blank, comes back too, and takes 4 bytes more.
     Padded {
@@ -69,8 +69,8 @@ pub enum LayoutError {
         column: usize,
         column_type: TupleType,
     },
-    #[error("column {column} holds {column_type:?}, and only text is coded by an FSST table")]
-    FsstType {
+    #[error("column {column} holds {column_type:?}, and only text is stored in string codes")]
+    StringCodesType {
         column: usize,
         column_type: TupleType,
     },
@@ -104,8 +104,8 @@ impl TupleColumn {
         let (dictionary, needs_zero) = match &self.compression {
             TupleCompression::Dictionary(dictionary) => (dictionary, self.nullable),
             TupleCompression::OpenDictionary(dictionary) => (dictionary, true),
-            TupleCompression::Fsst(_) if self.column_type != TupleType::Text => {
-                return Err(LayoutError::FsstType {
+            TupleCompression::StringCodes(_) if self.column_type != TupleType::Text => {
+                return Err(LayoutError::StringCodesType {
                     column,
                     column_type: self.column_type,
                 });
@@ -121,7 +121,7 @@ impl TupleColumn {
             }
             TupleCompression::None
             | TupleCompression::NullSuppressed
-            | TupleCompression::Fsst(_)
+            | TupleCompression::StringCodes(_)
             | TupleCompression::Padded { .. } => return Ok(()),
         };
         if dictionary.column_type() != self.column_type {

@@ -121,12 +121,12 @@ impl TextColumn {
         tuple: &[u8],
         stored: Option<&'a [u8]>,
     ) -> Result<TupleValue<'a>, Corrupt> {
-        let fsst = self.fsst.as_ref();
-        match (fsst.filter(|fsst| bits(tuple, fsst.bit, 1) != 0), stored) {
+        let coded = self.coded.as_ref();
+        match (coded.filter(|coded| bits(tuple, coded.bit, 1) != 0), stored) {
             (None, None) => Ok(TupleValue::Null),
             (None, Some(bytes)) => Ok(TupleValue::Bytes(bytes)),
-            (Some(fsst), Some(codes)) => Ok(TupleValue::Fsst(fsst.table.text(codes)?)),
-            (Some(fsst), None) => Err(Corrupt::new("NULL has codes of FSST", fsst.bit / 8)),
+            (Some(coded), Some(codes)) => Ok(TupleValue::Coded(coded.table.text(codes))),
+            (Some(coded), None) => Err(Corrupt::new("NULL has string codes", coded.bit / 8)),
         }
     }
 }

@@ -63,7 +63,7 @@ fn compare(left: TupleValue<'_>, right: TupleValue<'_>) -> Ordering {
 
 fn number(value: TupleValue<'_>) -> i128 {
     match value {
-        TupleValue::Null | TupleValue::Bytes(_) | TupleValue::Fsst(_) => 0,
+        TupleValue::Null | TupleValue::Bytes(_) | TupleValue::Coded(_) => 0,
         TupleValue::Bool(value) => i128::from(value),
         TupleValue::Integer(value) => i128::from(value),
         TupleValue::Wide(value) => value,
@@ -117,7 +117,9 @@ impl TupleDictionary {
                 TupleDictionaryEntry::Bytes(start..self.strings.len())
             }
             // No type holds these.
-            TupleValue::Null | TupleValue::Fsst(_) => TupleDictionaryEntry::Fixed(TupleValue::Null),
+            TupleValue::Null | TupleValue::Coded(_) => {
+                TupleDictionaryEntry::Fixed(TupleValue::Null)
+            }
             TupleValue::Bool(value) => TupleDictionaryEntry::Fixed(TupleValue::Bool(value)),
             TupleValue::Integer(value) => TupleDictionaryEntry::Fixed(TupleValue::Integer(value)),
             TupleValue::Wide(value) => TupleDictionaryEntry::Fixed(TupleValue::Wide(value)),

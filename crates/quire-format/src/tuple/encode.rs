@@ -47,7 +47,7 @@ fn set_fixed(head: &mut [u8], fixed: Fixed, value: TupleValue<'_>) {
         (_, TupleValue::Float64(value)) => put(&value.to_le_bytes()),
         (_, TupleValue::Bytes(bytes)) => put(&(bytes.len() as u32).to_le_bytes()),
         // No column holds codes: they are made here.
-        (_, TupleValue::Fsst(_)) => {}
+        (_, TupleValue::Coded(_)) => {}
     }
 }
 
@@ -61,7 +61,7 @@ fn field_value(kind: SmallKind, value: TupleValue<'_>) -> FieldValue {
         (_, TupleValue::Bytes(bytes)) => FieldValue::Integer(bytes.len() as i64),
         (
             _,
-            TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_) | TupleValue::Fsst(_),
+            TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_) | TupleValue::Coded(_),
         ) => FieldValue::Null,
     }
 }
@@ -89,24 +89,24 @@ impl CodedColumns {
 /// No UTF-8 begins with it. What does is a mark of the layer above, which must find it as it is.
 const MARK_BYTE: u8 = 0xFF;
 
-/// Longer strings are not coded: of eight bytes for each code, no page has room for an entry of so many codes.
-const FSST_STRING_BYTES_MAX: usize = 128 << 10;
+/// Longer strings are not coded: of eight bytes for each byte of codes, no page has room for an entry of so many.
+const CODED_STRING_BYTES_MAX: usize = 128 << 10;
 
-/// The strings of a row that an FSST table makes shorter.
+/// The strings of a row that codes make shorter.
 #[derive(Default)]
-struct FsstStrings {
+struct CodedStrings {
     codes: Vec<u8>,
-    strings: Vec<FsstString>,
+    strings: Vec<CodedString>,
 }
 
-struct FsstString {
+struct CodedString {
     column: usize,
     /// The bit of part 1 that says so.
     bit: usize,
     codes: Range<usize>,
 }
 
-impl FsstStrings {
+impl CodedStrings {
     /// `values` with codes in place of the strings.
     fn in_place<'v>(&'v self, values: &'v [TupleValue<'v>]) -> Cow<'v, [TupleValue<'v>]> {
         if self.strings.is_empty() {
@@ -124,21 +124,21 @@ impl FsstStrings {
 }
 
 impl Section {
-    fn fsst_strings(&self, values: &[TupleValue<'_>]) -> FsstStrings {
-        let mut found = FsstStrings::default();
+    fn coded_strings(&self, values: &[TupleValue<'_>]) -> CodedStrings {
+        let mut found = CodedStrings::default();
         for text in &self.texts {
-            let Some(fsst) = &text.fsst else { continue };
+            let Some(coded) = &text.coded else { continue };
             let Some(TupleValue::Bytes(bytes)) = values.get(text.column) else {
                 continue;
             };
             let start = found.codes.len();
             if bytes.first() != Some(&MARK_BYTE)
-                && bytes.len() <= FSST_STRING_BYTES_MAX
-                && fsst.table.encode_if_shorter(bytes, &mut found.codes)
+                && bytes.len() <= CODED_STRING_BYTES_MAX
+                && coded.table.encode_if_shorter(bytes, &mut found.codes)
             {
-                found.strings.push(FsstString {
+                found.strings.push(CodedString {
                     column: text.column,
-                    bit: fsst.bit,
+                    bit: coded.bit,
                     codes: start..found.codes.len(),
                 });
             }
@@ -174,7 +174,7 @@ impl Section {
         first_column: usize,
     ) -> Result<usize, ValueError> {
         self.check(values, first_column)?;
-        let strings = self.fsst_strings(values);
+        let strings = self.coded_strings(values);
         let values = &*strings.in_place(values);
         let coded = self.codes(values, |_, _| ());
         let mut total = self.part_4;
@@ -202,7 +202,7 @@ impl Section {
         first_column: usize,
         tuple: &mut Vec<u8>,
     ) -> Result<(), ValueError> {
-        let strings = self.fsst_strings(values);
+        let strings = self.coded_strings(values);
         let values = &*strings.in_place(values);
         let start = tuple.len();
         tuple.resize(start + self.part_4, 0);

@@ -27,16 +27,16 @@
 //! | `Text`, `Bytes` | 4 and the string | 1 to 4 (2) and the string | the same; no string |
 //! | `Text`, padded to n bytes | n: the string and blanks | | a bit of part 1 |
 //! | any, with a dictionary | | its bits, in part 1 | code 0 |
-//! | `Text`, with a table of FSST | | a bit of part 1; 1 to 4 (2), and the string or, if the bit is set, its codes | the same; no string |
+//! | `Text`, with a table of string codes | | a bit of part 1; 1 to 4 (2), and the string or, if the bit is set, its codes | the same; no string |
 //! | any but `Bool` and `Float32`, with an open dictionary | | its bits, in part 1; without a code as above, nullable | code 0, and as above |
 //!
 //! The place in part 3 of a value that is NULL holds zeros, which are not read.
 //!
 //! A padded field has FF and zeros if its string is behind part 5: where it is longer, begins with FF or ends with a blank.
 //!
-//! Codes of FSST ([`quire_codec::text::FsstTable`]) are stored where they are fewer than the bytes of the string, and read as
-//! [`TupleValue::Fsst`]: a string is decoded by whoever wants its bytes. A string that begins with FF, which no UTF-8 does, is
-//! stored as it is.
+//! String codes ([`quire_codec::text::StringCodes`]: those of an FSST table, or of a Huffman code) are stored where they are fewer than
+//! the bytes of the string, and read as [`TupleValue::Coded`]: a string is decoded, and its codes checked, by whoever wants its bytes. A
+//! string that begins with FF, which no UTF-8 does, is stored as it is.
 //!
 //! # Tables that change
 //!

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quire_codec::field::{FieldLayout, FieldType, TupleField, order_of_fewest_bytes};
-use quire_codec::text::FsstTable;
+use quire_codec::text::StringCodes;
 use quire_codec::transform::LayoutColumn;
 
 use super::column::{LayoutError, OPEN_MAX, TupleColumn, TupleCompression};
@@ -174,15 +174,15 @@ pub(super) enum LengthPlace {
 pub(super) struct TextColumn {
     pub(super) column: usize,
     pub(super) length: LengthPlace,
-    pub(super) fsst: Option<FsstColumn>,
+    pub(super) coded: Option<CodedColumn>,
 }
 
 /// Of a column whose strings may be in codes.
 #[derive(Clone, Debug)]
-pub(super) struct FsstColumn {
+pub(super) struct CodedColumn {
     /// The bit of part 1 that is set when the string is in codes.
     pub(super) bit: usize,
-    pub(super) table: Arc<FsstTable>,
+    pub(super) table: Arc<StringCodes>,
 }
 
 /// A column of part 3 whose strings are padded with blanks.
@@ -317,7 +317,7 @@ impl Section {
         });
         let suppressed = matches!(column.compression, TupleCompression::NullSuppressed);
         let table = match &column.compression {
-            TupleCompression::Fsst(table) => Some(Arc::clone(table)),
+            TupleCompression::StringCodes(table) => Some(Arc::clone(table)),
             _ => None,
         };
         match (small, column.column_type) {
@@ -330,14 +330,14 @@ impl Section {
                     Some(small) => LengthPlace::Small(small),
                     None => LengthPlace::Fixed(allocator.fixed(column)),
                 };
-                let fsst = table.map(|table| FsstColumn {
+                let coded = table.map(|table| CodedColumn {
                     bit: allocator.bits(1),
                     table,
                 });
                 self.texts.push(TextColumn {
                     column: index,
                     length,
-                    fsst,
+                    coded,
                 });
                 ColumnLocation::Text {
                     number: self.texts.len() - 1,
@@ -439,7 +439,7 @@ impl Section {
 /// fewer length bytes.
 fn small_fields(columns: &[TupleColumn]) -> (Vec<SmallField>, Vec<TupleField>) {
     let field = |column: &TupleColumn| match column.compression {
-        TupleCompression::NullSuppressed | TupleCompression::Fsst(_) => {
+        TupleCompression::NullSuppressed | TupleCompression::StringCodes(_) => {
             field_type(column.column_type).map(|kind| TupleField {
                 field_type: kind,
                 nullable: column.nullable,

@@ -1,6 +1,6 @@
 //! Values of a tuple's columns, and the types that hold them.
 
-use quire_codec::text::FsstText;
+use quire_codec::text::CodedText;
 
 /// What a column of a tuple or of a key holds. SQL types are mapped onto these above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub enum TupleValue<'a> {
     Float64(f64),
     /// Of text, too.
     Bytes(&'a [u8]),
-    /// Text that a tuple has in codes. Only reading gives it, and of columns with
-    /// [`TupleCompression::Fsst`](super::TupleCompression::Fsst) alone.
-    Fsst(FsstText<'a>),
+    /// Text that a tuple has in codes, which nobody has looked at yet. Only reading gives it, and of columns with
+    /// [`TupleCompression::StringCodes`](super::TupleCompression::StringCodes) alone.
+    Coded(CodedText<'a>),
 }
 
 const _: () = assert!(size_of::<TupleValue<'_>>() <= 32);

@@ -1,7 +1,7 @@
 //! Images by columns: the page comes back, whatever its tuples are, with every transform and codec; damage does no harm.
 
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
-use quire_codec::text::FsstTable;
+use quire_codec::text::{FsstTable, StringCodes};
 use quire_format::row_page::{
     PageImage, PageOp, PageSetup, PageTransform, RowPage, RowPageMut, RowPageShape, append_op,
     encode_image, encode_image_as,
@@ -120,7 +120,7 @@ fn column(random: &mut Random) -> TupleColumn {
             (0, TupleType::Text) => TupleCompression::Padded { bytes: 25 },
             (1, TupleType::Text) => {
                 let table = FsstTable::from_bytes(b"\x02\x02\x01aba").unwrap();
-                TupleCompression::Fsst(table.into())
+                TupleCompression::StringCodes(StringCodes::from(table).into())
             }
             (0 | 2, _) => TupleCompression::None,
             _ => TupleCompression::NullSuppressed,

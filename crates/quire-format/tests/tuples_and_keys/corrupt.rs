@@ -1,9 +1,7 @@
 //! Whatever the bytes are, reading them ends: in values or in an error.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
-use quire_codec::text::FsstTable;
+use quire_codec::text::{FsstTable, HuffmanTable, StringCodes};
 use quire_format::tuple::{TupleLayout, TupleType, TupleValue};
 
 use crate::rows::{Cell, Column, Storage, column, encode, exact, layout, tables};
@@ -147,23 +145,53 @@ fn a_value_is_a_code_or_bytes_and_not_both_or_neither() {
 
 #[test]
 fn codes_that_mean_nothing_are_named() {
-    let table = Arc::new(FsstTable::from_bytes(&[1, 2, b'a', b'b']).unwrap());
-    let layout = layout(&[column(TupleType::Text, true, Storage::Fsst(table))]);
-    // In codes; a length of one byte; two codes.
-    assert!(read(&layout, &[1, 0b001, 2, 0, 0]));
-    let wrong = |tuple: &[u8]| {
-        let error = layout.field(tuple, 0).unwrap_err().to_string();
-        let mut all = [TupleValue::Null];
-        assert_eq!(
-            layout.decode_all(tuple, &mut all).unwrap_err().to_string(),
+    // One symbol; and a word of 1 bit for x, of 8 bits for the first other byte and of 9 for the rest.
+    let fsst = FsstTable::from_bytes(&[1, 2, b'a', b'b']).unwrap();
+    let huffman = HuffmanTable::train(&[b"x"]);
+    for (table, codes, text, wrong_codes) in [
+        (
+            StringCodes::from(fsst),
+            &[0, 0][..],
+            &b"abab"[..],
+            [
+                (&[0, 1][..], "code 1 has no symbol"),
+                (&[0, 255], "escape without a byte"),
+            ],
+        ),
+        (
+            StringCodes::from(huffman),
+            &[0b0000_0001],
+            b"xxxxxxx",
+            [(&[0b1111_1111], "no word"), (&[0b0111_1110], "no word")],
+        ),
+    ] {
+        let layout = layout(&[column(TupleType::Text, true, Storage::Coded(table.into()))]);
+        // In codes; a length of one byte.
+        let tuple = |codes: &[u8]| [&[1, 0b001, codes.len() as u8], codes].concat();
+        let text_of = |tuple: &[u8]| match layout.field(tuple, 0) {
+            Ok(TupleValue::Coded(text)) => text.to_vec(),
+            other => panic!("{other:?}"),
+        };
+        assert!(read(&layout, &tuple(codes)));
+        assert_eq!(text_of(&tuple(codes)).unwrap(), text);
+        // Who wants the string finds codes that stand for nothing.
+        for (codes, what) in wrong_codes {
+            assert!(read(&layout, &tuple(codes)));
+            let error = text_of(&tuple(codes)).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        let wrong = |tuple: &[u8]| {
+            let error = layout.field(tuple, 0).unwrap_err().to_string();
+            let mut all = [TupleValue::Null];
+            assert_eq!(
+                layout.decode_all(tuple, &mut all).unwrap_err().to_string(),
+                error
+            );
             error
-        );
-        error
-    };
-    assert!(wrong(&[1, 0b001, 2, 0, 1]).contains("code 1 has no symbol"));
-    assert!(wrong(&[1, 0b001, 2, 0, 255]).contains("escape without a byte"));
-    assert!(wrong(&[1, 0]).contains("NULL has codes of FSST"));
-    assert!(wrong(&[1, 0b001, 3, 0, 0]).contains("cut short"));
+        };
+        assert!(wrong(&[1, 0]).contains("NULL has string codes"));
+        assert!(wrong(&[1, 0b001, 3, 0, 0]).contains("cut short"));
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quire_codec::text::FsstTable;
+use quire_codec::text::{FsstTable, HuffmanTable, StringCodes};
 use quire_format::tuple::{TupleType, TupleValue};
 
 use crate::rows::{Cell, Column, Row, Storage, all_exact, column, encode, layout, values};
@@ -167,11 +167,11 @@ fn all_five_parts_are_where_the_documentation_says() {
 #[test]
 fn strings_in_codes_have_a_bit_that_says_so() {
     let table = [&[3, 2, 3, 1][..], b"ab", b"abc", b"d"].concat();
-    let table = Arc::new(FsstTable::from_bytes(&table).unwrap());
+    let table = Arc::new(StringCodes::from(FsstTable::from_bytes(&table).unwrap()));
     let columns = [
-        column(TupleType::Text, false, Storage::Fsst(Arc::clone(&table))),
+        column(TupleType::Text, false, Storage::Coded(Arc::clone(&table))),
         column(TupleType::Bool, false, Storage::Suppressed),
-        column(TupleType::Text, true, Storage::Fsst(table)),
+        column(TupleType::Text, true, Storage::Coded(table)),
     ];
     let layout = layout(&columns);
     let text = |text: &[u8]| Some(Cell::Bytes(text.to_vec()));
@@ -200,6 +200,43 @@ fn strings_in_codes_have_a_bit_that_says_so() {
         let mut decoded = [TupleValue::Null; 3];
         layout.decode_all(expected, &mut decoded).unwrap();
         assert_eq!(all_exact(&decoded), all_exact(&values(&row)));
+    }
+}
+
+/// Words of 1 bit for "a", 8 for "b" and 9 for all other bytes: 0; 1000 0000; 258 and on in binary, which for "c" is 355.
+#[test]
+fn words_of_a_huffman_code_end_in_ones() {
+    let bits = |byte: u8| match byte {
+        b'a' => 1,
+        b'b' => 8,
+        _ => 9,
+    };
+    let table: Vec<u8> = (0..128)
+        .map(|pair| bits(2 * pair) | bits(2 * pair + 1) << 4)
+        .collect();
+    let table = StringCodes::from(HuffmanTable::from_bytes(&table).unwrap());
+    let layout = layout(&[column(TupleType::Text, true, Storage::Coded(table.into()))]);
+    let text = |text: &[u8]| Some(Cell::Bytes(text.to_vec()));
+    // Part 1: whether there are codes. Part 2: a length of one byte, or none of NULL.
+    for (cell, expected) in [
+        (
+            text(b"aaaaaab"),
+            &[1, 0b001, 2, 0b0000_0010, 0b0000_0011][..],
+        ),
+        (text(b"aaac"), &[1, 0b001, 2, 0b0001_0110, 0b0011_1111]),
+        (text(b"aa"), &[1, 0b001, 1, 0b0011_1111]),
+        // No shorter: 10 bits, and 8.
+        (text(b"ac"), &[0, 0b001, 2, b'a', b'c']),
+        (text(b"b"), &[0, 0b001, 1, b'b']),
+        (text(b""), &[0, 0b001, 0]),
+        (None, &[0, 0]),
+        // What begins with FF is a mark.
+        (text(b"\xFFaaa"), &[0, 0b001, 4, 0xFF, b'a', b'a', b'a']),
+    ] {
+        assert_eq!(encode(&layout, std::slice::from_ref(&cell)), expected);
+        let mut decoded = [TupleValue::Null];
+        layout.decode_all(expected, &mut decoded).unwrap();
+        assert_eq!(all_exact(&decoded), all_exact(&values(&[cell])));
     }
 }
 

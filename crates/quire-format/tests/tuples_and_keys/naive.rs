@@ -1,5 +1,6 @@
 //! Tuples written the slow way, from the tables in the documentation: part 1 as a list of bits.
 
+use quire_codec::CodecId;
 use quire_codec::field::{FieldLayout, FieldType, FieldValue, TupleField, order_of_fewest_bytes};
 use quire_format::tuple::TupleType;
 
@@ -8,7 +9,7 @@ use crate::rows::{Cell, Column, Storage, exact};
 fn field_type(column: &Column) -> Option<FieldType> {
     let is_small = matches!(
         column.storage,
-        Storage::Suppressed | Storage::Open(..) | Storage::Fsst(_)
+        Storage::Suppressed | Storage::Open(..) | Storage::Coded(_)
     );
     if !is_small {
         return None;
@@ -106,20 +107,53 @@ fn small_parts(columns: &[Column], row: &[Option<Cell>]) -> (Vec<u8>, Vec<u8>) {
     (codes, bytes)
 }
 
-/// The longest symbol at each place, or 255 and the byte; none where that is not shorter, or the string is a mark.
-fn fsst_codes(column: &Column, cell: &Option<Cell>) -> Option<Vec<u8>> {
-    let (Storage::Fsst(table), Some(Cell::Bytes(text))) = (&column.storage, cell) else {
+/// The string in codes; none where that is not shorter, or the string is a mark.
+fn string_codes(column: &Column, cell: &Option<Cell>) -> Option<Vec<u8>> {
+    let (Storage::Coded(table), Some(Cell::Bytes(text))) = (&column.storage, cell) else {
         return None;
     };
     let bytes = table.to_bytes();
-    let (lengths, mut rest) = bytes[1..].split_at(usize::from(bytes[0]));
+    let codes = match table.codec() {
+        CodecId::Huffman => huffman_codes(&bytes, text),
+        _ => fsst_codes(&bytes, text),
+    };
+    (codes.len() < text.len() && text[0] != 0xFF).then_some(codes)
+}
+
+/// The words of the bytes as bits, and ones up to a whole byte. Lengths are 4 bits each; words ascend with lengths, then bytes.
+fn huffman_codes(table: &[u8], text: &[u8]) -> Vec<u8> {
+    let length = |byte: usize| usize::from(table[byte / 2] >> (4 * (byte % 2)) & 15);
+    let mut order: Vec<usize> = (0..256).collect();
+    order.sort_by_key(|&byte| (length(byte), byte));
+    let (mut words, mut next, mut before) = (vec![String::new(); 256], 0u32, 0);
+    for byte in order {
+        next <<= length(byte) - before;
+        before = length(byte);
+        words[byte] = format!("{next:0before$b}");
+        next += 1;
+    }
+    let mut bits: String = text
+        .iter()
+        .map(|&byte| &*words[usize::from(byte)])
+        .collect();
+    bits.extend(std::iter::repeat_n(
+        '1',
+        bits.len().next_multiple_of(8) - bits.len(),
+    ));
+    let byte = |at: usize| u8::from_str_radix(&bits[8 * at..8 * at + 8], 2).unwrap();
+    (0..bits.len() / 8).map(byte).collect()
+}
+
+/// The longest symbol at each place, or 255 and the byte.
+fn fsst_codes(table: &[u8], text: &[u8]) -> Vec<u8> {
+    let (lengths, mut rest) = table[1..].split_at(usize::from(table[0]));
     let mut symbols = Vec::new();
     for &length in lengths {
         let (symbol, behind) = rest.split_at(usize::from(length));
         symbols.push(symbol);
         rest = behind;
     }
-    let (mut codes, mut left) = (Vec::new(), text.as_slice());
+    let (mut codes, mut left) = (Vec::new(), text);
     while !left.is_empty() {
         let fitting = (0..symbols.len()).filter(|&code| left.starts_with(symbols[code]));
         match fitting.min_by_key(|&code| usize::MAX - symbols[code].len()) {
@@ -133,12 +167,12 @@ fn fsst_codes(column: &Column, cell: &Option<Cell>) -> Option<Vec<u8>> {
             }
         }
     }
-    (codes.len() < text.len() && text[0] != 0xFF).then_some(codes)
+    codes
 }
 
 pub fn encode(columns: &[Column], row: &[Option<Cell>]) -> Vec<u8> {
     let codes: Vec<_> = (columns.iter().zip(row))
-        .map(|(column, cell)| fsst_codes(column, cell))
+        .map(|(column, cell)| string_codes(column, cell))
         .collect();
     let stored = row.iter().zip(&codes).map(|(cell, codes)| match codes {
         Some(codes) => Some(Cell::Bytes(codes.clone())),
@@ -150,7 +184,7 @@ pub fn encode(columns: &[Column], row: &[Option<Cell>]) -> Vec<u8> {
     let mut behind = Vec::new();
     for ((column, cell), codes) in columns.iter().zip(row).zip(&codes) {
         let null = column.nullable.then_some(cell.is_none());
-        if let Storage::Fsst(_) = &column.storage {
+        if let Storage::Coded(_) = &column.storage {
             bits.push(codes.is_some());
         }
         if let Storage::Dictionary(entries, width) = &column.storage {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quire_codec::text::FsstTable;
+use quire_codec::text::{FsstTable, HuffmanTable, StringCodes};
 use quire_format::tuple::{
     DictionaryError, LayoutError, TupleColumn, TupleCompression, TupleDictionary, TupleLayout,
     TupleType, TupleValue, ValueError,
@@ -85,16 +85,24 @@ fn layouts_that_cannot_be_are_refused() {
     assert!(TupleLayout::new(&[open(&[1], 1, TupleType::Int32)]).is_ok());
     let error = TupleLayout::new(&[open(&[], 1, TupleType::Bool)]).unwrap_err();
     assert!(matches!(error, LayoutError::NoOtherPlace { column: 0, .. }));
-    let table = Arc::new(FsstTable::train(&[]));
-    let fsst = |column_type| TupleColumn {
-        column_type,
-        nullable: false,
-        compression: TupleCompression::Fsst(Arc::clone(&table)),
-    };
-    assert!(TupleLayout::new(&[fsst(TupleType::Text)]).is_ok());
-    for column_type in [TupleType::Bytes, TupleType::Int32] {
-        let error = TupleLayout::new(&[fsst(column_type)]).unwrap_err();
-        assert!(matches!(error, LayoutError::FsstType { column: 0, .. }));
+    for table in [
+        StringCodes::from(FsstTable::train(&[])),
+        StringCodes::from(HuffmanTable::train(&[])),
+    ] {
+        let table = Arc::new(table);
+        let coded = |column_type| TupleColumn {
+            column_type,
+            nullable: false,
+            compression: TupleCompression::StringCodes(Arc::clone(&table)),
+        };
+        assert!(TupleLayout::new(&[coded(TupleType::Text)]).is_ok());
+        for column_type in [TupleType::Bytes, TupleType::Int32] {
+            let error = TupleLayout::new(&[coded(column_type)]).unwrap_err();
+            assert!(matches!(
+                error,
+                LayoutError::StringCodesType { column: 0, .. }
+            ));
+        }
     }
     for (column_type, bytes) in [(TupleType::Text, 0), (TupleType::Bytes, 7)] {
         let padded = TupleColumn {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quire_codec::text::FsstTable;
+use quire_codec::CodecId;
+use quire_codec::text::StringCodes;
 use quire_format::tuple::{
     TupleColumn, TupleCompression, TupleDictionary, TupleLayout, TupleType, TupleValue,
 };
@@ -45,7 +46,10 @@ pub fn exact(value: TupleValue<'_>) -> String {
     match value {
         TupleValue::Float32(value) => format!("float32 {:x}", value.to_bits()),
         TupleValue::Float64(value) => format!("float64 {:x}", value.to_bits()),
-        TupleValue::Fsst(text) => format!("{:?}", TupleValue::Bytes(&text.to_vec())),
+        TupleValue::Coded(text) => match text.to_vec() {
+            Ok(bytes) => format!("{:?}", TupleValue::Bytes(&bytes)),
+            Err(error) => error.to_string(),
+        },
         other => format!("{other:?}"),
     }
 }
@@ -63,7 +67,7 @@ pub enum Storage {
     /// The same for some of the values.
     Open(Vec<Cell>, u32),
     /// Strings in codes where these are shorter.
-    Fsst(Arc<FsstTable>),
+    Coded(Arc<StringCodes>),
     /// In so many bytes.
     Padded(u8),
 }
@@ -90,7 +94,7 @@ impl Column {
                 let dictionary = TupleDictionary::new(self.column_type, *code_bits, &values);
                 TupleCompression::OpenDictionary(Arc::new(dictionary.unwrap()))
             }
-            Storage::Fsst(table) => TupleCompression::Fsst(Arc::clone(table)),
+            Storage::Coded(table) => TupleCompression::StringCodes(Arc::clone(table)),
             Storage::Padded(bytes) => TupleCompression::Padded { bytes: *bytes },
         };
         TupleColumn {
@@ -192,12 +196,13 @@ pub fn columns() -> impl Strategy<Value = Column> {
                 let fewest = usize::BITS - entries.len().leading_zeros();
                 Storage::Open(entries, fewest + more_bits)
             }),
-            1 => prop::collection::vec(remarks(), 0..6).prop_map(move |sample| {
+            2 => (prop::collection::vec(remarks(), 0..6), any::<bool>()).prop_map(move |(sample, is_huffman)| {
                 if column_type != TupleType::Text {
                     return Storage::Suppressed;
                 }
                 let sample: Vec<&[u8]> = sample.iter().map(String::as_bytes).collect();
-                Storage::Fsst(Arc::new(FsstTable::train(&sample)))
+                let codec = if is_huffman { CodecId::Huffman } else { CodecId::Fsst };
+                Storage::Coded(Arc::new(StringCodes::train(codec, &sample).unwrap()))
             }),
             1 => (1u8..30).prop_map(move |bytes| match column_type {
                 TupleType::Text => Storage::Padded(bytes),
@@ -229,7 +234,7 @@ pub fn column_cells(column: &Column) -> BoxedStrategy<Option<Cell>> {
             1 => cells(column.column_type),
         ]
         .boxed(),
-        Storage::Fsst(_) => {
+        Storage::Coded(_) => {
             let remark = remarks().prop_map(|remark| Cell::Bytes(remark.into_bytes()));
             prop_oneof![2 => remark, 1 => cells(column.column_type)].boxed()
         }

@@ -75,7 +75,8 @@ fn is_cheap_to_read(alone: &CodecChoice, rows: usize) -> bool {
         | CodecId::Zstd
         | CodecId::Words
         | CodecId::Shape
-        | CodecId::Phrases => false,
+        | CodecId::Phrases
+        | CodecId::Huffman => false,
         CodecId::Plain
         | CodecId::Constant
         | CodecId::Pfor

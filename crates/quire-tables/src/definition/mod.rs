@@ -11,7 +11,7 @@ mod validate;
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
-use quire_codec::text::FsstTable;
+use quire_codec::text::StringCodes;
 use quire_codec::{CodecId, CodecScalar};
 use quire_format::key::KeyCode;
 
@@ -61,9 +61,9 @@ pub struct ColumnDefinition {
     /// Frequent values, which the rows of a row table have as codes. It is chosen whenever all rows are written, and stays until
     /// then.
     pub dictionary: Option<ColumnDictionary>,
-    /// The FSST table in whose codes the rows of a row table have the strings of the column. It is chosen and stays like a dictionary;
-    /// a column has one of both.
-    pub fsst: Option<Arc<FsstTable>>,
+    /// The table in whose codes the rows of a row table have the strings of the column, of FSST or of a Huffman code. It is chosen and
+    /// stays like a dictionary; a column has one of both.
+    pub string_codes: Option<Arc<StringCodes>>,
     /// Bytes to which the rows of a row table pad the strings of a `CHAR(n)`, as the paper's uncompressed tuples do. The transaction that
     /// creates the table decides it, and it stays until all rows are written, whatever becomes of n.
     pub padded_bytes: Option<u8>,
@@ -123,7 +123,7 @@ impl ColumnDefinition {
             added: None,
             stores_null: true,
             dictionary: None,
-            fsst: None,
+            string_codes: None,
             padded_bytes: None,
             key_code: None,
         }

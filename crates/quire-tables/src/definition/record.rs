@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use quire_codec::text::FsstTable;
+use quire_codec::text::StringCodes;
 use quire_codec::{CodecScalar, Corrupt, PhysicalType};
-use quire_format::catalog::{AddedRecord, ColumnRecord, DictionaryRecord, TableRecord};
+use quire_format::catalog::{
+    AddedRecord, ColumnRecord, DictionaryRecord, StringCodesRecord, TableRecord,
+};
 use quire_format::key::KeyCode;
 
 use super::{AddedColumn, ColumnDefinition, ColumnDictionary, TableDefinition, TableOptions};
@@ -67,7 +69,10 @@ impl ColumnDefinition {
                 code_bits: dictionary.code_bits,
                 entries: dictionary.entries.iter().map(value_to_bytes).collect(),
             }),
-            fsst: self.fsst.as_ref().map(|table| table.to_bytes()),
+            string_codes: self.string_codes.as_ref().map(|codes| StringCodesRecord {
+                codec: codes.codec(),
+                table: codes.to_bytes(),
+            }),
             padded_bytes: self.padded_bytes,
             key_code: self.key_code.as_ref().map(|code| code.as_bytes().to_vec()),
         }
@@ -91,10 +96,11 @@ impl ColumnDefinition {
                 entries: entries.collect::<Result<_, _>>()?,
             })
         };
-        let fsst = |table: &Vec<u8>| match FsstTable::from_bytes(table) {
-            Ok(table) if sql_type.is_text() => Ok(Arc::new(table)),
-            Ok(_) => Err(Corrupt::new(format!("{sql_type} has an FSST table"), 0)),
-            Err(error) => Err(error),
+        let string_codes = |record: &StringCodesRecord| {
+            if !sql_type.is_text() {
+                return Err(Corrupt::new(format!("{sql_type} has string codes"), 0));
+            }
+            StringCodes::from_bytes(record.codec, &record.table).map(Arc::new)
         };
         let key_code = |code: &Vec<u8>| match KeyCode::from_bytes(code) {
             Ok(code) if sql_type.is_text() => Ok(code),
@@ -112,7 +118,9 @@ impl ColumnDefinition {
             added: record.added.as_ref().map(added).transpose()?,
             stores_null: record.stores_null,
             dictionary: record.dictionary.as_ref().map(dictionary).transpose()?,
-            fsst: record.fsst.as_ref().map(fsst).transpose()?,
+            string_codes: (record.string_codes.as_ref())
+                .map(string_codes)
+                .transpose()?,
             padded_bytes: record.padded_bytes,
             key_code: record.key_code.as_ref().map(key_code).transpose()?,
         })

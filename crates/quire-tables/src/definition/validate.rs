@@ -22,22 +22,7 @@ impl ColumnDefinition {
             });
         }
         if let Some(codec) = self.compression {
-            let is_of_rows = matches!(codec, CodecId::Plain | CodecId::Dictionary | CodecId::Fsst);
-            if storage == TableStorage::Row && !is_of_rows {
-                let what = format!("COMPRESSION {} (column {:?})", codec.name(), self.name);
-                return Err(DefinitionError::NeedsColumnTable { what });
-            }
-            // Rows have strings of FSST as text.
-            let is_for_text = storage == TableStorage::Row && codec == CodecId::Fsst;
-            if !codec.supports(self.sql_type.physical_type())
-                || (is_for_text && !self.sql_type.is_text())
-            {
-                return Err(DefinitionError::Codec {
-                    column: column(),
-                    codec: codec.name(),
-                    sql_type: self.sql_type,
-                });
-            }
+            self.validate_codec(codec, storage)?;
         }
         if self.sequence.is_some() {
             self.validate_generated()?;
@@ -63,6 +48,32 @@ impl ColumnDefinition {
             return Err(DefinitionError::Missing { column: column() });
         }
         Ok(())
+    }
+
+    fn validate_codec(&self, codec: CodecId, storage: TableStorage) -> Result<(), DefinitionError> {
+        let what = || format!("COMPRESSION {} (column {:?})", codec.name(), self.name);
+        let has_codec = match (storage, codec) {
+            (TableStorage::Row, CodecId::Plain | CodecId::Dictionary) => {
+                codec.supports(self.sql_type.physical_type())
+            }
+            // Rows have strings in codes as text.
+            (TableStorage::Row, CodecId::Fsst | CodecId::Huffman) => self.sql_type.is_text(),
+            (TableStorage::Row, _) => {
+                return Err(DefinitionError::NeedsColumnTable { what: what() });
+            }
+            (TableStorage::Column, CodecId::Huffman) => {
+                return Err(DefinitionError::NeedsRowTable { what: what() });
+            }
+            (TableStorage::Column, _) => codec.supports(self.sql_type.physical_type()),
+        };
+        if has_codec {
+            return Ok(());
+        }
+        Err(DefinitionError::Codec {
+            column: self.name.clone(),
+            codec: codec.name(),
+            sql_type: self.sql_type,
+        })
     }
 
     fn validate_generated(&self) -> Result<(), DefinitionError> {

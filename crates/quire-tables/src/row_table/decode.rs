@@ -69,11 +69,11 @@ impl RowLayout {
         };
         if let Some(number) = column.tuple {
             let value = self.tuple.field(tuple, number)?;
-            let TupleValue::Fsst(text) = value else {
+            let TupleValue::Coded(text) = value else {
                 return column.stored(value);
             };
             scratch.clear();
-            text.append_to(scratch);
+            text.append_to(scratch)?;
             return Ok(StoredValue::Value(TupleValue::Bytes(scratch)));
         }
         let (Some(layout), Some(number)) = (&self.key, column.key) else {
@@ -131,9 +131,9 @@ impl RowLayout {
         for (ordinal, (column, value)) in self.columns.iter().zip(values.iter_mut()).enumerate() {
             if column.dropped {
                 *value = TupleValue::Null;
-            } else if let TupleValue::Fsst(text) = value {
+            } else if let TupleValue::Coded(text) = value {
                 let start = long.len();
-                text.append_to(long);
+                text.append_to(long)?;
                 copied.push((ordinal, start..long.len()));
             } else if column.marked {
                 match column.stored(*value)? {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quire_codec::text::StringCodes;
 use quire_format::key::{KeyCode, KeyColumn, KeyLayout};
 use quire_format::row_page::{PAGE_BYTES_ALLOWED, RowPageShape, space};
 use quire_format::tuple::{
@@ -54,6 +55,8 @@ pub enum FieldDecoding {
     Dictionary,
     /// A string in the codes of an FSST table.
     FsstText,
+    /// A string in a Huffman code.
+    HuffmanText,
     /// A part of the key.
     Key,
 }
@@ -352,7 +355,10 @@ fn decoding(storage: &FieldStorage, is_string: bool) -> FieldDecoding {
         (FieldStorage::NullSuppressed, false) => FieldDecoding::Suppressed,
         (FieldStorage::NullSuppressed, true) => FieldDecoding::SuppressedText,
         (FieldStorage::Dictionary { .. }, _) => FieldDecoding::Dictionary,
-        (FieldStorage::Fsst(_), _) => FieldDecoding::FsstText,
+        (FieldStorage::StringCodes(codes), _) => match **codes {
+            StringCodes::Fsst(_) => FieldDecoding::FsstText,
+            StringCodes::Huffman(_) => FieldDecoding::HuffmanText,
+        },
     }
 }
 
@@ -383,7 +389,7 @@ fn tuple_column(ordinal: usize, column: &RowColumn) -> Result<TupleColumn, RowLa
     let compression = match &column.storage {
         FieldStorage::Plain => TupleCompression::None,
         FieldStorage::NullSuppressed => TupleCompression::NullSuppressed,
-        FieldStorage::Fsst(table) => TupleCompression::Fsst(Arc::clone(table)),
+        FieldStorage::StringCodes(codes) => TupleCompression::StringCodes(Arc::clone(codes)),
         FieldStorage::Padded { bytes } => TupleCompression::Padded { bytes: *bytes },
         FieldStorage::Dictionary { code_bits, entries } => {
             let entries: Vec<TupleValue<'_>> = entries.iter().map(Value::as_tuple_value).collect();

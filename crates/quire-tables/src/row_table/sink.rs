@@ -10,7 +10,7 @@ use arrow_array::types::{
 use arrow_array::{ArrayRef, BinaryViewArray, BooleanArray, PrimitiveArray, StringViewArray};
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder, ScalarBuffer};
 use quire_codec::Corrupt;
-use quire_codec::text::FsstText;
+use quire_codec::text::CodedText;
 use quire_format::tuple::TupleValue;
 
 use super::overflow_mark::{OverflowMark, StoredString};
@@ -89,10 +89,10 @@ impl Views {
     }
 
     /// A string that the source has in codes.
-    fn push_fsst(&mut self, text: FsstText<'_>) -> Result<(), Corrupt> {
+    fn push_coded(&mut self, text: CodedText<'_>) -> Result<(), Corrupt> {
         let start = self.copies.len();
         let offset = u32::try_from(start).map_err(|_| too_many_bytes())?;
-        text.append_to(&mut self.copies);
+        text.append_to(&mut self.copies)?;
         let bytes = self.copies.get(start..).unwrap_or_default();
         self.views.push(make_view(bytes, COPY_BUFFER, offset));
         if bytes.len() <= INLINE_BYTES_MAX {
@@ -180,8 +180,8 @@ impl ColumnSink {
                     self.failure = Some(error);
                 }
             }
-            (SinkValues::Views(views), TupleValue::Fsst(text)) => {
-                if let Err(error) = views.push_fsst(text) {
+            (SinkValues::Views(views), TupleValue::Coded(text)) => {
+                if let Err(error) = views.push_coded(text) {
                     self.failure = Some(error);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quire_codec::text::FsstTable;
+use quire_codec::text::StringCodes;
 use quire_format::key::KeyCode;
 use quire_format::tuple::TupleType;
 
@@ -29,7 +29,7 @@ pub enum FieldStorage {
         entries: Vec<Value>,
     },
     /// Strings in the codes of a table where that is shorter, with a null-suppressed length. For text.
-    Fsst(Arc<FsstTable>),
+    StringCodes(Arc<StringCodes>),
     /// Strings with blanks up to so many bytes, at least one; longer ones are stored, too. For text.
     Padded {
         /// Width of the field.

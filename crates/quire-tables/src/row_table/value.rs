@@ -94,8 +94,8 @@ impl Value {
                 }
             },
             TupleValue::Bytes(bytes) => Self::Bytes(bytes.into()),
-            TupleValue::Fsst(text) => {
-                return Self::of_tuple_value(TupleValue::Bytes(&text.to_vec()), sql_type);
+            TupleValue::Coded(text) => {
+                return Self::of_tuple_value(TupleValue::Bytes(&text.to_vec()?), sql_type);
             }
         })
     }

@@ -156,7 +156,7 @@ fn exact(value: TupleValue<'_>) -> Option<Exact<'_>> {
         TupleValue::Float64(value) => Exact::Number(i128::from(value.to_bits())),
         TupleValue::Bytes(bytes) => Exact::Bytes(bytes),
         // Rows to come have none.
-        TupleValue::Fsst(_) => return None,
+        TupleValue::Coded(_) => return None,
     })
 }
 
@@ -206,7 +206,7 @@ fn scalar(sql_type: SqlType, value: TupleValue<'_>) -> Option<CodecScalar> {
         (TupleValue::Float64(value), _) => CodecScalar::Float64(value),
         (TupleValue::Bytes(bytes), _) => CodecScalar::Bytes(bytes.to_vec()),
         (
-            TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_) | TupleValue::Fsst(_),
+            TupleValue::Null | TupleValue::Bool(_) | TupleValue::Float32(_) | TupleValue::Coded(_),
             _,
         ) => return None,
     })

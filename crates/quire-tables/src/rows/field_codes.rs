@@ -13,10 +13,11 @@ const TABLE_BYTES_MAX: usize = 128 << 10;
 /// Rows without which nothing is chosen.
 const SAMPLE_ROWS_MIN: usize = 256;
 
-/// Chooses the dictionaries and the FSST tables of the columns of a row table that is to be written, from some of its rows: batches of
-/// the table's visible columns. Those it had are forgotten. `COMPRESSION dictionary` and `COMPRESSION fsst` ask for one however few
-/// rows there are, `COMPRESSION plain` forbids both; columns of the primary key have none. Where a column says nothing, it gets what
-/// saves most, if anything pays, and if `finds` is true.
+/// Chooses the dictionaries and the string codes of the columns of a row table that is to be written, from some of its rows: batches of
+/// the table's visible columns. Those it had are forgotten. `COMPRESSION dictionary`, `COMPRESSION fsst` and `COMPRESSION huffman` ask for
+/// one however few rows there are, `COMPRESSION plain` forbids all; columns of the primary key have none. Where a column says nothing, it
+/// gets what saves most, if anything pays, and if `finds` is true: a dictionary or an FSST table, since a Huffman code is neither smaller nor
+/// faster on the columns that were tried.
 pub fn choose_field_codes(definition: &mut TableDefinition, sample: &[RecordBatch], finds: bool) {
     let is_row_table = definition.storage == TableStorage::Row;
     let key = definition.primary_key.clone();
@@ -35,7 +36,7 @@ pub fn choose_field_codes(definition: &mut TableDefinition, sample: &[RecordBatc
     let mut position = 0;
     for (ordinal, column) in definition.columns.iter_mut().enumerate() {
         column.dictionary = None;
-        column.fsst = None;
+        column.string_codes = None;
         if column.is_dropped {
             continue;
         }
@@ -70,7 +71,7 @@ impl FieldCodeChoice<'_> {
             }
             Some(FieldCodes::Strings(chosen)) => {
                 self.left_bytes -= chosen.table_bytes;
-                column.fsst = Some(chosen.table);
+                column.string_codes = Some(chosen.codes);
             }
             None => {}
         }
@@ -81,10 +82,12 @@ impl FieldCodeChoice<'_> {
             Some(CodecId::Dictionary) => self
                 .dictionary(column, position)
                 .map(FieldCodes::Dictionary),
-            Some(CodecId::Fsst) => self.strings(column, position).map(FieldCodes::Strings),
+            Some(codec @ (CodecId::Fsst | CodecId::Huffman)) => self
+                .strings(codec, column, position)
+                .map(FieldCodes::Strings),
             None if self.finds => {
                 let dictionary = self.dictionary(column, position);
-                let strings = self.strings(column, position);
+                let strings = self.strings(CodecId::Fsst, column, position);
                 let least_bits = dictionary.as_ref().map_or(0.0, |chosen| chosen.gain_bits);
                 match strings {
                     Some(strings) if strings.pays && strings.gain_bits > least_bits => {
@@ -101,8 +104,14 @@ impl FieldCodeChoice<'_> {
         dictionaries::best(column, self.sample, position, self.left_bytes)
     }
 
-    fn strings(&self, column: &ColumnDefinition, position: usize) -> Option<ChosenStringTable> {
-        let found = string_tables::trained(column.sql_type, self.sample, position, self.options)?;
+    fn strings(
+        &self,
+        codec: CodecId,
+        column: &ColumnDefinition,
+        position: usize,
+    ) -> Option<ChosenStringTable> {
+        let (sample, options) = (self.sample, self.options);
+        let found = string_tables::trained(codec, column.sql_type, sample, position, options)?;
         (found.table_bytes <= self.left_bytes).then_some(found)
     }
 }

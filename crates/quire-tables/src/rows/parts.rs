@@ -212,9 +212,9 @@ pub(crate) fn row_layout(definition: &TableDefinition) -> Result<RowLayout, RowL
 
 /// How rows have the values of a column: as the table says, unless the column says something else.
 fn field_storage(column: &ColumnDefinition, compresses: bool) -> FieldStorage {
-    match (&column.dictionary, &column.fsst, column.compression) {
+    match (&column.dictionary, &column.string_codes, column.compression) {
         (_, _, Some(CodecId::Plain)) => plain(column),
-        (None, Some(table), _) => FieldStorage::Fsst(Arc::clone(table)),
+        (None, Some(codes), _) => FieldStorage::StringCodes(Arc::clone(codes)),
         (Some(dictionary), _, _) => FieldStorage::Dictionary {
             code_bits: u32::from(dictionary.code_bits),
             entries: (dictionary.entries.iter())

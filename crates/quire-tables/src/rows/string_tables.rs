@@ -1,13 +1,14 @@
-//! FSST tables for the strings of row tables (paper 1 §3.2.2: long strings), trained on some of the rows.
+//! Tables of codes for the strings of row tables (paper 1 §3.2.2: long strings), trained on some of the rows.
 //!
-//! A column gets one by itself where its strings are long and their codes much shorter, and where the block codec of the pages
+//! A column gets one of FSST by itself where its strings are long and their codes much shorter, and where the block codec of the pages
 //! does not do better without: codes hide from it what they have in common.
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use quire_codec::CodecId;
 use quire_codec::block::{self, BlockOptions, MinimumGain};
-use quire_codec::text::FsstTable;
+use quire_codec::text::StringCodes;
 use quire_format::tuple::TupleValue;
 
 use crate::definition::TableOptions;
@@ -23,7 +24,7 @@ const SAVED_HUNDREDTHS_MIN: usize = 15;
 /// Strings that are coded to see how much a table saves. Training takes its own sample of them.
 const CODED_STRINGS_MAX: usize = 4096;
 
-/// Most bytes that a code stands for.
+/// Most bytes that a byte of codes stands for.
 const SYMBOL_BYTES_MAX: usize = 8;
 
 /// An entry takes at most one part in so many of a page.
@@ -34,7 +35,7 @@ const PAGES_SAMPLED: usize = 16;
 
 /// A table for a column, and what it is good for.
 pub(super) struct ChosenStringTable {
-    pub(super) table: Arc<FsstTable>,
+    pub(super) codes: Arc<StringCodes>,
     /// What the catalog keeps.
     pub(super) table_bytes: usize,
     /// Bits that the average row is shorter.
@@ -43,8 +44,9 @@ pub(super) struct ChosenStringTable {
     pub(super) pays: bool,
 }
 
-/// A table trained on the strings of a column; `None` for columns that have no text, and where no row of the sample has any.
+/// A table of `codec` trained on the strings of a column; `None` for columns that have no text, and where no row of the sample has any.
 pub(super) fn trained(
+    codec: CodecId,
     sql_type: SqlType,
     sample: &[RecordBatch],
     position: usize,
@@ -59,18 +61,18 @@ pub(super) fn trained(
     if strings.iter().all(|string| string.is_empty()) {
         return None;
     }
-    let table = FsstTable::train(&strings);
-    let coded = CodedSample::new(&table, &strings, code_bytes_max);
+    let codes = StringCodes::train(codec, &strings)?;
+    let coded = CodedSample::new(&codes, &strings, code_bytes_max);
     let row_count: usize = sample.iter().map(RecordBatch::num_rows).sum();
     // All rows have the bit that says whether their string is in codes.
     let saved_bits = 8.0 * coded.saved_share() * total_bytes(&strings) as f64;
     Some(ChosenStringTable {
-        table_bytes: table.to_bytes().len(),
+        table_bytes: codes.to_bytes().len(),
         gain_bits: saved_bits / row_count.max(1) as f64 - 1.0,
         pays: total_bytes(&strings) >= MEAN_BYTES_MIN * strings.len()
             && coded.saves_enough()
             && coded.helps_pages(options),
-        table: Arc::new(table),
+        codes: Arc::new(codes),
     })
 }
 
@@ -107,7 +109,7 @@ struct CodedSample {
 }
 
 impl CodedSample {
-    fn new(table: &FsstTable, strings: &[&[u8]], code_bytes_max: usize) -> Self {
+    fn new(table: &StringCodes, strings: &[&[u8]], code_bytes_max: usize) -> Self {
         let (mut plain, mut stored) = (Vec::new(), Vec::new());
         let step = strings.len().div_ceil(CODED_STRINGS_MAX).max(1);
         for string in strings.iter().step_by(step) {

@@ -183,7 +183,7 @@ fn change_of_columns(old: &TableDefinition, new: &TableDefinition) -> Option<Str
 fn has_values_of(old: &ColumnDefinition, new: &ColumnDefinition) -> bool {
     let is_text = old.sql_type.is_text() && new.sql_type.is_text();
     (old.sql_type == new.sql_type || is_text)
-        && (old.dictionary == new.dictionary && old.fsst == new.fsst)
+        && (old.dictionary == new.dictionary && old.string_codes == new.string_codes)
         && (old.padded_bytes == new.padded_bytes && old.key_code == new.key_code)
         && old.compression == new.compression
         && (old.stores_null == new.stores_null && (new.stores_null || !new.nullable))

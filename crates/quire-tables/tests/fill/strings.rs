@@ -1,4 +1,4 @@
-//! Strings of filled tables in codes of FSST.
+//! Strings of filled tables in codes, of FSST and of Huffman.
 
 use std::sync::Arc;
 
@@ -40,11 +40,12 @@ fn remarks(random: &mut Random, count: usize) -> Vec<Row> {
     (0..count).map(row).collect()
 }
 
-fn has_codes(engine: &Engine) -> bool {
+/// Which codes the strings are in.
+fn codes(engine: &Engine) -> Option<CodecId> {
     let snapshot = engine.snapshot();
     let columns = &snapshot.definition("t").unwrap().columns;
     assert!(columns[3].dictionary.is_none());
-    columns[3].fsst.is_some()
+    columns[3].string_codes.as_ref().map(|codes| codes.codec())
 }
 
 fn filled(compression: Option<CodecId>, rows: &[Row]) -> (Arc<MemDisk>, Engine) {
@@ -92,16 +93,20 @@ fn strings_in_codes_are_what_they_were() {
     let mut random = Random(7);
     let rows = remarks(&mut random, 4_000);
     let (_, plain) = filled(Some(CodecId::Plain), &rows);
-    assert!(!has_codes(&plain));
-    for compression in [None, Some(CodecId::Fsst)] {
+    assert_eq!(codes(&plain), None);
+    for (compression, expected_codes) in [
+        (None, CodecId::Fsst),
+        (Some(CodecId::Fsst), CodecId::Fsst),
+        (Some(CodecId::Huffman), CodecId::Huffman),
+    ] {
         let (disk, engine) = filled(compression, &rows);
-        assert!(has_codes(&engine));
+        assert_eq!(codes(&engine), Some(expected_codes));
         assert!(page_count(&engine) < page_count(&plain));
         let found = scan(&engine.snapshot(), ScanRowSource::all(), true);
         assert_eq!(found, scan(&plain.snapshot(), ScanRowSource::all(), true));
         change(&engine, &rows);
         let again = engine_on(Arc::new(MemDisk::from_bytes(disk.to_bytes())), 64 << 20);
-        assert!(has_codes(&again));
+        assert_eq!(codes(&again), Some(expected_codes));
         let (_, twin) = filled(Some(CodecId::Plain), &rows);
         change(&twin, &rows);
         let expected = scan(&twin.snapshot(), ScanRowSource::all(), true);
@@ -114,11 +119,13 @@ fn strings_in_codes_are_what_they_were() {
 }
 
 #[test]
-fn a_table_of_fsst_that_is_asked_for_is_there_however_few_rows_there_are() {
+fn string_codes_that_are_asked_for_are_there_however_few_rows_there_are() {
     let mut random = Random(8);
     let rows = remarks(&mut random, 30);
-    let (_, engine) = filled(Some(CodecId::Fsst), &rows);
-    assert!(has_codes(&engine));
+    for codec in [CodecId::Fsst, CodecId::Huffman] {
+        let (_, engine) = filled(Some(codec), &rows);
+        assert_eq!(codes(&engine), Some(codec));
+    }
     let (_, engine) = filled(None, &rows);
-    assert!(!has_codes(&engine));
+    assert_eq!(codes(&engine), None);
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema, SchemaRef};
+use quire_codec::CodecId;
 use quire_codec::Corrupt;
-use quire_codec::text::FsstTable;
+use quire_codec::text::StringCodes;
 use quire_format::key::KeyCode;
 use quire_tables::SqlType;
 use quire_tables::row_table::{
@@ -183,7 +184,12 @@ fn storage(random: &mut Random, sql_type: SqlType) -> FieldStorage {
         2 if sql_type.is_text() => {
             let sample: Vec<String> = (0..random.below(40)).map(|_| text(random, 60)).collect();
             let sample: Vec<&[u8]> = sample.iter().map(String::as_bytes).collect();
-            FieldStorage::Fsst(Arc::new(FsstTable::train(&sample)))
+            let codec = if random.one_in(2) {
+                CodecId::Huffman
+            } else {
+                CodecId::Fsst
+            };
+            FieldStorage::StringCodes(Arc::new(StringCodes::train(codec, &sample).unwrap()))
         }
         3 if sql_type.is_text() => FieldStorage::Padded {
             bytes: 1 + random.below(40) as u8,

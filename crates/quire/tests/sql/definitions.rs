@@ -193,6 +193,74 @@ fn blocks_of_pax_tables_have_the_length_that_is_asked_for() {
     assert_eq!(rows(&mut connection, codec), [["fsst", "asked"]]);
 }
 
+const HUFFMAN: &str = "CREATE TABLE remark (
+    id INTEGER NOT NULL,
+    note TEXT COMPRESSION huffman,
+    short VARCHAR(20) COMPRESSION huffman
+) USING row;";
+
+/// The codes of a column are printed, described, kept while rows are written again, and refused where there are none.
+#[test]
+fn columns_of_row_tables_can_be_in_a_huffman_code() {
+    let mut connection = database().connect();
+    rows(&mut connection, HUFFMAN);
+    rows(
+        &mut connection,
+        "INSERT INTO remark SELECT i, 'furiously ironic déjà-vu, number ' || i, 'note ' || i FROM generate_series(1, 2000) AS g(i)",
+    );
+    let all = "SELECT count(*), count(DISTINCT note), max(note), min(short) FROM remark";
+    let expected = [[
+        "2000",
+        "2000",
+        "furiously ironic déjà-vu, number 999",
+        "note 1",
+    ]];
+    for sql in [
+        "VACUUM FULL remark",
+        "ALTER TABLE remark ADD PRIMARY KEY (id)",
+        "ALTER TABLE remark SET (compression = none)",
+        "ALTER TABLE remark ALTER COLUMN note SET NOT NULL",
+    ] {
+        assert_eq!(rows(&mut connection, all), expected, "before {sql}");
+        rows(&mut connection, sql);
+        let described = rows(&mut connection, "DESCRIBE remark");
+        assert_eq!(described[1][3], "huffman", "{sql}");
+        assert_eq!(described[2][3], "huffman", "{sql}");
+    }
+    assert_eq!(rows(&mut connection, all), expected);
+    let shown = connection.create_statement("remark").unwrap().unwrap();
+    assert!(
+        shown.contains("note TEXT COMPRESSION huffman NOT NULL"),
+        "{shown}"
+    );
+    for (sql, sqlstate, what) in [
+        (
+            "CREATE TABLE wrong (a TEXT COMPRESSION huffman) USING column",
+            "0A000",
+            "needs a row table",
+        ),
+        (
+            "CREATE TABLE wrong (a TEXT COMPRESSION huffman) USING pax",
+            "0A000",
+            "needs a row table",
+        ),
+        (
+            "CREATE TABLE wrong (a INTEGER COMPRESSION huffman) USING row",
+            "42P16",
+            "cannot store INTEGER",
+        ),
+        (
+            "CREATE TABLE wrong (a BYTEA COMPRESSION huffman) USING row",
+            "42P16",
+            "cannot store BYTEA",
+        ),
+    ] {
+        let refused = error(&mut connection, sql);
+        assert_eq!(refused.sqlstate(), sqlstate, "{sql}");
+        assert!(refused.to_string().contains(what), "{refused}");
+    }
+}
+
 /// Another key, other types, other pages: the rows are written again, and nothing else changes.
 #[test]
 fn row_tables_can_be_rewritten() {

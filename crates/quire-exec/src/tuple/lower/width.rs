@@ -65,7 +65,9 @@ impl ColumnWidth {
             FieldDecoding::Plain | FieldDecoding::PlainText => width.plain_bytes,
             FieldDecoding::Suppressed | FieldDecoding::SuppressedText => width.suppressed_bytes,
             FieldDecoding::Dictionary => DICTIONARY_CODE_BYTES,
-            FieldDecoding::FsstText => width.suppressed_bytes * COMPRESSED_SHARE,
+            FieldDecoding::FsstText | FieldDecoding::HuffmanText => {
+                width.suppressed_bytes * COMPRESSED_SHARE
+            }
             FieldDecoding::Key => 0.0,
         };
         Self {

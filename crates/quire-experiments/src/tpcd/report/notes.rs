@@ -3,7 +3,7 @@
 use crate::tpcd::benchmark::splits::{LOAD_PARTS, LoadSplit, QUERY_PARTS, QuerySplit};
 use crate::tpcd::benchmark::{Results, pool_bytes};
 use crate::tpcd::both::Both;
-use crate::tpcd::{Device, Setup, TpcdCompression};
+use crate::tpcd::{CommentCodes, Device, Setup, TpcdCompression};
 
 /// What it was measured on, and what is to be known of all of it.
 pub(crate) fn notes(setup: &Setup, results: &Results) -> Vec<String> {
@@ -23,8 +23,12 @@ pub(crate) fn notes(setup: &Setup, results: &Results) -> Vec<String> {
                 "compressed as in the paper: integers, decimals and lengths of strings null-suppressed, dictionaries for l_returnflag, \
                  l_linestatus and o_orderstatus, dates, region and nation as they are"
             }
-            TpcdCompression::PaperAndStrings => {
+            TpcdCompression::PaperAndStrings(CommentCodes::Fsst) => {
                 "compressed as in the paper, and comments by FSST, which the paper calls unfair: they are many bytes, and few queries read them"
+            }
+            TpcdCompression::PaperAndStrings(CommentCodes::Huffman) => {
+                "compressed as in the paper, and comments in a Huffman code, which the paper has and calls unfair: they are many bytes, and few \
+                 queries read them"
             }
             TpcdCompression::Auto => {
                 "compressed as Quire does it by itself, dates, more dictionaries and long strings included: more than the paper compresses"

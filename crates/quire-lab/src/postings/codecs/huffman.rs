@@ -15,8 +15,8 @@
 //!
 //! Bits fill bytes from the highest, numbers are written highest bit first.
 
-use super::code_lengths::{CanonicalCode, code_lengths};
 use super::{GAPS_MAX, GapsError, PostingsCodec};
+use quire_codec::huffman::{CanonicalCode, WORD_BITS_MAX};
 use quire_codec::{Corrupt, ImageCursor};
 
 /// The Huffman codec. It keeps no state: each list carries its code.
@@ -44,20 +44,18 @@ impl PostingsCodec for SemiStaticHuffman {
         let mut writer = HuffmanBitWriter::default();
         let code = match different.len() {
             0 | 1 => None,
-            _ => {
-                let lengths = code_lengths(&frequencies);
-                CanonicalCode::new(&lengths).map(|code| (code.words(&lengths), lengths))
-            }
+            _ => Some(CanonicalCode::of_weights(&frequencies, WORD_BITS_MAX)),
         };
         let mut before = 0;
         for (index, &gap) in different.iter().enumerate() {
             writer.gamma(u64::from(gap) + 1 - before);
             before = u64::from(gap) + 1;
-            if let Some((_, lengths)) = &code {
-                writer.write(lengths[index].into(), LENGTH_BITS);
+            if let Some(code) = &code {
+                writer.write(code.lengths()[index].into(), LENGTH_BITS);
             }
         }
-        if let Some((words, lengths)) = &code {
+        if let Some(code) = &code {
+            let (words, lengths) = (code.words(), code.lengths());
             let places = GapSymbolIndex::new(&different);
             for &gap in gaps {
                 let symbol = places.of(gap);
@@ -83,13 +81,9 @@ impl PostingsCodec for SemiStaticHuffman {
             [] => {}
             [only] => gaps.fill(only),
             _ => {
-                let code = CanonicalCode::new(&lengths)
+                let code = CanonicalCode::new(lengths)
                     .ok_or_else(|| reader.corrupt("lengths are no Huffman code"))?;
-                decode_words(
-                    &mut reader,
-                    &HuffmanTable::new(code, &values, &lengths),
-                    gaps,
-                );
+                decode_words(&mut reader, &GapWordTable::new(code, &values), gaps);
             }
         }
         reader.finish()
@@ -97,11 +91,11 @@ impl PostingsCodec for SemiStaticHuffman {
 }
 
 /// The different gaps, ascending, and how often each occurs.
-fn frequencies(gaps: &[u32]) -> (Vec<u32>, Vec<u32>) {
+fn frequencies(gaps: &[u32]) -> (Vec<u32>, Vec<u64>) {
     let mut sorted = gaps.to_vec();
     sorted.sort_unstable();
     let runs = sorted.chunk_by(|a, b| a == b);
-    runs.map(|run| (run[0], run.len() as u32)).unzip()
+    runs.map(|run| (run[0], run.len() as u64)).unzip()
 }
 
 /// Finds the symbol of a gap: in a table where gaps are small, else by searching.
@@ -159,7 +153,7 @@ fn read_prelude(
 }
 
 /// A code ready to decode with.
-struct HuffmanTable {
+struct GapWordTable {
     code: CanonicalCode,
     /// The gap of each word, in the order of the words.
     gaps: Vec<u32>,
@@ -167,13 +161,13 @@ struct HuffmanTable {
     short: Vec<(u32, u32)>,
 }
 
-impl HuffmanTable {
-    fn new(code: CanonicalCode, values: &[u32], lengths: &[u8]) -> Self {
-        let symbols = code.symbols.iter();
+impl GapWordTable {
+    fn new(code: CanonicalCode, values: &[u32]) -> Self {
+        let symbols = code.symbols().iter();
         let gaps: Vec<u32> = symbols.map(|&symbol| values[symbol as usize]).collect();
         let mut short = Vec::with_capacity(1 << TABLE_BITS);
-        for (&symbol, &gap) in code.symbols.iter().zip(&gaps) {
-            let length = u32::from(lengths[symbol as usize]);
+        for (&symbol, &gap) in code.symbols().iter().zip(&gaps) {
+            let length = u32::from(code.lengths()[symbol as usize]);
             if length > TABLE_BITS {
                 break;
             }
@@ -189,7 +183,7 @@ impl HuffmanTable {
 }
 
 /// Decodes a word for each of `gaps`. Bits behind the payload read as 0; the caller sees that they were read.
-fn decode_words(reader: &mut HuffmanBitReader<'_>, table: &HuffmanTable, gaps: &mut [u32]) {
+fn decode_words(reader: &mut HuffmanBitReader<'_>, table: &GapWordTable, gaps: &mut [u32]) {
     for group in gaps.chunks_mut(GAPS_A_LOAD) {
         let mut window = reader.window();
         for gap in group {

@@ -19,7 +19,6 @@
 //! ```
 
 mod carryover;
-mod code_lengths;
 mod huffman;
 
 pub use carryover::Carryover12;

@@ -158,7 +158,9 @@ fn owned(value: &TupleValue<'_>) -> Value {
         TupleValue::Float32(value) => Value::Real(value),
         TupleValue::Float64(value) => Value::Double(value),
         TupleValue::Bytes(text) => Value::Text(std::str::from_utf8(text).unwrap().into()),
-        TupleValue::Fsst(text) => Value::Text(String::from_utf8(text.to_vec()).unwrap().into()),
+        TupleValue::Coded(text) => {
+            Value::Text(String::from_utf8(text.to_vec().unwrap()).unwrap().into())
+        }
     }
 }
 

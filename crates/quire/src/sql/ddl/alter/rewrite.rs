@@ -52,7 +52,7 @@ impl Alteration<'_, '_> {
             column.added.clone_from(&stored.added);
             column.stores_null = stored.stores_null;
             column.dictionary.clone_from(&stored.dictionary);
-            column.fsst.clone_from(&stored.fsst);
+            column.string_codes.clone_from(&stored.string_codes);
             column.padded_bytes = stored.padded_bytes;
             column.key_code.clone_from(&stored.key_code);
         }
@@ -100,7 +100,7 @@ fn temporary(snapshot: &Snapshot, definition: &TableDefinition) -> TableDefiniti
         column.added = None;
         // Chosen anew, by the rows to come.
         column.dictionary = None;
-        column.fsst = None;
+        column.string_codes = None;
         column.key_code = None;
         // Its values come from the old rows.
         if let Some(sequence) = &mut column.sequence {
