@@ -527,7 +527,8 @@ impl TableEntry {
         let mut all_pages = root
             .row_groups
             .iter()
-            .flat_map(|row_group| &row_group.pages);
+            .flat_map(|row_group| &row_group.pages)
+            .chain(root.dictionary_pages());
         match all_pages.find(|page| !pages.insert(**page)) {
             Some(page) => Err(Corrupt::new(format!("it names page {page} twice"), 0)),
             None => Ok(root),

@@ -12,3 +12,4 @@ mod golden;
 mod laws;
 mod naive;
 mod selection;
+mod shared;
