@@ -4,6 +4,7 @@
 mod copies;
 mod damage;
 mod fixture;
+mod golden;
 mod lifetime;
 mod predicates;
 mod sharing;
