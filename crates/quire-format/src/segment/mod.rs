@@ -85,7 +85,7 @@ use validity::ValidityEncoder;
 pub const SEGMENT_VERSION: u8 = 1;
 
 /// The version of a segment that refers to a shared dictionary.
-pub const SHARED_SEGMENT_VERSION: u8 = 2;
+const SHARED_SEGMENT_VERSION: u8 = 2;
 
 /// Bytes of the header.
 pub const SEGMENT_HEADER_BYTES: usize = 20;
