@@ -5,8 +5,9 @@
 //!
 //! The version says where the segments ([`crate::segment`]) are. In version 2 every column has pages, whose payloads, joined in
 //! order, are its segment (DSM). In version 3 the row group has pages, whose payloads, joined in order, are its
-//! *block*: the segments of all columns, one after the other and without gaps (PAX). A program writes the version that the row group needs, so
-//! files without PAX tables stay as they were.
+//! *block*: the segments of all columns, one after the other and without gaps (PAX). Version 4 is version 2 where segments of strings refer to
+//! shared dictionaries, which the table's root ([`crate::table_root`]) lists. A program writes the version that the row group needs, so
+//! files without PAX tables and without shared dictionaries stay as they were.
 
 mod block;
 
@@ -26,6 +27,9 @@ pub const ROW_GROUP_VERSION: u8 = 2;
 /// Layout version of a row group whose segments are in one block.
 pub const BLOCK_ROW_GROUP_VERSION: u8 = 3;
 
+/// Layout version of a row group whose columns have pages of their own, and some of them shared dictionaries.
+pub const SHARED_ROW_GROUP_VERSION: u8 = 4;
+
 /// Rows of a vector group: what has one zone and is scanned at a time.
 pub const GROUP_ROWS: usize = 8 * VECTOR_VALUES;
 
@@ -42,6 +46,8 @@ const DECISION_SHIFT: u32 = 2;
 const DECISION_MASK: u8 = 7 << DECISION_SHIFT;
 /// Of version 3.
 const HAS_ONE_ZONE: u8 = 1 << 5;
+/// Of version 4.
+const HAS_SHARED_DICTIONARY: u8 = 1 << 6;
 
 pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Row group (page kind 3)",
@@ -52,7 +58,7 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
             0,
             "1",
             "version",
-            "2: every column has pages; 3: the row group has",
+            "2: every column has pages; 3: the row group has; 4: as 2, and columns have shared dictionaries",
         ),
         StructureField::next("varint", "row_count", "1 to 131,072"),
         StructureField::next(
@@ -68,12 +74,13 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
             "flags",
             "bit 0: a runner-up follows; bit 1: a relation; bits 2 to 4: why this codec (0 analysed, 1 asked for, \
              2 as the row group before, 3 to 5 analysed since it looked different, took more, took less); bit 5, of version 3: the row \
-             group has one vector group, whose zone is `zone`",
+             group has one vector group, whose zone is `zone`; bit 6, of version 4, which has it in at least one column: the segment refers \
+             to a shared dictionary",
         ),
         StructureField::next(
             "0 or list of varint",
             "pages",
-            "version 2: their payloads, joined, are the segment, or the map segment of a map",
+            "versions 2 and 4: their payloads, joined, are the segment, or the map segment of a map",
         ),
         StructureField::next(
             "varint",
@@ -114,6 +121,11 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
             "of relations 2, 3 and 4: as `first`, which it may be",
         ),
         StructureField::next("0 or 1", "divisor_digits", "of relation 4: at most 18"),
+        StructureField::next(
+            "0 or 8",
+            "dictionary",
+            "fingerprint of the shared dictionary, one of the column's in the table's root; the column has strings, codec dictionary and no relation",
+        ),
         StructureField::next(
             "zone",
             "zone",
@@ -160,6 +172,8 @@ pub struct ColumnChunk {
     pub decision: Decision,
     /// What the values follow from besides the segment.
     pub relation: Option<ColumnRelation>,
+    /// Fingerprint of the shared dictionary that the segment refers to. It is among those of the column in the table's root.
+    pub dictionary: Option<u64>,
     /// Bounds of all rows.
     pub zone: ZoneBounds,
     /// Bounds of every [`GROUP_ROWS`] rows.
@@ -235,6 +249,10 @@ impl RowGroup {
                 self.group_count(),
                 "one zone per vector group"
             );
+            assert!(
+                column.dictionary.is_none() || version == SHARED_ROW_GROUP_VERSION,
+                "segments of a block refer to no shared dictionaries"
+            );
             column.encode(version, &mut writer);
         }
         writer.finish()
@@ -270,6 +288,9 @@ impl RowGroup {
             let checked = row_group.check_block();
             checked.map_err(|what| reader.corrupt(what))?;
         }
+        if version != row_group.version() {
+            return Err(reader.corrupt("row group without shared dictionaries"));
+        }
         reader.finish()?;
         Ok(row_group)
     }
@@ -290,8 +311,9 @@ impl ColumnChunk {
         let has_one_zone = version == BLOCK_ROW_GROUP_VERSION && self.has_one_zone();
         let one_zone = if has_one_zone { HAS_ONE_ZONE } else { 0 };
         let decision = (self.decision as u8) << DECISION_SHIFT;
-        writer.byte(runner_up | relation | decision | one_zone);
-        if version == ROW_GROUP_VERSION {
+        let dictionary = u8::from(self.dictionary.is_some()) * HAS_SHARED_DICTIONARY;
+        writer.byte(runner_up | relation | decision | one_zone | dictionary);
+        if version != BLOCK_ROW_GROUP_VERSION {
             write_pages(writer, &self.pages);
         }
         writer.varint(self.encoded_bytes);
@@ -303,6 +325,9 @@ impl ColumnChunk {
         }
         if let Some(relation) = self.relation {
             relation.encode(writer);
+        }
+        if let Some(fingerprint) = self.dictionary {
+            writer.raw(&fingerprint.to_le_bytes());
         }
         self.zone.encode(None, writer);
         for zone in self.group_zones.iter().filter(|_| !has_one_zone) {
@@ -330,13 +355,18 @@ impl ColumnChunk {
         let may_have_one_zone =
             version == BLOCK_ROW_GROUP_VERSION && row_count <= GROUP_ROWS as u64;
         let one_zone = if may_have_one_zone { HAS_ONE_ZONE } else { 0 };
-        let known = HAS_RUNNER_UP | HAS_RELATION | DECISION_MASK | one_zone;
+        let may_share = version == SHARED_ROW_GROUP_VERSION
+            && physical_type == PhysicalType::Bytes
+            && codec == CodecId::Dictionary
+            && flags & HAS_RELATION == 0;
+        let shared = if may_share { HAS_SHARED_DICTIONARY } else { 0 };
+        let known = HAS_RUNNER_UP | HAS_RELATION | DECISION_MASK | one_zone | shared;
         let Some(&decision) = decision.filter(|_| flags & !known == 0) else {
             return Err(reader.corrupt(format!("unknown column flags {flags:#04x}")));
         };
         let pages = match version {
-            ROW_GROUP_VERSION => read_pages(reader)?,
-            _ => Vec::new(),
+            BLOCK_ROW_GROUP_VERSION => Vec::new(),
+            _ => read_pages(reader)?,
         };
         let encoded_bytes = reader.varint()?;
         let raw_bytes = reader.varint()?;
@@ -349,6 +379,10 @@ impl ColumnChunk {
         let relation = match flags & HAS_RELATION {
             0 => None,
             _ => Some(ColumnRelation::decode(reader)?),
+        };
+        let dictionary = match flags & HAS_SHARED_DICTIONARY {
+            0 => None,
+            _ => Some(u64::from_le_bytes(reader.array()?)),
         };
         let zone = ZoneBounds::decode(physical_type, row_count, None, reader)?;
         let group_zones = match flags & HAS_ONE_ZONE {
@@ -365,6 +399,7 @@ impl ColumnChunk {
             runner_up,
             decision,
             relation,
+            dictionary,
             zone,
             group_zones,
         })
@@ -395,7 +430,10 @@ fn is_possible(relation: ColumnRelation, index: usize, columns: &[ColumnChunk]) 
     };
     let supports = |chunk: &ColumnChunk| correlated::is_supported(chunk.physical_type);
     match relation {
-        ColumnRelation::Map(_) => other.codec == CodecId::Dictionary || supports(other),
+        // Maps are from the codes of a dictionary of the row group.
+        ColumnRelation::Map(_) => {
+            other.codec == CodecId::Dictionary && other.dictionary.is_none() || supports(other)
+        }
         ColumnRelation::Product { divisor_digits, .. } if divisor_digits > DIVISOR_DIGITS_MAX => {
             false
         }

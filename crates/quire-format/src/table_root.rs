@@ -1,6 +1,8 @@
 //! The root of a table: where its row groups are, and what is known of each column as a whole.
 //!
 //! The layout is in `STRUCTURE` below.
+//! Version 3 is version 2 where columns have shared dictionaries ([`quire_codec::text::SharedDictionary`]); a program writes the version that the
+//! table needs.
 //! Integers and lists are those of the `wire` module, zones those of [`crate::zone`], sketches those of
 //! [`crate::distinct_sketch`]. A root is never changed in place: an append writes a new one.
 
@@ -11,13 +13,15 @@ use quire_codec::{Corrupt, PhysicalType};
 use crate::catalog::{read_pages, write_pages};
 use crate::distinct_sketch::DistinctSketch;
 use crate::document::{DiskStructure, StructureField};
-use crate::row_group::{ROW_GROUP_ROWS, read_physical_type};
+use crate::row_group::{ROW_GROUP_ROWS, RowGroup, read_physical_type};
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 use crate::zone::ZoneBounds;
 
-/// Layout version this program writes.
+/// Layout version of a table without shared dictionaries.
 pub const TABLE_ROOT_VERSION: u8 = 2;
+/// Layout version of a table with shared dictionaries.
+pub const SHARED_TABLE_ROOT_VERSION: u8 = 3;
 /// Oldest layout version it reads. Version 1 has no numbers of row groups: they are their places.
 pub const TABLE_ROOT_VERSION_MIN: u8 = 1;
 
@@ -27,11 +31,16 @@ pub const ROW_GROUP_NUMBERS: u64 = 1 << 46;
 pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Table root (page kind 2)",
     about: "Row groups of a table and what is known of its columns as a whole. Never changed in place: \
-            an append writes a new one. Version 1, which is read too, has neither `next_row_group` nor `number`: row groups are \
+            an append writes a new one. Version 2 has no `dictionaries`, and is that of tables without them. Version 1, which is read too, has neither `next_row_group` nor `number`: row groups are \
             numbered by their places there, from 0.",
     fixed_bytes: None,
     fields: &[
-        StructureField::at(0, "1", "version", "2"),
+        StructureField::at(
+            0,
+            "1",
+            "version",
+            "2, or 3 if a column has shared dictionaries",
+        ),
         StructureField::next("varint", "table_id", "as in the catalog"),
         StructureField::next(
             "varint",
@@ -48,6 +57,23 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
             "bounds and NULLs of all rows, without reference",
         ),
         StructureField::next("sketch", "sketch", "distinct values"),
+        StructureField::next(
+            "list",
+            "dictionaries",
+            "version 3: shared dictionaries of a column of strings, with different fingerprints; for each:",
+        ),
+        StructureField::next("8", "fingerprint", "what segments name it by"),
+        StructureField::next(
+            "varint",
+            "row_group_count",
+            "row groups whose segments refer to it, at least 1",
+        ),
+        StructureField::next("varint", "stored_bytes", "its length"),
+        StructureField::next(
+            "list of varint",
+            "pages",
+            "of kind 4; their payloads, joined, are the dictionary",
+        ),
         StructureField::next(
             "list",
             "row_groups",
@@ -89,6 +115,21 @@ pub struct ColumnSummary {
     pub zone: ZoneBounds,
     /// Estimates the number of distinct values.
     pub sketch: DistinctSketch,
+    /// Dictionaries to which segments of several row groups refer. Those that none refers to are removed, and their pages freed.
+    pub dictionaries: Vec<SharedDictionaryPointer>,
+}
+
+/// Where a shared dictionary of a column is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedDictionaryPointer {
+    /// What segments name it by.
+    pub fingerprint: u64,
+    /// Row groups whose segments refer to it.
+    pub row_group_count: u64,
+    /// Its length.
+    pub stored_bytes: u64,
+    /// Pages whose payloads, joined, are the dictionary.
+    pub pages: Vec<PageId>,
 }
 
 /// Where a row group is.
@@ -111,6 +152,7 @@ impl TableRoot {
             encoded_bytes: 0,
             zone: ZoneBounds::default(),
             sketch: DistinctSketch::default(),
+            dictionaries: Vec::new(),
         };
         let columns = physical_types.into_iter().map(summary).collect();
         TableRoot {
@@ -129,9 +171,52 @@ impl TableRoot {
             .sum()
     }
 
+    /// The pages of all shared dictionaries.
+    pub fn dictionary_pages(&self) -> impl Iterator<Item = &PageId> {
+        let dictionaries = self.columns.iter().flat_map(|column| &column.dictionaries);
+        dictionaries.flat_map(|dictionary| &dictionary.pages)
+    }
+
+    /// A row group comes: the dictionaries that its segments refer to are in use.
+    pub fn note_references(&mut self, row_group: &RowGroup) {
+        self.count_references(row_group, |count| count.saturating_add(1));
+    }
+
+    /// A row group goes. Dictionaries that no other uses stay until [`TableRoot::remove_unused_dictionaries`].
+    pub fn forget_references(&mut self, row_group: &RowGroup) {
+        self.count_references(row_group, |count| count.saturating_sub(1));
+    }
+
+    fn count_references(&mut self, row_group: &RowGroup, change: impl Fn(u64) -> u64) {
+        for (column, chunk) in self.columns.iter_mut().zip(&row_group.columns) {
+            let is_named =
+                |one: &&mut SharedDictionaryPointer| Some(one.fingerprint) == chunk.dictionary;
+            if let Some(found) = column.dictionaries.iter_mut().find(is_named) {
+                found.row_group_count = change(found.row_group_count);
+            }
+        }
+    }
+
+    /// Removes the dictionaries that no row group uses, and returns their pages, which nothing refers to any more.
+    pub fn remove_unused_dictionaries(&mut self) -> Vec<PageId> {
+        let mut unused = Vec::new();
+        for column in &mut self.columns {
+            let gone = column
+                .dictionaries
+                .extract_if(.., |one| one.row_group_count == 0);
+            unused.extend(gone.flat_map(|one| one.pages));
+        }
+        unused
+    }
+
     /// The root's bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = WireItemWriter::new(TABLE_ROOT_VERSION);
+        let shares = |column: &ColumnSummary| !column.dictionaries.is_empty();
+        let version = match self.columns.iter().any(shares) {
+            true => SHARED_TABLE_ROOT_VERSION,
+            false => TABLE_ROOT_VERSION,
+        };
+        let mut writer = WireItemWriter::new(version);
         writer.varint(self.table_id);
         writer.varint(self.next_row_group);
         writer.varint(self.columns.len() as u64);
@@ -141,6 +226,9 @@ impl TableRoot {
             writer.varint(column.encoded_bytes);
             column.zone.encode(None, &mut writer);
             column.sketch.encode(&mut writer);
+            if version == SHARED_TABLE_ROOT_VERSION {
+                column.encode_dictionaries(&mut writer);
+            }
         }
         writer.varint(self.row_groups.len() as u64);
         for row_group in &self.row_groups {
@@ -157,7 +245,7 @@ impl TableRoot {
     /// Any bytes that [`TableRoot::encode`], of this version or an older one, cannot have written.
     pub fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
         let version = match bytes.first() {
-            Some(&TABLE_ROOT_VERSION_MIN) => TABLE_ROOT_VERSION_MIN,
+            Some(&version @ (TABLE_ROOT_VERSION_MIN | SHARED_TABLE_ROOT_VERSION)) => version,
             _ => TABLE_ROOT_VERSION,
         };
         let mut reader = WireItemReader::new(bytes, version, "table root")?;
@@ -169,7 +257,7 @@ impl TableRoot {
         let count = reader.count(6)?;
         let mut columns = Vec::with_capacity(count);
         for _ in 0..count {
-            columns.push(ColumnSummary::decode(&mut reader)?);
+            columns.push(ColumnSummary::decode(version, &mut reader)?);
         }
         let count = reader.count(2)?;
         let mut row_groups = Vec::with_capacity(count);
@@ -184,10 +272,33 @@ impl TableRoot {
             columns,
             row_groups,
         };
-        match root.error() {
+        match root.error().or_else(|| root.dictionary_error(version)) {
             Some(what) => Err(Corrupt::new(what, 0)),
             None => Ok(root),
         }
+    }
+
+    /// What is wrong with the shared dictionaries of a root of that version.
+    fn dictionary_error(&self, version: u8) -> Option<&'static str> {
+        let row_groups = self.row_groups.len() as u64;
+        let mut count = 0;
+        for column in &self.columns {
+            let mut fingerprints = HashSet::new();
+            count += column.dictionaries.len();
+            for dictionary in &column.dictionaries {
+                if column.physical_type != PhysicalType::Bytes {
+                    return Some("a column without strings has a dictionary");
+                }
+                if !(1..=row_groups).contains(&dictionary.row_group_count) {
+                    return Some("a dictionary is of no row group, or of more than there are");
+                }
+                if !fingerprints.insert(dictionary.fingerprint) {
+                    return Some("a column has a dictionary twice");
+                }
+            }
+        }
+        let has_too_few = version == SHARED_TABLE_ROOT_VERSION && count == 0;
+        has_too_few.then_some("no column has a dictionary")
     }
 
     /// What parts of the root say against each other.
@@ -230,7 +341,23 @@ impl RowGroupPointer {
 }
 
 impl ColumnSummary {
-    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
+    /// The shared dictionary with this fingerprint.
+    pub fn dictionary(&self, fingerprint: u64) -> Option<&SharedDictionaryPointer> {
+        let mut dictionaries = self.dictionaries.iter();
+        dictionaries.find(|one| one.fingerprint == fingerprint)
+    }
+
+    fn encode_dictionaries(&self, writer: &mut WireItemWriter) {
+        writer.varint(self.dictionaries.len() as u64);
+        for dictionary in &self.dictionaries {
+            writer.raw(&dictionary.fingerprint.to_le_bytes());
+            writer.varint(dictionary.row_group_count);
+            writer.varint(dictionary.stored_bytes);
+            write_pages(writer, &dictionary.pages);
+        }
+    }
+
+    fn decode(version: u8, reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         let physical_type = read_physical_type(reader)?;
         Ok(ColumnSummary {
             physical_type,
@@ -238,6 +365,26 @@ impl ColumnSummary {
             encoded_bytes: reader.varint()?,
             zone: ZoneBounds::decode(physical_type, u64::MAX, None, reader)?,
             sketch: DistinctSketch::decode(reader)?,
+            dictionaries: match version {
+                SHARED_TABLE_ROOT_VERSION => {
+                    reader.list(DICTIONARY_BYTES_MIN, SharedDictionaryPointer::decode)?
+                }
+                _ => Vec::new(),
+            },
+        })
+    }
+}
+
+/// Bytes that a root has of a dictionary at least.
+const DICTIONARY_BYTES_MIN: usize = 11;
+
+impl SharedDictionaryPointer {
+    fn decode(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
+        Ok(SharedDictionaryPointer {
+            fingerprint: u64::from_le_bytes(reader.array()?),
+            row_group_count: reader.varint()?,
+            stored_bytes: reader.varint()?,
+            pages: read_pages(reader)?,
         })
     }
 }

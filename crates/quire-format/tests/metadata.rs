@@ -12,7 +12,9 @@ use quire_format::catalog::{
 use quire_format::distinct_sketch::{DistinctSketch, hash_u64};
 use quire_format::relation::ColumnRelation;
 use quire_format::row_group::{ColumnChunk, Decision, RowGroup};
-use quire_format::table_root::{ColumnSummary, RowGroupPointer, TableRoot};
+use quire_format::table_root::{
+    ColumnSummary, RowGroupPointer, SharedDictionaryPointer, TableRoot,
+};
 use quire_format::volume::PageId;
 use quire_format::zone::ZoneBounds;
 
@@ -201,6 +203,7 @@ fn row_group() -> RowGroup {
         runner_up: Some((CodecId::Plain, 80_000)),
         decision: Decision::Followed,
         relation: None,
+        dictionary: None,
         zone,
         group_zones,
     };
@@ -328,6 +331,7 @@ fn table_root() -> TableRoot {
             ..ZoneBounds::default()
         },
         sketch,
+        dictionaries: Vec::new(),
     };
     root.next_row_group = 12;
     root.row_groups = vec![
@@ -363,6 +367,88 @@ fn metadata_pages_round_trip() {
     assert_eq!(TableRoot::decode(&empty.encode()).unwrap(), empty);
     let none = CatalogRecord::default();
     assert_eq!(CatalogRecord::decode(&none.encode()).unwrap(), none);
+}
+
+/// A root of version 3: one column of strings with a dictionary, in one row group.
+fn shared_root() -> TableRoot {
+    let mut root = TableRoot::empty(4, [PhysicalType::Bytes]);
+    root.next_row_group = 1;
+    root.row_groups = vec![RowGroupPointer {
+        number: 0,
+        row_count: 5,
+        pages: vec![page(20)],
+    }];
+    root.columns[0].dictionaries = vec![SharedDictionaryPointer {
+        fingerprint: 0x0102_0304_0506_0708,
+        row_group_count: 1,
+        stored_bytes: 300,
+        pages: vec![page(30)],
+    }];
+    root
+}
+
+#[test]
+fn roots_with_shared_dictionaries_have_version_3() {
+    let root = shared_root();
+    let bytes = [
+        // Version, table, next row group, columns; type, no raw and no encoded bytes; a zone without bounds.
+        &[3, 4, 1, 1, 8, 0, 0, 0, 0][..],
+        // A sketch of no hashes.
+        &[0, 0],
+        // One dictionary: fingerprint, one row group, 300 bytes, one page.
+        &[1, 8, 7, 6, 5, 4, 3, 2, 1, 1, 0xac, 2, 1, 30],
+        // The row group.
+        &[1, 0, 5, 1, 20],
+    ];
+    assert_eq!(root.encode(), bytes.concat());
+    assert_eq!(TableRoot::decode(&root.encode()).unwrap(), root);
+    let mut without = root.clone();
+    without.columns[0].dictionaries.clear();
+    assert_eq!(without.encode()[0], 2);
+    for length in 0..root.encode().len() {
+        assert!(TableRoot::decode(&root.encode()[..length]).is_err());
+    }
+}
+
+#[test]
+fn impossible_dictionaries_are_errors() {
+    let fails = |change: fn(&mut TableRoot)| {
+        let mut root = shared_root();
+        change(&mut root);
+        assert!(TableRoot::decode(&root.encode()).is_err());
+    };
+    fails(|root| root.columns[0].physical_type = PhysicalType::Int32);
+    fails(|root| root.columns[0].dictionaries[0].row_group_count = 0);
+    fails(|root| root.columns[0].dictionaries[0].row_group_count = 2);
+    fails(|root| {
+        let twice = root.columns[0].dictionaries[0].clone();
+        root.columns[0].dictionaries.push(twice);
+    });
+    let mut bytes = shared_root().encode();
+    // Version 3 without a dictionary.
+    bytes.drain(12..25);
+    bytes[11] = 0;
+    let error = TableRoot::decode(&bytes).unwrap_err();
+    assert!(error.to_string().contains("no column"), "{error}");
+}
+
+#[test]
+fn the_last_row_group_that_uses_a_dictionary_takes_it_along() {
+    let mut root = shared_root();
+    let mut row_group = row_group();
+    row_group.columns = vec![ColumnChunk {
+        codec: CodecId::Dictionary,
+        dictionary: Some(0x0102_0304_0506_0708),
+        ..row_group.columns[1].clone()
+    }];
+    root.note_references(&row_group);
+    assert_eq!(root.columns[0].dictionaries[0].row_group_count, 2);
+    root.forget_references(&row_group);
+    assert_eq!(root.remove_unused_dictionaries(), []);
+    assert!(root.dictionary_pages().eq([&page(30)]));
+    root.forget_references(&row_group);
+    assert_eq!(root.remove_unused_dictionaries(), [page(30)]);
+    assert_eq!(root.columns[0].dictionary(0x0102_0304_0506_0708), None);
 }
 
 /// Without numbers of row groups, as the first version wrote it.
@@ -441,6 +527,7 @@ fn damaged_pages_never_panic() {
         catalog().encode(),
         row_group().encode(),
         table_root().encode(),
+        shared_root().encode(),
     ];
     let mut random = 0x1234_5678_9abc_def0_u64;
     for round in 0..30_000 {
@@ -450,7 +537,7 @@ fn damaged_pages_never_panic() {
             random ^= random << 17;
             random as usize
         };
-        let index = round % 3;
+        let index = round % 4;
         let mut page = pages[index].clone();
         for _ in 0..1 + next() % 3 {
             let position = next() % page.len();

@@ -1,4 +1,4 @@
-//! The two versions of the row-group page: bytes worked out by hand from `FORMAT.md`, and what refers to a block.
+//! The three versions of the row-group page: bytes worked out by hand from `FORMAT.md`, and what refers to a block.
 #![allow(clippy::unwrap_used)]
 
 use quire_codec::{CodecId, CodecScalar, PhysicalType};
@@ -32,6 +32,7 @@ fn numbers(pages: Vec<PageId>) -> ColumnChunk {
         runner_up: None,
         decision: Decision::Followed,
         relation: None,
+        dictionary: None,
         zone: zone(-5, 9, 1),
         group_zones: vec![zone(-5, 9, 1)],
     }
@@ -52,6 +53,7 @@ fn texts(pages: Vec<PageId>) -> ColumnChunk {
         runner_up: Some((CodecId::Zstd, 7)),
         decision: Decision::Analysed,
         relation: None,
+        dictionary: None,
         zone: zone.clone(),
         group_zones: vec![zone],
     }
@@ -104,10 +106,61 @@ fn third_version() -> (RowGroup, Vec<u8>) {
 
 #[test]
 fn both_versions_have_the_bytes_of_the_format() {
-    for (row_group, bytes) in [second_version(), third_version()] {
+    for (row_group, bytes) in [second_version(), third_version(), fourth_version()] {
         assert_eq!(row_group.encode(), bytes);
         assert_eq!(RowGroup::decode(&bytes).unwrap(), row_group);
     }
+}
+
+/// A row group of version 4, and its bytes.
+fn fourth_version() -> (RowGroup, Vec<u8>) {
+    let shared = ColumnChunk {
+        codec: CodecId::Dictionary,
+        dictionary: Some(0x0102_0304_0506_0708),
+        ..texts(vec![page(18), page(1000)])
+    };
+    let row_group = RowGroup {
+        row_count: 3,
+        block: Vec::new(),
+        columns: vec![numbers(vec![page(17)]), shared],
+    };
+    let bytes = [
+        // As in version 2.
+        &[4, 3, 2][..],
+        &[4, 3, 2 << 2, 1, 17, 40, 24, 41],
+        &[15, 1, 9, 14],
+        &[15, 1, 0, 14],
+        // Bit 6 of the flags: a fingerprint follows the runner-up.
+        &[8, 5, 1 | 1 << 6, 2, 18, 0xe8, 7, 0xac, 2, 5, 6, 8, 7],
+        &[8, 7, 6, 5, 4, 3, 2, 1],
+        &[1, 0, 0, 2, b'a', b'b'],
+        &[1, 0, 2, 0],
+    ];
+    (row_group, bytes.concat())
+}
+
+#[test]
+fn only_strings_with_a_dictionary_share_it() {
+    let fails = |change: fn(&mut ColumnChunk)| {
+        let (mut row_group, _) = fourth_version();
+        change(&mut row_group.columns[1]);
+        assert!(RowGroup::decode(&row_group.encode()).is_err());
+    };
+    fails(|chunk| chunk.codec = CodecId::Fsst);
+    fails(|chunk| chunk.relation = Some(ColumnRelation::Map(0)));
+    // No map is from the codes of another row group.
+    let (mut row_group, _) = fourth_version();
+    row_group.columns[0].relation = Some(ColumnRelation::Map(1));
+    assert!(RowGroup::decode(&row_group.encode()).is_err());
+    row_group.columns[1].dictionary = None;
+    assert!(RowGroup::decode(&row_group.encode()).is_ok());
+    // Version 4 without a shared dictionary, and version 2 with one.
+    let (_, mut second) = second_version();
+    second[0] = 4;
+    assert!(RowGroup::decode(&second).is_err());
+    let (_, mut fourth) = fourth_version();
+    fourth[0] = 2;
+    assert!(RowGroup::decode(&fourth).is_err());
 }
 
 #[test]
@@ -180,7 +233,7 @@ fn a_block_that_cannot_hold_its_segments_is_refused() {
     let empty = [&[3, 3, 0][..], &bytes[6..]].concat();
     let error = RowGroup::decode(&empty).unwrap_err();
     assert!(error.to_string().contains("without pages"), "{error}");
-    for version in [0, 1, 4, 255] {
+    for version in [0, 1, 4, 5, 255] {
         let mut unknown = bytes.clone();
         unknown[0] = version;
         assert!(RowGroup::decode(&unknown).is_err(), "version {version}");
@@ -201,7 +254,7 @@ fn only_a_row_group_of_one_vector_group_has_the_zone_of_that() {
 
 #[test]
 fn prefixes_extensions_and_damage_are_errors_or_other_row_groups() {
-    for (_, bytes) in [second_version(), third_version()] {
+    for (_, bytes) in [second_version(), third_version(), fourth_version()] {
         for length in 0..bytes.len() {
             assert!(
                 RowGroup::decode(&bytes[..length]).is_err(),

@@ -1,6 +1,6 @@
 //! Table functions that show what is stored and how well it compresses.
 //!
-//! `quire_storage('t')` has one row per column and row group of table t, and one per tree of its changes; `quire_tables()` one row
+//! `quire_storage('t')` has one row per column and row group of table t, one per shared dictionary, and one per tree of its changes; `quire_tables()` one row
 //! per table.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::Expr;
-use quire_tables::{ColumnTable, Snapshot, TreeSize};
+use quire_tables::{ColumnTable, SharedDictionaryPointer, Snapshot, TreeSize};
 
 use quire_error::Error;
 
@@ -220,7 +220,7 @@ struct StorageRows {
     column_name: Vec<Option<String>>,
     row_group: Vec<Option<i64>>,
     codec: Vec<&'static str>,
-    /// What columns follow from: `a`, `a + b`, `map of a`; or which tree it is.
+    /// What columns follow from: `a`, `a + b`, `map of a`, or a shared dictionary; or which tree it is.
     reference: Vec<Option<String>>,
     row_count: Vec<Option<i64>>,
     null_count: Vec<Option<i64>>,
@@ -231,7 +231,7 @@ struct StorageRows {
     runner_up_bytes: Vec<Option<i64>>,
     /// Why the codec was chosen.
     decision: Vec<Option<&'static str>>,
-    /// `column`: segments in pages of their own; `pax`: segments in one block; `row`: a tree.
+    /// `column`: segments in pages of their own; `pax`: segments in one block; `row`: a tree; `dictionary`: a shared dictionary.
     layer: Vec<&'static str>,
 }
 
@@ -251,6 +251,29 @@ impl StorageRows {
         self.decision.push(None);
         self.layer.push("row");
     }
+
+    fn push_dictionary(&mut self, column: &str, dictionary: &SharedDictionaryPointer) {
+        self.column_name.push(Some(column.to_owned()));
+        self.row_group.push(None);
+        self.codec.push("dictionary");
+        self.reference
+            .push(Some(dictionary_name(dictionary.fingerprint)));
+        self.row_count.push(None);
+        self.null_count.push(None);
+        // The values count with the rows.
+        self.raw_bytes.push(Some(0));
+        self.encoded_bytes.push(integer(dictionary.stored_bytes));
+        self.estimated_bytes.push(None);
+        self.runner_up.push(None);
+        self.runner_up_bytes.push(None);
+        self.decision.push(None);
+        self.layer.push("dictionary");
+    }
+}
+
+/// What a shared dictionary is called, by its fingerprint.
+fn dictionary_name(fingerprint: u64) -> String {
+    format!("dictionary {fingerprint:016x}")
 }
 
 fn storage_of(snapshot: &Snapshot, table: &ColumnTable) -> Result<Arc<dyn TableProvider>> {
@@ -265,8 +288,9 @@ fn storage_of(snapshot: &Snapshot, table: &ColumnTable) -> Result<Arc<dyn TableP
                 let column = table.definition().columns.get(index);
                 column.map_or("", |column| column.name.as_str())
             };
+            let formula = chunk.relation.map(|relation| relation.formula(name));
             rows.reference
-                .push(chunk.relation.map(|relation| relation.formula(name)));
+                .push(formula.or_else(|| chunk.dictionary.map(dictionary_name)));
             rows.row_count.push(integer(group.row_count));
             rows.null_count.push(integer(chunk.zone.null_count));
             rows.raw_bytes.push(integer(chunk.raw_bytes));
@@ -279,6 +303,11 @@ fn storage_of(snapshot: &Snapshot, table: &ColumnTable) -> Result<Arc<dyn TableP
             rows.decision.push(Some(chunk.decision.name()));
             let is_in_block = group.has_block();
             rows.layer.push(if is_in_block { "pax" } else { "column" });
+        }
+    }
+    for (index, column) in table.definition().columns.iter().enumerate() {
+        for dictionary in table.shared_dictionaries(index) {
+            rows.push_dictionary(&column.name, dictionary);
         }
     }
     let sizes = snapshot.tree_sizes(&table.definition().name);

@@ -14,6 +14,7 @@ mod batch_bytes;
 mod blocks;
 pub(crate) mod column_values;
 mod cutter;
+mod dictionaries;
 mod encode;
 mod follow;
 pub(crate) mod lone_column;
@@ -41,6 +42,7 @@ use crate::types::SqlType;
 use blocks::{BlockPlan, LAG_ROW_GROUPS};
 use column_values::ColumnValues;
 use cutter::{Cutter, RowGroupRows, raw_bytes};
+use dictionaries::DictionaryChain;
 use encode::{EncodedRowGroup, Encoder};
 pub use options::AppendOptions;
 use pipeline::AppendPipeline;
@@ -80,17 +82,19 @@ impl TableAppend {
         state: Arc<TableState>,
         options: AppendOptions,
     ) -> Self {
+        let dictionaries = DictionaryChain::new(&entry.definition, &state.root);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         TableAppend {
             workers: options.workers.unwrap_or_else(cores).max(1),
             held: Some(Vec::new()),
             held_rows: 0,
             held_bytes: 0,
-            cutter: Cutter::new(&options),
+            cutter: Cutter::new(&options, dictionaries),
             blocks: BlockPlan::new(&entry.definition, &options),
             encoder: Arc::new(Encoder::new(
                 Arc::clone(&entry.definition),
                 Arc::clone(pages),
+                Arc::clone(source),
                 options.beneath,
             )),
             entry,
@@ -158,7 +162,7 @@ impl TableAppend {
         if let Some(pipeline) = self.pipeline.take() {
             encoded = pipeline.finish()?;
         }
-        Ok(Some(self.new_state(encoded)))
+        Ok(Some(self.new_state(encoded)?))
     }
 
     /// Hands the first rows on, behind those of small row groups at the end of the table.
@@ -307,7 +311,7 @@ impl TableAppend {
         self.pipeline.insert(pipeline).submit(sequence, rows)
     }
 
-    fn new_state(&self, encoded: Vec<EncodedRowGroup>) -> TableState {
+    fn new_state(&self, encoded: Vec<EncodedRowGroup>) -> Result<TableState, TableAppendError> {
         let mut root: TableRoot = self.state.root.clone();
         let mut entries = self.state.row_groups.clone();
         let kept = entries.len() - self.absorbed.len();
@@ -334,6 +338,17 @@ impl TableAppend {
                 column.encoded_bytes = column.encoded_bytes.saturating_sub(chunk.encoded_bytes);
             }
         }
+        for one in &encoded {
+            for (column, dictionary) in &one.dictionaries {
+                let dictionaries = &mut root.columns[*column].dictionaries;
+                dictionaries.push(dictionary.clone());
+            }
+            root.note_references(&one.row_group);
+        }
+        for row_group in &self.absorbed {
+            root.forget_references(row_group);
+        }
+        self.pages.free(&root.remove_unused_dictionaries())?;
         for one in encoded {
             let number = root.next_row_group;
             assert!(
@@ -349,7 +364,7 @@ impl TableAppend {
             root.row_groups.push(pointer.clone());
             entries.push(Arc::new(RowGroupEntry::loaded(pointer, one.row_group)));
         }
-        TableState::new(root, entries)
+        Ok(TableState::new(root, entries))
     }
 }
 

@@ -524,14 +524,13 @@ impl TableEntry {
             return Err(Corrupt::new("its columns are not those of the catalog", 0));
         }
         let mut pages = HashSet::new();
-        let mut all_pages = root
-            .row_groups
-            .iter()
-            .flat_map(|row_group| &row_group.pages);
-        match all_pages.find(|page| !pages.insert(**page)) {
-            Some(page) => Err(Corrupt::new(format!("it names page {page} twice"), 0)),
-            None => Ok(root),
+        let of_row_groups = root.row_groups.iter().flat_map(|one| &one.pages);
+        for page in of_row_groups.chain(root.dictionary_pages()) {
+            if !pages.insert(*page) {
+                return Err(Corrupt::new(format!("it names page {page} twice"), 0));
+            }
         }
+        Ok(root)
     }
 }
 

@@ -135,6 +135,7 @@ impl TableChecker {
             source,
             None,
         ));
+        self.shared_dictionaries_are_readable(&table, &state);
         let mut row_groups = Vec::with_capacity(state.row_groups.len());
         for (index, row_group) in state.row_groups.iter().enumerate() {
             let owner = format!("row group {index}");
@@ -160,6 +161,7 @@ impl TableChecker {
             return false;
         }
         self.column_summaries_cover_their_row_groups(&table, &state, &row_groups);
+        self.shared_dictionaries_are_used(&table, &state, &row_groups);
         true
     }
 
@@ -299,6 +301,48 @@ impl TableChecker {
                 let what = format!("column {:?}: {error}", definition.columns[index].name);
                 let invariant = "column_summaries_cover_their_row_groups";
                 self.find(invariant, &definition.name, None, what);
+            }
+        }
+    }
+
+    /// Each shared dictionary has the bytes and the fingerprint that the root says. Whether codes are within is seen with the segments.
+    fn shared_dictionaries_are_readable(&mut self, table: &ColumnTable, state: &TableState) {
+        let name = &table.definition().name;
+        for (column, summary) in state.root.columns.iter().enumerate() {
+            for dictionary in &summary.dictionaries {
+                let (fingerprint, pages) = (dictionary.fingerprint, &dictionary.pages);
+                let owner = format!("column {column}, dictionary {fingerprint:016x}");
+                self.pages_are_referenced_once(name, pages, &owner);
+                let read = |pages: &[_]| table.source().read(pages);
+                let read = table.shared_dictionary(column, fingerprint, read);
+                let page = pages.first().copied();
+                self.readable("shared_dictionary_is_readable", name, page, read);
+            }
+        }
+    }
+
+    /// As many row groups refer to a shared dictionary as the root says: their last one frees it.
+    fn shared_dictionaries_are_used(
+        &mut self,
+        table: &ColumnTable,
+        state: &TableState,
+        row_groups: &[Arc<RowGroup>],
+    ) {
+        let name = &table.definition().name;
+        for (column, summary) in state.root.columns.iter().enumerate() {
+            for dictionary in &summary.dictionaries {
+                let (fingerprint, expected) = (dictionary.fingerprint, dictionary.row_group_count);
+                let named = row_groups
+                    .iter()
+                    .filter(|row_group| row_group.columns[column].dictionary == Some(fingerprint));
+                let found = named.count() as u64;
+                if found != expected {
+                    let what = format!(
+                        "column {column}, dictionary {fingerprint:016x}: {expected} row groups, {found} refer to it"
+                    );
+                    let page = dictionary.pages.first().copied();
+                    self.find("shared_dictionaries_are_used", name, page, what);
+                }
             }
         }
     }

@@ -24,6 +24,7 @@ mod scalar_array;
 mod scan;
 mod scan_statistics;
 mod sequences;
+mod shared_dictionaries;
 mod snapshot;
 mod staging;
 mod stagings;
@@ -56,6 +57,7 @@ pub use quire_format::{
     column_sample::ColumnSample,
     row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup},
     segment::Beneath,
+    table_root::SharedDictionaryPointer,
     zone::ZoneBounds,
 };
 pub use rows::{

@@ -23,6 +23,7 @@ mod reader;
 mod row_group_requests;
 mod runs;
 mod selection;
+mod shared_arrays;
 mod stored_tests;
 mod vector_groups;
 
@@ -41,6 +42,7 @@ use quire_kv::progress::StatementWork;
 pub(crate) use read_ahead::KnownPages;
 use read_ahead::ScanPages;
 pub use reader::ScanReader;
+use shared_arrays::SharedArrays;
 pub use vector_groups::{RowChunk, ScanStep, SelectedGroup};
 
 /// What a scan reads.
@@ -108,6 +110,7 @@ pub struct SharedTableScan {
     rows_left: AtomicU64,
     counters: ScanCounters,
     pages: ScanPages,
+    shared_arrays: SharedArrays,
 }
 
 impl ColumnTable {
@@ -169,6 +172,7 @@ impl SharedTableScan {
             rows_left: AtomicU64::new(options.limit.unwrap_or(u64::MAX)),
             counters: ScanCounters::default(),
             pages,
+            shared_arrays: SharedArrays::default(),
             table,
             options,
         });
@@ -219,6 +223,12 @@ impl SharedTableScan {
         if let Some(work) = &self.options.work {
             work.note_read(rows, bytes);
         }
+    }
+
+    /// So many bytes of segments or dictionaries have been read.
+    fn note_bytes(&self, bytes: u64) {
+        self.counters.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+        self.note_read(0, bytes);
     }
 
     fn limit_reached(&self) -> bool {

@@ -92,6 +92,7 @@ fn column_tables(
     for entry in snapshot.catalog().tables.values() {
         pages.extend(&entry.root_pages);
         let state = entry.state(snapshot.source())?;
+        pages.extend(state.root.dictionary_pages());
         for (index, row_group) in state.row_groups.iter().enumerate() {
             pages.extend(&row_group.pointer.pages);
             let loaded = row_group.row_group(&entry.definition, index, |pages| {

@@ -5,8 +5,10 @@ use std::sync::{Arc, Weak};
 
 use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;
-use quire_codec::{CodecScalar, PhysicalType};
+use quire_codec::{CodecScalar, Corrupt, PhysicalType};
 use quire_format::row_group::RowGroup;
+use quire_format::segment::SharedDictionary;
+use quire_format::table_root::SharedDictionaryPointer;
 use quire_store::PageId;
 
 use crate::catalog::{TableEntry, TableState};
@@ -17,6 +19,7 @@ use crate::pages::PageSource;
 use crate::rows::RowTable;
 use crate::scalar_array::scalar_array;
 use crate::scan_statistics::TableScanTotals;
+use crate::shared_dictionaries::{OpenDictionaries, read_dictionary};
 
 /// One state of a table. It stays readable for as long as it lives.
 pub struct ColumnTable {
@@ -25,6 +28,7 @@ pub struct ColumnTable {
     source: Arc<PageSource>,
     /// Nothing if no row has come, changed or gone since the last merge, or if only the row groups are of interest.
     changes: Option<ColumnChanges>,
+    dictionaries: OpenDictionaries,
 }
 
 /// What is known of a column of all row groups, deleted rows included.
@@ -44,7 +48,7 @@ pub struct ColumnStatistics {
     pub distinct_estimate: u64,
     /// What the values take as plain arrays.
     pub raw_bytes: u64,
-    /// Length of all segments of the column.
+    /// Length of all segments of the column, and of its shared dictionaries.
     pub encoded_bytes: u64,
 }
 
@@ -85,6 +89,7 @@ impl ColumnTable {
             state,
             source,
             changes,
+            dictionaries: OpenDictionaries::default(),
         }
     }
 
@@ -270,8 +275,58 @@ impl ColumnTable {
             null_count: summary.zone.null_count,
             distinct_estimate: summary.sketch.estimate().min(value_count),
             raw_bytes: summary.raw_bytes,
-            encoded_bytes: summary.encoded_bytes,
+            encoded_bytes: summary.encoded_bytes.saturating_add(
+                summary
+                    .dictionaries
+                    .iter()
+                    .fold(0, |sum, one| one.stored_bytes.saturating_add(sum)),
+            ),
         })
+    }
+
+    /// The dictionaries to which several segments of a column refer; none if there is no such column.
+    pub fn shared_dictionaries(&self, column: usize) -> &[SharedDictionaryPointer] {
+        let summary = self.state.root.columns.get(column);
+        summary.map_or(&[], |summary| &summary.dictionaries)
+    }
+
+    /// The shared dictionary that a segment of a column names.
+    pub(crate) fn dictionary_pointer(
+        &self,
+        column: usize,
+        fingerprint: u64,
+    ) -> Result<&SharedDictionaryPointer, EngineError> {
+        let dictionaries = self.shared_dictionaries(column).iter();
+        let mut named = dictionaries.filter(|one| one.fingerprint == fingerprint);
+        named.next().ok_or_else(|| EngineError::Corrupt {
+            what: self.column_name(column),
+            source: Corrupt::new(
+                format!(
+                    "no dictionary has fingerprint {fingerprint:016x}, which a row group names"
+                ),
+                0,
+            ),
+        })
+    }
+
+    /// The same, read once as the caller does.
+    pub(crate) fn shared_dictionary(
+        &self,
+        column: usize,
+        fingerprint: u64,
+        read: impl FnOnce(&[PageId]) -> Result<Arc<[u8]>, EngineError>,
+    ) -> Result<SharedDictionary, EngineError> {
+        let pointer = self.dictionary_pointer(column, fingerprint)?;
+        self.dictionaries.get(column, fingerprint, || {
+            read_dictionary(pointer, || self.column_name(column), read)
+        })
+    }
+
+    fn column_name(&self, column: usize) -> String {
+        let definition = &self.entry.definition;
+        let name = definition.columns.get(column);
+        let name = name.map_or("", |column| column.name.as_str());
+        format!("column {name:?} of table {:?}", definition.name)
     }
 
     /// A value of a column's statistics or zones as an Arrow array of one element of the column's type;

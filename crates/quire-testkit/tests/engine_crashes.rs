@@ -16,6 +16,7 @@ fn every_crash_leaves_whole_loads() {
             // A campaign that never sees both ends of a commit in flight has not tried much.
             assert!(report.in_flight_survived > 0 && report.in_flight_lost > 0);
             assert!(report.staged > 0 && report.nested > 0);
+            assert!(report.dictionaries > 0, "row groups share dictionaries");
         }
         Err(what) => panic!("{what}"),
     }

@@ -102,6 +102,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "sequences",
             "scan_statistics",
             "row_group_entry",
+            "shared_dictionaries",
             "catalog",
             "column_reads",
             "rebase",

@@ -5,18 +5,17 @@
 //! ([`crate::int::sequence`]), so that sorted or skewed codes take less than their width. Ascending order of
 //! values is checked when the payload is opened, so that a comparison of values may become one of codes.
 
+use super::dictionary_values::{DictionaryValues, SHORT_BYTES_MAX, raw_section};
 use super::interner::Interner;
 use super::lengths::end_row;
-use super::packed::{self, PackedNumbers};
 use super::{DATA_BYTES_MAX, PayloadImage, section};
 use crate::fixed::clear_beyond;
 use crate::int::Element;
 use crate::int::sequence::{self, Sequence};
 use crate::kernel::select;
-use crate::{
-    BytesSlice, BytesVector, Corrupt, ImageCursor, ROWS_MAX, RowMask, VECTOR_VALUES, vector_rows,
-};
+use crate::{BytesSlice, BytesVector, Corrupt, ROWS_MAX, RowMask, VECTOR_VALUES, vector_rows};
 use std::ops::{Bound, Range};
+use std::sync::Arc;
 
 /// Distinct values ascending, and the code of each row.
 fn distinct<'a>(values: &BytesSlice<'a>) -> (Vec<&'a [u8]>, Vec<i32>) {
@@ -39,14 +38,8 @@ fn distinct<'a>(values: &BytesSlice<'a>) -> (Vec<&'a [u8]>, Vec<i32>) {
     )
 }
 
-fn append_section(ascending: &[&[u8]], payload: &mut Vec<u8>) {
-    let mut raw = Vec::new();
-    let lengths: Vec<u32> = ascending.iter().map(|value| value.len() as u32).collect();
-    packed::write(&lengths, &mut raw);
-    ascending
-        .iter()
-        .for_each(|value| raw.extend_from_slice(value));
-    section::write(&raw, payload);
+pub(super) fn append_section(ascending: &[&[u8]], payload: &mut Vec<u8>) {
+    section::write(&raw_section(ascending), payload);
 }
 
 pub(super) fn encode(values: &BytesSlice) -> Vec<u8> {
@@ -96,16 +89,9 @@ pub(super) fn estimated_bytes(distinct: &[&[u8]], values: &BytesSlice) -> usize 
 /// Codes of a vector that are read one by one in less time than all are decoded, of 4 bytes as PFOR has them, and then compared with the number of values.
 const FEW_CODES: usize = 8;
 
-/// Bytes beyond the last value, so that every value can be read as [`SHORT_BYTES_MAX`] bytes.
-const PADDING: [u8; SHORT_BYTES_MAX] = [0; SHORT_BYTES_MAX];
-/// Values up to this long are copied with a fixed number of bytes, which needs no loop.
-const SHORT_BYTES_MAX: usize = 32;
-
 #[derive(Debug)]
 pub(super) struct TextDictionaryDecoder {
-    /// The data ends with [`PADDING`].
-    values: BytesVector,
-    longest: usize,
+    values: Arc<DictionaryValues>,
     codes: Sequence<i32>,
     offset: usize,
 }
@@ -118,19 +104,27 @@ impl TextDictionaryDecoder {
         if distinct > row_count.min(ROWS_MAX) {
             return Err(Corrupt::new("more distinct values than rows", offset));
         }
-        let raw = section::read(&mut cursor, section::COMPRESSED_RAW_BYTES_MAX, "dictionary")?;
-        let mut values =
-            read_values(&raw, distinct).map_err(|error| Corrupt { offset, ..error })?;
-        let longest = values.as_slice().iter().map(<[u8]>::len).max().unwrap_or(0);
-        values.data.extend_from_slice(&PADDING);
+        let values = DictionaryValues::read(&mut cursor, distinct, "dictionary")?;
         let rest = cursor.take(cursor.remaining(), "codes")?;
-        let codes = Sequence::open(payload.image.clone(), rest, row_count)?;
+        Self::of_values(payload, Arc::new(values), rest, row_count)
+    }
+
+    /// Of codes at `codes` in the image, which stand for `values`.
+    pub(super) fn of_values(
+        payload: &PayloadImage,
+        values: Arc<DictionaryValues>,
+        codes: Range<usize>,
+        row_count: usize,
+    ) -> Result<Self, Corrupt> {
         Ok(Self {
             values,
-            longest,
-            codes,
-            offset,
+            codes: Sequence::open(payload.image.clone(), codes, row_count)?,
+            offset: payload.range.start,
         })
+    }
+
+    pub(super) fn values(&self) -> &Arc<DictionaryValues> {
+        &self.values
     }
 
     pub(super) fn len(&self) -> usize {
@@ -138,13 +132,7 @@ impl TextDictionaryDecoder {
     }
 
     pub(super) fn get(&self, code: u32) -> Option<&[u8]> {
-        let code = code as usize;
-        let bounds = self
-            .values
-            .offsets
-            .get(code)
-            .zip(self.values.offsets.get(code + 1));
-        bounds.and_then(|(&start, &end)| self.values.data.get(start as usize..end as usize))
+        self.values.get(code)
     }
 
     fn bad_code(&self, code: u32) -> Corrupt {
@@ -170,9 +158,12 @@ impl TextDictionaryDecoder {
         }
     }
 
-    /// The codes of the values between two bounds.
-    pub(super) fn code_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<u32> {
-        let values = self.values.as_slice();
+    /// The codes of the values between two bounds; `None` if these need not be neighbours.
+    pub(super) fn code_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<Range<u32>> {
+        if !self.values.ascends {
+            return None;
+        }
+        let values = self.values.strings.as_slice();
         // How many values satisfy what those up to some code satisfy.
         let count = |holds: &dyn Fn(&[u8]) -> bool| {
             let (mut low, mut high) = (0, values.len());
@@ -196,7 +187,7 @@ impl TextDictionaryDecoder {
             Bound::Excluded(bound) => count(&|value| value < bound),
             Bound::Unbounded => values.len() as u32,
         };
-        first..end.max(first)
+        Some(first..end.max(first))
     }
 
     /// Marks the rows of a vector whose codes have their bit set in `wanted`, and returns its rows.
@@ -257,7 +248,7 @@ impl TextDictionaryDecoder {
         if bytes > DATA_BYTES_MAX || out.data.len() + bytes > u32::MAX as usize {
             return Err(Corrupt::new("strings of a vector pass 1 GiB", self.offset));
         }
-        match self.longest {
+        match self.values.longest {
             0..=16 => self.append_short::<16>(codes, bytes, out),
             17..=SHORT_BYTES_MAX => self.append_short::<SHORT_BYTES_MAX>(codes, bytes, out),
             _ => codes
@@ -278,12 +269,17 @@ impl TextDictionaryDecoder {
         let final_end = end + bytes;
         out.data.resize(final_end + WIDTH, 0);
         out.offsets.reserve(codes.len());
+        let data = &self.values.strings.data;
         for &code in codes {
-            let bounds = self.values.offsets.get(code as usize..code as usize + 2);
+            let bounds = self
+                .values
+                .strings
+                .offsets
+                .get(code as usize..code as usize + 2);
             let Some(&[start, stop]) = bounds else {
                 return Err(self.bad_code(code));
             };
-            let source = self.values.data.get(start as usize..start as usize + WIDTH);
+            let source = data.get(start as usize..start as usize + WIDTH);
             let target = out.data.get_mut(end..end + WIDTH);
             let (Some(source), Some(target)) = (source, target) else {
                 return Err(self.bad_code(code));
@@ -347,21 +343,6 @@ impl TextDictionaryDecoder {
         out.extend_from_slice(self.get(code).ok_or_else(|| self.bad_code(code))?);
         Ok(())
     }
-}
-
-fn read_values(raw: &[u8], distinct: usize) -> Result<BytesVector, Corrupt> {
-    let mut cursor = ImageCursor::new(raw, 0..raw.len())?;
-    let lengths = PackedNumbers::open(&mut cursor, distinct)?;
-    let mut values = BytesVector::new();
-    for length in lengths.to_vec(raw) {
-        values.push(cursor.bytes(length as usize, "dictionary value")?)?;
-    }
-    cursor.finish("dictionary")?;
-    let slice = values.as_slice();
-    if (1..slice.len()).any(|code| slice.get(code - 1) >= slice.get(code)) {
-        return Err(Corrupt::new("dictionary does not ascend", 0));
-    }
-    Ok(values)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod candidates;
 mod constant;
 mod dictionary;
+mod dictionary_values;
 mod fsst;
 mod fsst_symbols;
 mod fsst_table;
@@ -17,6 +18,7 @@ mod range_reader;
 mod rows;
 mod section;
 mod shape;
+mod shared;
 mod string_codes;
 mod words;
 mod zstd_blocks;
@@ -25,6 +27,7 @@ pub(crate) use candidates::sample;
 pub use candidates::{TextCodecCandidate, candidates, pick};
 pub use fsst_table::FsstTable;
 pub use huffman_table::HuffmanTable;
+pub use shared::{OwnDictionary, SharedDictionary};
 pub use string_codes::{CodedText, StringCodes};
 
 use crate::{
@@ -135,6 +138,19 @@ struct PayloadImage {
 }
 
 impl PayloadImage {
+    /// The payload of so many rows at `image[range]`.
+    fn new(image: Arc<[u8]>, range: Range<usize>, row_count: usize) -> Result<Self, Corrupt> {
+        if row_count > ROWS_MAX {
+            return Err(Corrupt::new(
+                "more rows than a segment can hold",
+                range.start,
+            ));
+        }
+        let payload = Self { image, range };
+        payload.cursor()?;
+        Ok(payload)
+    }
+
     fn cursor(&self) -> Result<ImageCursor<'_>, Corrupt> {
         ImageCursor::new(&self.image, self.range.clone())
     }
@@ -181,14 +197,7 @@ impl BytesDecoder {
         row_count: usize,
     ) -> Result<Self, Corrupt> {
         let start = payload.start;
-        if row_count > ROWS_MAX {
-            return Err(Corrupt::new("more rows than a segment can hold", start));
-        }
-        let payload = PayloadImage {
-            image,
-            range: payload,
-        };
-        payload.cursor()?;
+        let payload = PayloadImage::new(image, payload, row_count)?;
         let scheme = match codec {
             CodecId::Plain => TextScheme::Plain(plain::PlainDecoder::open(&payload, row_count)?),
             CodecId::Constant => {
@@ -218,12 +227,36 @@ impl BytesDecoder {
                 ));
             }
         };
-        Ok(Self {
+        Ok(Self::of_scheme(payload, row_count, scheme))
+    }
+
+    /// Reads the headers of the payload at `image[payload]` that [`OwnDictionary::refer_to`] made of `row_count` values and this dictionary.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the bytes are not such a payload, or refer to another dictionary. Allocates what [`BytesDecoder::open`] does, and if the
+    /// payload has strings of its own a copy of the dictionary.
+    pub fn open_shared(
+        image: Arc<[u8]>,
+        payload: Range<usize>,
+        row_count: usize,
+        dictionary: &SharedDictionary,
+    ) -> Result<Self, Corrupt> {
+        let payload = PayloadImage::new(image, payload, row_count)?;
+        let decoder = shared::open(&payload, row_count, dictionary)?;
+        Ok(Self::of_scheme(
+            payload,
+            row_count,
+            TextScheme::Dictionary(decoder),
+        ))
+    }
+
+    fn of_scheme(payload: PayloadImage, row_count: usize, scheme: TextScheme) -> Self {
+        Self {
             payload,
             row_count,
             scheme,
             whole: BytesVector::new(),
-        })
+        }
     }
 
     /// Appends the values of vector `vector` and returns how many they are; none beyond the last vector.
@@ -283,7 +316,7 @@ impl BytesDecoder {
         }
     }
 
-    /// Number of distinct values of a dictionary payload; `None` for other codecs.
+    /// Number of values of a dictionary payload, all of which differ; `None` for other codecs. Rows need not have every value of a shared dictionary.
     pub fn dictionary_len(&self) -> Option<usize> {
         match &self.scheme {
             TextScheme::Dictionary(decoder) => Some(decoder.len()),
@@ -291,7 +324,8 @@ impl BytesDecoder {
         }
     }
 
-    /// The value that `code` stands for. Values ascend with their codes.
+    /// The value that `code` stands for. Values ascend with their codes, unless there are strings besides those of a shared dictionary: these come
+    /// after them.
     pub fn dictionary_value(&self, code: u32) -> Option<&[u8]> {
         match &self.scheme {
             TextScheme::Dictionary(decoder) => decoder.get(code),
@@ -303,7 +337,7 @@ impl BytesDecoder {
     /// of codes. `None` for payloads without a dictionary.
     pub fn code_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<Range<u32>> {
         match &self.scheme {
-            TextScheme::Dictionary(decoder) => Some(decoder.code_range(low, high)),
+            TextScheme::Dictionary(decoder) => decoder.code_range(low, high),
             _ => None,
         }
     }

@@ -13,4 +13,5 @@ mod huffman_table;
 mod laws;
 mod naive;
 mod selection;
+mod shared;
 mod string_codes;

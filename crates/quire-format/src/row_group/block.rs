@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::{BLOCK_ROW_GROUP_VERSION, ROW_GROUP_VERSION, RowGroup};
+use super::{BLOCK_ROW_GROUP_VERSION, ROW_GROUP_VERSION, RowGroup, SHARED_ROW_GROUP_VERSION};
 use crate::volume::{MAX_PAYLOAD_BYTES, PageId};
 
 /// The version of a payload, if it is one that a row group can have; otherwise the one that readers are told to expect.
 pub(super) fn version_of(payload: &[u8]) -> u8 {
     match payload.first() {
-        Some(&BLOCK_ROW_GROUP_VERSION) => BLOCK_ROW_GROUP_VERSION,
+        Some(&version @ (BLOCK_ROW_GROUP_VERSION | SHARED_ROW_GROUP_VERSION)) => version,
         _ => ROW_GROUP_VERSION,
     }
 }
@@ -20,8 +20,14 @@ impl RowGroup {
     }
 
     pub(super) fn version(&self) -> u8 {
+        let shares = self
+            .columns
+            .iter()
+            .any(|column| column.dictionary.is_some());
         if self.has_block() {
             BLOCK_ROW_GROUP_VERSION
+        } else if shares {
+            SHARED_ROW_GROUP_VERSION
         } else {
             ROW_GROUP_VERSION
         }

@@ -56,7 +56,7 @@ impl MapImage {
             return Err(Corrupt::new("map lacks a part, or has one too many", 12));
         }
         let mut part = |length| cursor.take(length, "part of a map");
-        let open = |range| PlainSegment::open_part(Arc::clone(image), range);
+        let open = |range| PlainSegment::open_part(Arc::clone(image), range, None);
         let keys = (keys > 0).then(|| part(keys)).transpose()?;
         let values = open(part(values)?)?;
         let exceptions = match positions {
@@ -93,7 +93,7 @@ impl MapImage {
         let Some(range) = self.keys.clone() else {
             return Ok(None);
         };
-        let mut keys = PlainSegment::open_part(Arc::clone(&self.image), range)?;
+        let mut keys = PlainSegment::open_part(Arc::clone(&self.image), range, None)?;
         let keys = integers(&mut keys, PhysicalType::Int64)?;
         if are_keys(&keys) {
             Ok(Some(keys))

@@ -1,10 +1,10 @@
 //! One column of one row group: a header, which rows are NULL, and the encoded values.
 //!
-//! # Layout, version 1
+//! # Layout, versions 1 and 2
 //!
 //! | offset | size | field |
 //! |---|---|---|
-//! | 0 | 1 | format version, 1 |
+//! | 0 | 1 | format version: 1; 2 if the payload refers to a shared dictionary |
 //! | 1 | 1 | physical type ([`PhysicalType`]) |
 //! | 2 | 1 | codec ([`CodecId`]) |
 //! | 3 | 1 | validity: 0 no row is NULL, 1 every row is NULL, 2 see the validity section |
@@ -13,10 +13,15 @@
 //! | 12 | 4 | `v`, bytes of the validity section; 0 unless validity is 2 |
 //! | 16 | 4 | `p`, bytes of the payload |
 //! | 20 | v | validity: a boolean RLE payload ([`quire_codec::boolean`]), 1 = not NULL |
-//! | 20 + v | p | payload of the codec for that type ([`quire_codec`]) |
+//! | 20 + v | p | payload of the codec for that type ([`quire_codec`]); of version 2 that of [`quire_codec::text::OwnDictionary::refer_to`] |
 //!
 //! Integers are little endian, and nothing follows the payload. The checksum is the business of the page that
 //! holds the segment.
+//!
+//! # Shared dictionaries
+//!
+//! A segment of version 2 holds strings, with the codec dictionary, most of which are in a [`SharedDictionary`] that is stored by itself. Which one
+//! the row group says. A segment that needs none has version 1, so files without shared dictionaries stay as they were.
 //!
 //! # NULLs
 //!
@@ -57,6 +62,7 @@ mod plain;
 mod reader;
 mod runs;
 mod select;
+mod shared;
 mod single;
 #[cfg(test)]
 mod tests;
@@ -65,16 +71,21 @@ mod validity;
 pub use encode_map::{EncodeMapError, EncodedMap, encode_map};
 pub use image::SegmentImage;
 pub use quire_codec::choose::{Beneath, ChooseOptions, CodecChoice, SearchEffort, Sketch};
+pub use quire_codec::text::SharedDictionary;
 pub use reader::SegmentReader;
 pub use runs::IntegerRuns;
+pub use shared::DictionarySegment;
 
 use fill::FilledValues;
 use quire_codec::choose::{choose, encode};
 use quire_codec::{CodecId, EncodeError, PhysicalType, ROWS_MAX, RowGroupValues};
 use validity::ValidityEncoder;
 
-/// The version this code writes, and the only one it reads.
+/// The version of a segment that is read by itself, or beside other columns.
 pub const SEGMENT_VERSION: u8 = 1;
+
+/// The version of a segment that refers to a shared dictionary.
+const SHARED_SEGMENT_VERSION: u8 = 2;
 
 /// Bytes of the header.
 pub const SEGMENT_HEADER_BYTES: usize = 20;

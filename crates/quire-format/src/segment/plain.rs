@@ -1,11 +1,11 @@
 //! A segment whose values stand by themselves: the header, then vectors or single values on demand.
 
-use super::SEGMENT_VERSION;
 use super::validity::StoredValidity;
+use super::{SEGMENT_VERSION, SHARED_SEGMENT_VERSION};
 use quire_codec::boolean::BooleanDecoder;
 use quire_codec::fixed::FixedDecoder;
 use quire_codec::float::FloatDecoder;
-use quire_codec::text::BytesDecoder;
+use quire_codec::text::{BytesDecoder, SharedDictionary};
 use quire_codec::{
     BytesVector, CodecId, CodecScalar, Corrupt, ImageCursor, PhysicalType, ROWS_MAX,
 };
@@ -22,6 +22,65 @@ pub(super) struct SegmentHeader {
     pub(super) null_count: usize,
 }
 
+/// Where the parts of a segment are in its image.
+pub(super) struct SegmentParts {
+    pub(super) version: u8,
+    pub(super) header: SegmentHeader,
+    validity_form: u8,
+    validity: Range<usize>,
+    pub(super) payload: Range<usize>,
+}
+
+/// Offset of the length of the payload in a segment.
+pub(super) const PAYLOAD_LENGTH_AT: usize = 16;
+
+impl SegmentParts {
+    /// Reads the header of the segment at `image[range]`.
+    pub(super) fn read(image: &[u8], range: Range<usize>) -> Result<Self, Corrupt> {
+        let mut cursor = ImageCursor::new(image, range)?;
+        let version = cursor.u8("segment version")?;
+        if version != SEGMENT_VERSION && version != SHARED_SEGMENT_VERSION {
+            let what = format!(
+                "segment version {version}, this program reads {SEGMENT_VERSION} and {SHARED_SEGMENT_VERSION}"
+            );
+            return Err(Corrupt::new(what, 0));
+        }
+        let physical_type = PhysicalType::from_u8(cursor.u8("physical type")?)
+            .ok_or_else(|| Corrupt::new("unknown physical type", 1))?;
+        let codec = CodecId::from_u8(cursor.u8("codec")?)
+            .ok_or_else(|| Corrupt::new("unknown codec", 2))?;
+        if version == SHARED_SEGMENT_VERSION
+            && (physical_type, codec) != (PhysicalType::Bytes, CodecId::Dictionary)
+        {
+            let what = format!("{physical_type} values, codec {codec}, refer to a dictionary");
+            return Err(Corrupt::new(what, 1));
+        }
+        let validity_form = cursor.u8("form of validity")?;
+        let row_count = cursor.u32("row count")? as usize;
+        let null_count = cursor.u32("NULL count")? as usize;
+        if row_count > ROWS_MAX || null_count > row_count {
+            return Err(Corrupt::new("row or NULL count is out of range", 4));
+        }
+        let validity_bytes = cursor.u32("size of the validity")? as usize;
+        let payload_bytes = cursor.u32("size of the payload")? as usize;
+        let validity = cursor.take(validity_bytes, "validity section")?;
+        let payload = cursor.take(payload_bytes, "payload")?;
+        cursor.finish("segment")?;
+        Ok(Self {
+            version,
+            header: SegmentHeader {
+                physical_type,
+                codec,
+                row_count,
+                null_count,
+            },
+            validity_form,
+            validity,
+            payload,
+        })
+    }
+}
+
 /// A segment that needs no other column to be read. Its methods are those of [`super::SegmentReader`].
 #[derive(Debug)]
 pub(super) struct PlainSegment {
@@ -31,6 +90,8 @@ pub(super) struct PlainSegment {
     range: Range<usize>,
     validity: StoredValidity,
     pub(super) values: ValueDecoder,
+    /// The dictionary that it refers to.
+    dictionary: Option<SharedDictionary>,
 }
 
 #[derive(Debug)]
@@ -74,49 +135,52 @@ macro_rules! value {
 }
 
 impl PlainSegment {
-    /// Opens the segment that part of an image holds.
-    pub(super) fn open_part(image: Arc<[u8]>, range: Range<usize>) -> Result<Self, Corrupt> {
-        let mut cursor = ImageCursor::new(&image, range.clone())?;
-        let version = cursor.u8("segment version")?;
-        if version != SEGMENT_VERSION {
-            let what = format!("segment version {version}, this program reads {SEGMENT_VERSION}");
-            return Err(Corrupt::new(what, 0));
-        }
-        let physical_type = PhysicalType::from_u8(cursor.u8("physical type")?)
-            .ok_or_else(|| Corrupt::new("unknown physical type", 1))?;
-        let codec = CodecId::from_u8(cursor.u8("codec")?)
-            .ok_or_else(|| Corrupt::new("unknown codec", 2))?;
-        let form = cursor.u8("form of validity")?;
-        let row_count = cursor.u32("row count")? as usize;
-        let null_count = cursor.u32("NULL count")? as usize;
-        if row_count > ROWS_MAX || null_count > row_count {
-            return Err(Corrupt::new("row or NULL count is out of range", 4));
-        }
-        let validity_bytes = cursor.u32("size of the validity")? as usize;
-        let payload_bytes = cursor.u32("size of the payload")? as usize;
-        let section = cursor.take(validity_bytes, "validity section")?;
-        let payload = cursor.take(payload_bytes, "payload")?;
-        cursor.finish("segment")?;
-        let validity = StoredValidity::open(form, &image, section, row_count, null_count)?;
+    /// Opens the segment that part of an image holds; `dictionary` is the one that it refers to, if it does.
+    pub(super) fn open_part(
+        image: Arc<[u8]>,
+        range: Range<usize>,
+        dictionary: Option<SharedDictionary>,
+    ) -> Result<Self, Corrupt> {
+        let parts = SegmentParts::read(&image, range.clone())?;
+        let header = parts.header;
+        let validity = StoredValidity::open(
+            parts.validity_form,
+            &image,
+            parts.validity,
+            header.row_count,
+            header.null_count,
+        )?;
         let shared = Arc::clone(&image);
-        let values = ValueDecoder::open(physical_type, codec, shared, payload, row_count)?;
+        let values = match (&dictionary, parts.version) {
+            (None, SEGMENT_VERSION) => ValueDecoder::open(&header, shared, parts.payload)?,
+            (Some(dictionary), SHARED_SEGMENT_VERSION) => {
+                let decoder =
+                    BytesDecoder::open_shared(shared, parts.payload, header.row_count, dictionary)?;
+                ValueDecoder::Bytes(Box::new(decoder))
+            }
+            (None, _) => {
+                let what = "segment refers to a dictionary, its row group does not name it";
+                return Err(Corrupt::new(what, 0));
+            }
+            (Some(_), _) => {
+                let what = "segment refers to no dictionary, its row group says that it does";
+                return Err(Corrupt::new(what, 0));
+            }
+        };
         Ok(Self {
-            header: SegmentHeader {
-                physical_type,
-                codec,
-                row_count,
-                null_count,
-            },
+            header,
             image,
             range,
             validity,
             values,
+            dictionary,
         })
     }
 
     /// The same segment, for a reader that decodes other vectors meanwhile.
     pub(super) fn reopen(&self) -> Result<Self, Corrupt> {
-        Self::open_part(Arc::clone(&self.image), self.range.clone())
+        let (image, dictionary) = (Arc::clone(&self.image), self.dictionary.clone());
+        Self::open_part(image, self.range.clone(), dictionary)
     }
 
     pub(super) fn header(&self) -> &SegmentHeader {
@@ -286,6 +350,11 @@ impl PlainSegment {
         }
     }
 
+    pub(super) fn has_shared_codes(&self) -> bool {
+        let shared = self.dictionary.as_ref();
+        shared.is_some_and(|shared| self.dictionary_len() == Some(shared.string_count()))
+    }
+
     pub(super) fn dictionary_bytes(&self, code: u32) -> Option<&[u8]> {
         match &self.values {
             ValueDecoder::Bytes(decoder) => decoder.dictionary_value(code),
@@ -395,12 +464,16 @@ impl PlainSegment {
 
 impl ValueDecoder {
     fn open(
-        physical_type: PhysicalType,
-        codec: CodecId,
+        header: &SegmentHeader,
         image: Arc<[u8]>,
         payload: Range<usize>,
-        rows: usize,
     ) -> Result<Self, Corrupt> {
+        let SegmentHeader {
+            physical_type,
+            codec,
+            row_count: rows,
+            ..
+        } = *header;
         if !codec.supports(physical_type) {
             return Err(Corrupt::new(
                 format!("codec {codec} cannot hold {physical_type}"),

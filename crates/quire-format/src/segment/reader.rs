@@ -9,6 +9,7 @@ use super::map_lead::LeadRuns;
 use super::materialized::MaterializedSegment;
 use super::plain::{PlainSegment, SegmentHeader};
 use quire_codec::correlated::{self, Combination, Residual};
+use quire_codec::text::SharedDictionary;
 use quire_codec::{BytesVector, CodecId, CodecScalar, Corrupt, PhysicalType};
 use quire_codec::{RowMask, vector_count, vector_rows};
 use std::cell::OnceCell;
@@ -110,7 +111,20 @@ impl SegmentReader {
     /// # Errors
     /// As [`SegmentReader::open`]; or the part is not in the image.
     pub fn open_part(part: SegmentImage) -> Result<Self, Corrupt> {
-        let plain = PlainSegment::open_part(part.image, part.range)?;
+        let plain = PlainSegment::open_part(part.image, part.range, None)?;
+        Ok(Self::new(*plain.header(), SegmentSource::Plain(plain)))
+    }
+
+    /// Opens the segment that part of an image holds and that refers to this dictionary.
+    ///
+    /// # Errors
+    /// As [`SegmentReader::open_part`]; or the segment refers to none, or to another one.
+    pub fn open_shared_part(
+        part: SegmentImage,
+        dictionary: &SharedDictionary,
+    ) -> Result<Self, Corrupt> {
+        let dictionary = Some(dictionary.clone());
+        let plain = PlainSegment::open_part(part.image, part.range, dictionary)?;
         Ok(Self::new(*plain.header(), SegmentSource::Plain(plain)))
     }
 
@@ -305,13 +319,21 @@ impl SegmentReader {
         }
     }
 
-    /// Number of distinct values, if the codec is [`CodecId::Dictionary`]; of values, equal ones too, if they are
-    /// a map from another column. What is left of other columns has none.
+    /// Number of values of the dictionary, if the codec is [`CodecId::Dictionary`], which are distinct and of which a shared one may have more than
+    /// the rows do; of values, equal ones too, if they are a map from another column. What is left of other columns has none.
     pub fn dictionary_len(&self) -> Option<usize> {
         match &self.source {
             SegmentSource::Plain(plain) => plain.dictionary_len(),
             SegmentSource::Residuals(..) | SegmentSource::Materialized(_) => None,
             SegmentSource::Mapped(mapped) => Some(mapped.dictionary().len()),
+        }
+    }
+
+    /// Whether the codes are those of a shared dictionary, and no others: so they mean the same in all such segments.
+    pub fn has_shared_codes(&self) -> bool {
+        match &self.source {
+            SegmentSource::Plain(plain) => plain.has_shared_codes(),
+            _ => false,
         }
     }
 

@@ -152,10 +152,10 @@ fn inputs_that_do_not_fit_are_refused() {
 #[test]
 fn other_versions_and_types_are_named() {
     let mut image = plain(&[7, 8, 9], None);
-    image[0] = 2;
+    image[0] = 3;
     let refused = SegmentReader::open(image.clone().into()).unwrap_err();
     assert!(
-        refused.to_string().contains("segment version 2"),
+        refused.to_string().contains("segment version 3"),
         "{refused}"
     );
     image[0] = 1;

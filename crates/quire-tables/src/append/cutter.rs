@@ -6,6 +6,7 @@ use arrow_array::RecordBatch;
 use quire_format::row_group::{ROW_GROUP_ROWS, RowGroup};
 
 use super::batch_bytes::{batch_bytes, rows_within};
+use super::dictionaries::{DictionaryChain, DictionaryTurns};
 use super::options::AppendOptions;
 use super::precedent::{PrecedentChain, Precedents};
 use super::relations::ColumnRelations;
@@ -18,6 +19,9 @@ pub(super) struct RowGroupRows {
     /// How columns may follow others; found when the first column is encoded.
     pub(super) relations: OnceLock<ColumnRelations>,
     pub(super) precedents: Precedents,
+    pub(super) dictionaries: DictionaryTurns,
+    /// Whether it was closed because it was full: then more rows may follow.
+    pub(super) is_full: bool,
 }
 
 /// Gathers rows until a row group is full: by rows, or by raw bytes.
@@ -28,6 +32,7 @@ pub(super) struct Cutter {
     row_count: usize,
     raw_bytes: usize,
     chain: PrecedentChain,
+    dictionaries: DictionaryChain,
 }
 
 impl RowGroupRows {
@@ -40,12 +45,14 @@ impl RowGroupRows {
             batches,
             relations: OnceLock::new(),
             precedents: PrecedentChain::default().next(column_count),
+            dictionaries: DictionaryChain::default().next(column_count),
+            is_full: false,
         }
     }
 }
 
 impl Cutter {
-    pub(super) fn new(options: &AppendOptions) -> Self {
+    pub(super) fn new(options: &AppendOptions, dictionaries: DictionaryChain) -> Self {
         Cutter {
             rows_max: options.row_group_rows.clamp(1, ROW_GROUP_ROWS),
             bytes_max: options.row_group_bytes.max(1),
@@ -53,6 +60,7 @@ impl Cutter {
             row_count: 0,
             raw_bytes: 0,
             chain: PrecedentChain::default(),
+            dictionaries,
         }
     }
 
@@ -83,7 +91,11 @@ impl Cutter {
             let cut_short = rows < room;
             *batch = batch.slice(rows, batch.num_rows() - rows);
             if cut_short || self.row_count == self.rows_max || self.raw_bytes >= self.bytes_max {
-                return self.finish();
+                let full = self.finish();
+                return full.map(|rows| RowGroupRows {
+                    is_full: true,
+                    ..rows
+                });
             }
         }
         None
@@ -101,6 +113,8 @@ impl Cutter {
             raw_bytes,
             relations: OnceLock::new(),
             precedents: self.chain.next(column_count),
+            dictionaries: self.dictionaries.next(column_count),
+            is_full: false,
         })
     }
 

@@ -2,27 +2,30 @@
 
 use std::sync::Arc;
 
-use quire_codec::EncodeError;
+use quire_codec::{CodecId, EncodeError};
 use quire_format::distinct_sketch::DistinctSketch;
 use quire_format::row_group::{ColumnChunk, RowGroup};
 use quire_format::segment::{Beneath, ChooseOptions, SegmentInput};
+use quire_format::table_root::SharedDictionaryPointer;
 use quire_format::zone::ZoneBounds;
 use quire_store::{PageId, PageKind};
 
 use super::column_values::ColumnValues;
 use super::cutter::RowGroupRows;
+use super::dictionaries::{DictionaryStorage, DictionaryTurn};
 use super::follow::{UnwrittenColumn, encode_following};
 use super::relations::ColumnRelations;
 use super::statistics::statistics;
 use crate::definition::{ColumnDefinition, TableDefinition};
 use crate::error::TableAppendError;
 use crate::page_cluster::PageCluster;
-use crate::pages::TransactionPages;
+use crate::pages::{PageSource, TransactionPages};
 
 /// Encodes the row groups of one append.
 pub(super) struct Encoder {
     pub(super) definition: Arc<TableDefinition>,
     pages: Arc<TransactionPages>,
+    source: Arc<PageSource>,
     beneath: Beneath,
 }
 
@@ -32,6 +35,8 @@ pub(super) struct EncodedColumn {
     /// The segment, of a table that is kept in blocks.
     in_block: Vec<u8>,
     sketch: DistinctSketch,
+    /// A shared dictionary that is new, to which the segment refers.
+    brought: Option<SharedDictionaryPointer>,
     /// The segment, if other columns may be maps from this one: they are encoded next.
     pub(super) leading: Option<Arc<[u8]>>,
 }
@@ -43,17 +48,21 @@ pub(super) struct EncodedRowGroup {
     pub(super) row_group: Arc<RowGroup>,
     /// One per column.
     pub(super) sketches: Vec<DistinctSketch>,
+    /// Shared dictionaries that it has brought, each with its column.
+    pub(super) dictionaries: Vec<(usize, SharedDictionaryPointer)>,
 }
 
 impl Encoder {
     pub(super) fn new(
         definition: Arc<TableDefinition>,
         pages: Arc<TransactionPages>,
+        source: Arc<PageSource>,
         beneath: Beneath,
     ) -> Self {
         Encoder {
             definition,
             pages,
+            source,
             beneath,
         }
     }
@@ -109,13 +118,14 @@ impl Encoder {
         leader: Option<&Arc<[u8]>>,
     ) -> Result<EncodedColumn, TableAppendError> {
         let column = &self.definition.columns[index];
+        let turn = rows.dictionaries.turn(index);
         let values = ColumnValues::collect(column.sql_type, &rows.batches, index)
             .ok_or_else(|| encode_error(column, "its text passes 4 GiB in one row group"))?;
         let statistics = statistics(&values, column.sql_type.is_text());
         let input = input_of(&values, rows);
         let relations = self.relations(rows);
         let leads = relations.mapped_from(index).next().is_some();
-        let encoded = match relations.of(index) {
+        let mut encoded = match relations.of(index) {
             Some(relation) => {
                 rows.precedents.leave_none(index);
                 encode_following(&self.definition, rows, relation, leader, &input)
@@ -131,6 +141,14 @@ impl Encoder {
                     .map_err(|error| encode_error(column, error))?
             }
         };
+        let may_share = !leads && encoded.relation.is_none();
+        let brought = match may_share && encoded.choice.codec == CodecId::Dictionary {
+            true => self.share_dictionary(turn, rows, &mut encoded)?,
+            false => {
+                turn.pass_on();
+                None
+            }
+        };
         let mut chunk = unwritten_chunk(column, &encoded, statistics.zone, statistics.group_zones);
         let segment = encoded.segment;
         if !self.has_blocks() {
@@ -140,6 +158,7 @@ impl Encoder {
         Ok(EncodedColumn {
             chunk,
             sketch: statistics.sketch,
+            brought,
             leading: leads.then(|| segment.as_slice().into()),
             in_block: if self.has_blocks() {
                 segment
@@ -147,6 +166,33 @@ impl Encoder {
                 Vec::new()
             },
         })
+    }
+
+    /// Has a dictionary segment refer to a shared dictionary, if one suits. Returns the dictionary if it is new.
+    fn share_dictionary(
+        &self,
+        turn: DictionaryTurn<'_>,
+        rows: &RowGroupRows,
+        encoded: &mut UnwrittenColumn,
+    ) -> Result<Option<SharedDictionaryPointer>, TableAppendError> {
+        if !turn.shares() {
+            turn.pass_on();
+            return Ok(None);
+        }
+        let storage = DictionaryStorage {
+            source: &self.source,
+            pages: &self.pages,
+            definition: &self.definition,
+        };
+        let segment = encoded.segment.as_slice().into();
+        let Some(shared) = turn.share(&segment, rows.is_full, &storage)? else {
+            return Ok(None);
+        };
+        // Like a map it was made to be measured.
+        encoded.choice.estimated_bytes = shared.segment.len();
+        encoded.segment = shared.segment;
+        encoded.dictionary = Some(shared.fingerprint);
+        Ok(shared.brought)
     }
 
     /// Writes the block of a row group, if its table is kept in blocks, and its metadata.
@@ -159,14 +205,17 @@ impl Encoder {
             true => self.write_block(&columns)?,
             false => Vec::new(),
         };
-        let (columns, sketches) = columns
-            .into_iter()
-            .map(|column| (column.chunk, column.sketch))
-            .unzip();
+        let mut dictionaries = Vec::new();
+        let (mut chunks, mut sketches) = (Vec::new(), Vec::new());
+        for (index, column) in columns.into_iter().enumerate() {
+            dictionaries.extend(column.brought.map(|pointer| (index, pointer)));
+            chunks.push(column.chunk);
+            sketches.push(column.sketch);
+        }
         let row_group = RowGroup {
             row_count: row_count as u64,
             block,
-            columns,
+            columns: chunks,
         };
         let (kind, cluster) = (PageKind::RowGroup, PageCluster::RowGroups);
         let pages = self.pages.write(kind, cluster, &row_group.encode())?;
@@ -174,6 +223,7 @@ impl Encoder {
             pages,
             row_group: Arc::new(row_group),
             sketches,
+            dictionaries,
         })
     }
 }
@@ -208,6 +258,7 @@ pub(super) fn encode_alone(
         segment: decided.segment,
         decision: decided.decision,
         relation: None,
+        dictionary: None,
     })
 }
 
@@ -230,6 +281,7 @@ pub(super) fn unwritten_chunk(
         runner_up: runner_up.map(|(codec, bytes)| (codec, bytes as u64)),
         decision: encoded.decision,
         relation: encoded.relation,
+        dictionary: encoded.dictionary,
         zone,
         group_zones,
     }

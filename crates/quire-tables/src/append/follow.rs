@@ -33,6 +33,8 @@ pub(super) struct UnwrittenColumn {
     pub(super) segment: Vec<u8>,
     pub(super) decision: Decision,
     pub(super) relation: Option<ColumnRelation>,
+    /// Fingerprint of the shared dictionary that the segment refers to.
+    pub(super) dictionary: Option<u64>,
 }
 
 /// Encodes a column as `relation` says, or alone; the runner-up of the former is the latter. `leader` is the segment
@@ -59,6 +61,7 @@ pub(super) fn encode_following(
         choice: alone,
         decision: Decision::Analysed,
         relation: None,
+        dictionary: None,
     })
 }
 
@@ -113,6 +116,7 @@ fn combined(
         choice,
         decision: Decision::Analysed,
         relation: Some(relation),
+        dictionary: None,
     }))
 }
 
@@ -166,5 +170,6 @@ fn mapped(
         segment: map.image,
         decision: Decision::Analysed,
         relation: Some(relation),
+        dictionary: None,
     }))
 }

@@ -220,6 +220,7 @@ impl SharedAppend {
         if leader.is_none() && relations.is_map(task.column) {
             // Queued again once the column it follows is encoded; until then nothing may wait for it.
             job.rows.precedents.leave_none(task.column);
+            job.rows.dictionaries.turn(task.column).pass_on();
             return Ok(());
         }
         let mut encoded = self.encoder.encode_column(&job.rows, task.column, leader)?;

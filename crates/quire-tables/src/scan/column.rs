@@ -20,6 +20,7 @@ use super::byte_arrays::{bytes_array, dictionary_array, unbuildable};
 use super::decode_timer::DecodeTimer;
 use super::integers::{GROUP_VECTORS, GroupIntegers, StoredInteger};
 use super::selection::{Selection, VectorRows};
+use super::shared_arrays::SharedArray;
 use crate::types::SqlType;
 
 /// A row of a dictionary's segment that is looked up by itself costs so many times what a value of the array of all of them does.
@@ -35,6 +36,8 @@ pub(super) struct ColumnReader {
     segment: SegmentReader,
     /// The distinct values and a NULL behind them, of a dictionary segment, once somebody asked.
     dictionary: Option<ArrayRef>,
+    /// Of all segments with the same codes.
+    shared_array: Option<SharedArray>,
     /// Rows whose values have been read from the dictionary of texts one by one.
     rows_looked_up: usize,
     /// What was decoded last: group, rows of it, values. Later requests for fewer rows of it are cut from this.
@@ -90,6 +93,7 @@ impl ColumnReader {
             arrow_type: sql_type.arrow_type(),
             segment,
             dictionary: None,
+            shared_array: None,
             rows_looked_up: 0,
             decoded: None,
             integers: GroupIntegers::default(),
@@ -98,6 +102,12 @@ impl ColumnReader {
             vectors_decoded: 0,
             vectors_tested: 0,
         })
+    }
+
+    /// The codes of the segment are those of a shared dictionary, whose array this is.
+    pub(super) fn set_shared_array(&mut self, array: SharedArray) {
+        self.dictionary = array.get().cloned();
+        self.shared_array = Some(array);
     }
 
     pub(super) fn segment(&self) -> &SegmentReader {
@@ -444,7 +454,12 @@ impl ColumnReader {
     /// The distinct values of a dictionary segment, and a NULL behind them.
     pub(super) fn dictionary(&mut self) -> Result<Option<ArrayRef>, Corrupt> {
         if self.dictionary.is_none() {
-            self.dictionary = dictionary_array(self.sql_type, &self.segment)?;
+            let own = dictionary_array(self.sql_type, &self.segment)?;
+            self.dictionary = match (&self.shared_array, own) {
+                // Another reader may have been faster.
+                (Some(shared), Some(own)) => Some(Arc::clone(shared.get_or_init(|| own))),
+                (_, own) => own,
+            };
         }
         Ok(self.dictionary.clone())
     }

@@ -34,6 +34,8 @@ pub(super) struct OpenRowGroup {
     masks: Vec<Option<CodeMask>>,
     /// One per predicate: whether its tests drop few rows of this row group.
     has_idle_tests: Vec<bool>,
+    /// One per predicate: whether it fails on a shared dictionary, so that only rows tell.
+    fails_on_dictionary: Vec<bool>,
 }
 
 impl OpenRowGroup {
@@ -51,6 +53,7 @@ impl OpenRowGroup {
             block: OpenBlock::default(),
             masks: scan.options.predicates.iter().map(|_| None).collect(),
             has_idle_tests: vec![false; scan.options.predicates.len()],
+            fails_on_dictionary: vec![false; scan.options.predicates.len()],
             row_group,
         }
     }
@@ -130,9 +133,11 @@ impl OpenRowGroup {
             && predicate.is_deterministic()
             && scan.options.decompression == Decompression::IntoCache
             && has_dictionary(&self.row_group.columns[column])
+            && !self.fails_on_dictionary[index]
             && !self.column(scan, column)?.are_few(selection.len())
+            && let Some(kept) = self.refine_by_code(scan, index, column, group, selection)?
         {
-            return self.refine_by_code(scan, index, column, group, selection);
+            return Ok(kept);
         }
         if let &[column] = predicate.columns()
             && predicate.is_deterministic()
@@ -153,6 +158,7 @@ impl OpenRowGroup {
         Ok(selection.refine(&kept))
     }
 
+    /// `None` if the predicate fails on a shared dictionary: no row need have the value on which it does.
     fn refine_by_code(
         &mut self,
         scan: &SharedTableScan,
@@ -160,7 +166,8 @@ impl OpenRowGroup {
         column: usize,
         group: usize,
         selection: &Selection,
-    ) -> Result<Selection, ScanError> {
+    ) -> Result<Option<Selection>, ScanError> {
+        let is_shared = self.row_group.columns[column].dictionary.is_some();
         let predicate = scan.options.predicates[index].as_ref();
         let row_group = self.index;
         let reader = self.column(scan, column)?;
@@ -177,12 +184,18 @@ impl OpenRowGroup {
             .is_some_and(|mask| mask.is_current(predicate))
         {
             let schema = &scan.predicate_schemas[index];
-            self.masks[index] = Some(CodeMask::new(predicate, schema, &dictionary)?);
+            let mask = CodeMask::new(predicate, schema, &dictionary);
+            if is_shared && matches!(mask, Err(ScanError::Predicate(_))) {
+                self.fails_on_dictionary[index] = true;
+                return Ok(None);
+            }
+            self.masks[index] = Some(mask?);
         }
-        match (&self.masks[index], &mut self.columns[column]) {
-            (Some(mask), Some(reader)) => mask.refine(reader, group, selection).map_err(corrupt),
-            _ => Ok(selection.clone()),
-        }
+        let kept = match (&self.masks[index], &mut self.columns[column]) {
+            (Some(mask), Some(reader)) => mask.refine(reader, group, selection).map_err(corrupt)?,
+            _ => selection.clone(),
+        };
+        Ok(Some(kept))
     }
 
     /// The selected rows of some columns of a vector group.
@@ -248,7 +261,7 @@ impl OpenRowGroup {
             Some(relation) => self.open_related(scan, column, relation)?,
             None => match self.references[column].take() {
                 Some(known) => known,
-                None => self.open_segment(scan, column, SegmentReader::open_part)?,
+                None => self.open_alone(scan, column)?,
             },
         };
         let sql_type = scan.table.definition().columns[column].sql_type;
@@ -256,9 +269,34 @@ impl OpenRowGroup {
             Decompression::IntoCache => Ok(segment),
             Decompression::IntoMemory => self.materialize(scan, column, segment),
         };
-        segment
+        let mut reader = segment
             .and_then(|segment| ColumnReader::open(sql_type, self.row_group.row_count, segment))
-            .map_err(|source| corrupt(scan, self.index, column, source))
+            .map_err(|source| corrupt(scan, self.index, column, source))?;
+        if let Some(fingerprint) = self.row_group.columns[column].dictionary
+            && reader.segment().has_shared_codes()
+        {
+            reader.set_shared_array(scan.shared_arrays.of(column, fingerprint));
+        }
+        Ok(reader)
+    }
+
+    /// Opens a column that follows no others.
+    fn open_alone(
+        &self,
+        scan: &SharedTableScan,
+        column: usize,
+    ) -> Result<SegmentReader, ScanError> {
+        let Some(fingerprint) = self.row_group.columns[column].dictionary else {
+            return self.open_segment(scan, column, SegmentReader::open_part);
+        };
+        let table = &scan.table;
+        let dictionary = table.shared_dictionary(column, fingerprint, |pages| {
+            let bytes = scan.pages.read(pages)?;
+            scan.note_bytes(bytes.len() as u64);
+            Ok(bytes)
+        })?;
+        let open = |image| SegmentReader::open_shared_part(image, &dictionary);
+        self.open_segment(scan, column, open)
     }
 
     /// Opens a column that follows others. These are opened once for all that follow them.
@@ -292,7 +330,7 @@ impl OpenRowGroup {
     /// Opens a column that others follow, unless it is open.
     fn open_reference(&mut self, scan: &SharedTableScan, column: usize) -> Result<(), ScanError> {
         if self.reference(column).is_none() {
-            let opened = self.open_segment(scan, column, SegmentReader::open_part)?;
+            let opened = self.open_alone(scan, column)?;
             self.references[column] = Some(opened);
         }
         Ok(())
@@ -329,10 +367,7 @@ impl OpenRowGroup {
         let (image, bytes_read) = self
             .block
             .column_image(&scan.pages, &self.row_group, column)?;
-        scan.counters
-            .bytes_read
-            .fetch_add(bytes_read, Ordering::Relaxed);
-        scan.note_read(0, bytes_read);
+        scan.note_bytes(bytes_read);
         let segment = image
             .and_then(open)
             .and_then(|segment| match segment.codec() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quire_format::table_root::TableRoot;
 use quire_kv::progress::StatementWork;
+use quire_store::PageId;
 
 use super::WriteTransaction;
 use crate::append::AppendOptions;
@@ -79,7 +80,8 @@ impl WriteTransaction {
         }
         let dropped = entry.trees.iter().filter(|tree| !trees.contains(tree));
         self.catalog.dropped_trees.extend(dropped.copied());
-        let state = Arc::new(without(table, row_groups)?);
+        let (state, unused) = without(table, row_groups)?;
+        let state = Arc::new(state);
         let rest = entry.with_trees(trees);
         let rest = rest.with_state(entry.root_pages.clone(), state);
         self.catalog.tables.insert(name.clone(), Arc::new(rest));
@@ -96,6 +98,7 @@ impl WriteTransaction {
         }
         let row_count = appender.finish()?;
         self.free_row_groups(table, row_groups)?;
+        self.pages.free(&unused)?;
         Ok(row_count)
     }
 
@@ -115,22 +118,26 @@ impl WriteTransaction {
 }
 
 /// The state of a table without some of its row groups. What is known of columns is taken from the others; sketches of distinct
-/// values cannot forget.
+/// values cannot forget. Besides the pages of shared dictionaries that no other row group uses.
 fn without(
     table: &ColumnTable,
     row_groups: &BTreeSet<usize>,
-) -> Result<TableState, TransactionError> {
+) -> Result<(TableState, Vec<PageId>), TransactionError> {
     let old = table.state();
     let types = old.root.columns.iter().map(|column| column.physical_type);
     let mut root = TableRoot::empty(old.root.table_id, types);
     root.next_row_group = old.root.next_row_group;
+    for (column, before) in root.columns.iter_mut().zip(&old.root.columns) {
+        column.dictionaries.clone_from(&before.dictionaries);
+    }
     let mut entries: Vec<Arc<RowGroupEntry>> = Vec::new();
     let mut row_count = 0;
     for (index, entry) in old.row_groups.iter().enumerate() {
+        let row_group = table.row_group(index)?;
         if row_groups.contains(&index) {
+            root.forget_references(&row_group);
             continue;
         }
-        let row_group = table.row_group(index)?;
         for (column, chunk) in root.columns.iter_mut().zip(&row_group.columns) {
             let values = row_count - column.zone.null_count;
             let chunk_values = row_group.row_count - chunk.zone.null_count;
@@ -147,5 +154,6 @@ fn without(
             column.sketch.clone_from(&before.sketch);
         }
     }
-    Ok(TableState::new(root, entries))
+    let unused = root.remove_unused_dictionaries();
+    Ok((TableState::new(root, entries), unused))
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use quire_codec::Corrupt;
 use quire_format::row_group::{ColumnChunk, ROW_GROUP_ROWS, RowGroup};
-use quire_format::table_root::{ROW_GROUP_NUMBERS, RowGroupPointer, TableRoot};
+use quire_format::table_root::{
+    ROW_GROUP_NUMBERS, RowGroupPointer, SharedDictionaryPointer, TableRoot,
+};
 use quire_kv::progress::StatementWork;
 use quire_store::PageKind;
 
@@ -116,6 +118,7 @@ impl WriteTransaction {
             };
             check(work)?;
             let copied = self.copy_row_group(source, index, columns, chunks)?;
+            self.copy_dictionaries(source, columns, &copied, &mut root)?;
             note_copied(&mut root, &copied);
             let (kind, cluster) = (PageKind::RowGroup, PageCluster::RowGroups);
             let pages = self.pages.write(kind, cluster, &copied.encode())?;
@@ -142,6 +145,36 @@ impl WriteTransaction {
             }
         }
         Ok((TableState::new(root, entries), rest))
+    }
+
+    /// Writes the shared dictionaries that a copied row group refers to, unless the table has them.
+    fn copy_dictionaries(
+        &self,
+        source: &ColumnTable,
+        columns: &[usize],
+        copied: &RowGroup,
+        root: &mut TableRoot,
+    ) -> Result<(), TransactionError> {
+        for (index, (chunk, &place)) in copied.columns.iter().zip(columns).enumerate() {
+            let known = &mut root.columns[index];
+            let missing = chunk
+                .dictionary
+                .filter(|one| known.dictionary(*one).is_none());
+            let Some(fingerprint) = missing else {
+                continue;
+            };
+            let pointer = source.dictionary_pointer(place, fingerprint)?;
+            let stored = source.source().read(&pointer.pages)?;
+            source.shared_dictionary(place, fingerprint, |_| Ok(Arc::clone(&stored)))?;
+            let (kind, cluster) = (PageKind::Segment, PageCluster::Column(index));
+            known.dictionaries.push(SharedDictionaryPointer {
+                row_group_count: 0,
+                pages: self.pages.write(kind, cluster, &stored)?,
+                ..pointer.clone()
+            });
+        }
+        root.note_references(copied);
+        Ok(())
     }
 
     /// Writes the segments of a row group.

@@ -243,7 +243,18 @@ impl ColumnReplacement<'_> {
                 Arc::new(row_group),
             )));
         }
+        self.free_dictionaries()?;
         Ok(TableState::new(root, entries))
+    }
+
+    /// Frees the shared dictionaries of columns that go.
+    fn free_dictionaries(&self) -> Result<(), TransactionError> {
+        let columns = self.table.state().root.columns.iter().enumerate();
+        let gone = columns.filter(|(column, _)| self.place_of(*column).is_none());
+        for dictionary in gone.flat_map(|(_, summary)| &summary.dictionaries) {
+            self.pages.free(&dictionary.pages)?;
+        }
+        Ok(())
     }
 
     /// `rows_before` are those of the row groups before it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quire_store::PageReadError;
+use quire_store::{PageId, PageReadError};
 
 use super::WriteTransaction;
 use crate::catalog::{RowTableEntry, TableEntry};
@@ -228,6 +228,8 @@ impl WriteTransaction {
                 }
                 self.pages.free(&row_group.pointer.pages)?;
             }
+            let dictionaries: Vec<PageId> = state.root.dictionary_pages().copied().collect();
+            self.pages.free(&dictionaries)?;
         }
         self.pages.free(&entry.root_pages)?;
         self.catalog.dropped_trees.extend(entry.trees.iter());

@@ -34,6 +34,8 @@ pub struct EngineReport {
     pub in_flight_survived: u64,
     /// Cases in which the commit in flight was lost.
     pub in_flight_lost: u64,
+    /// Shared dictionaries that tables had after appends.
+    pub dictionaries: u64,
 }
 
 /// Crashes workloads until `case_count` cases have been recovered from and verified.
@@ -56,6 +58,7 @@ fn crash_workload(seed: u64, report: &mut EngineReport) -> Result<(), String> {
     let disk = Arc::new(SimDisk::recording(Vec::new()));
     let (history, result) = EngineWorkload::new(disk.clone(), seed).run();
     result.map_err(|what| format!("without any fault: {what}"))?;
+    report.dictionaries += history.dictionaries;
     let journal = disk.journal();
     let mut crashes = CrashImages::new(Vec::new(), &journal);
     let mut random = TestRandom::new(seed ^ 0x00e9_619e);

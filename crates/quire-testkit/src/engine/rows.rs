@@ -86,6 +86,29 @@ pub(crate) fn random_rows(random: &mut TestRandom) -> Vec<Row> {
         .collect()
 }
 
+/// Different words of [`repeated_words`].
+pub(super) const REPEATED_WORDS: usize = 48;
+
+/// Long words that come again and again, so that row groups share their dictionary; one of two sets.
+pub(super) fn repeated_words(random: &mut TestRandom) -> Vec<Row> {
+    let mut letters = TestRandom::new(random.below(2));
+    let mut word = || -> String {
+        let letter = |byte: u8| char::from(b'0' + byte % 64);
+        letters.bytes(200).into_iter().map(letter).collect()
+    };
+    let words: Vec<String> = (0..REPEATED_WORDS).map(|_| word()).collect();
+    let base = random.below(1_000_000) as i64;
+    let count = REPEATED_WORDS + random.below(2 * REPEATED_WORDS as u64) as usize;
+    (0..count)
+        .map(|row| {
+            (
+                base + row as i64 * 3,
+                Some(words[row % REPEATED_WORDS].clone()),
+            )
+        })
+        .collect()
+}
+
 pub(crate) fn batch(rows: &[Row]) -> Result<RecordBatch, String> {
     let numbers = Int64Array::from_iter_values(rows.iter().map(|row| row.0));
     let texts: StringViewArray = rows.iter().map(|row| row.1.as_deref()).collect();

@@ -8,7 +8,10 @@ use quire_store::{OpenMode, SimDisk, Volume, VolumeOptions};
 use quire_tables::{AppendOptions, Engine, EngineOptions, WriteTransaction};
 
 use super::changes;
-use super::rows::{EngineContents, Tables, batch, count_rows, definition, insert_row, random_rows};
+use super::rows::{
+    EngineContents, REPEATED_WORDS, Tables, batch, count_rows, definition, insert_row, random_rows,
+    repeated_words,
+};
 use crate::random::TestRandom;
 
 /// A commit, and when it happened, in operations of the disk.
@@ -28,6 +31,8 @@ pub(super) struct EngineHistory {
     /// When the volume was there for sure.
     pub(super) created_at: Option<usize>,
     pub(super) commits: Vec<EngineCommit>,
+    /// Shared dictionaries that tables had after appends.
+    pub(super) dictionaries: u64,
 }
 
 impl EngineHistory {
@@ -175,16 +180,24 @@ impl EngineWorkload {
         name: &str,
         tables: &mut Tables,
     ) -> Result<(), String> {
-        let rows = random_rows(&mut self.random);
+        let (rows, row_group_rows) = if self.random.chance(15) {
+            (repeated_words(&mut self.random), REPEATED_WORDS)
+        } else {
+            let rows = random_rows(&mut self.random);
+            (rows, 1 + self.random.below(200) as usize)
+        };
         // One worker and few bytes in a row group: runs repeat, and have several row groups.
         let options = AppendOptions {
             workers: Some(1),
-            row_group_rows: 1 + self.random.below(200) as usize,
+            row_group_rows,
             ..AppendOptions::default()
         };
         let mut appender = transaction.appender_with(name, options).map_err(text)?;
         appender.append(&batch(&rows)?).map_err(text)?;
         appender.finish().map_err(text)?;
+        let table = transaction.snapshot().table(name).map_err(text)?;
+        let dictionaries = table.map_or(0, |table| table.shared_dictionaries(1).len());
+        self.history.dictionaries += dictionaries as u64;
         tables.entry(name.to_owned()).or_default().extend(rows);
         Ok(())
     }

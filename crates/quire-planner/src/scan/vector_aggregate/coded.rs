@@ -22,7 +22,7 @@ const GROUPS_MAX: usize = 1 << 16;
 /// The groups of a partition, and the slots of a row group.
 pub(super) struct CodedFold {
     keys: Vec<GroupKey>,
-    /// The row group that the slots are of; nothing for one that is not taken.
+    /// The row group that is read, and its slots, which may be those of earlier ones, too; nothing for one that is not taken.
     open: Option<(usize, Option<OpenSlots>)>,
     slots: RowSlots,
     groups: FoldedGroups,
@@ -78,9 +78,7 @@ impl CodedFold {
             .as_ref()
             .is_none_or(|(open, _)| *open != row_group)
         {
-            self.close(&aggregates.totals);
-            let opened = self.open_slots(group, aggregates)?;
-            self.open = Some((row_group, opened));
+            self.go_on_to(group, aggregates)?;
         }
         let Some((_, Some(open))) = &mut self.open else {
             return Ok(false);
@@ -98,20 +96,36 @@ impl CodedFold {
         Ok(true)
     }
 
-    fn open_slots(
-        &self,
+    /// Goes on to another row group, with the slots of the last one if codes mean the same in both.
+    fn go_on_to(
+        &mut self,
         group: &mut SelectedGroup<'_>,
         aggregates: &VectorAggregates,
-    ) -> std::result::Result<Option<OpenSlots>, ScanError> {
-        if self.groups.places.len() >= GROUPS_MAX {
-            return Ok(None);
-        }
+    ) -> std::result::Result<(), ScanError> {
         let keys = RowGroupKeys::of(&self.keys, group)?;
-        let keys = keys.filter(|keys| self.reserve(keys.slot_count, &aggregates.totals));
-        Ok(keys.map(|keys| OpenSlots {
-            table: SlotTable::new(&aggregates.totals, keys.slot_count),
-            keys,
-        }))
+        if let (Some((row_group, Some(open))), Some(keys)) = (&mut self.open, &keys)
+            && open.keys.mean_the_same(keys)
+        {
+            *row_group = group.row_group();
+            return Ok(());
+        }
+        self.close(&aggregates.totals);
+        let opened = self.open_slots(keys, aggregates);
+        self.open = Some((group.row_group(), opened));
+        Ok(())
+    }
+
+    fn open_slots(
+        &self,
+        keys: Option<RowGroupKeys>,
+        aggregates: &VectorAggregates,
+    ) -> Option<OpenSlots> {
+        let keys = keys.filter(|_| self.groups.places.len() < GROUPS_MAX)?;
+        self.reserve(keys.slot_count, &aggregates.totals)
+            .then(|| OpenSlots {
+                table: SlotTable::new(&aggregates.totals, keys.slot_count),
+                keys,
+            })
     }
 
     /// Reserves what the groups take if each of the slots becomes one more; says whether so much is there.

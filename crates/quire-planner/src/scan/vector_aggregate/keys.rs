@@ -207,6 +207,14 @@ impl RowGroupKeys {
         Ok((slot_count <= SLOTS_MAX).then_some(Self { keys, slot_count }))
     }
 
+    /// Whether slots stand for the same groups as those of another row group.
+    pub(super) fn mean_the_same(&self, other: &Self) -> bool {
+        let mut pairs = self.keys.iter().zip(&other.keys);
+        self.slot_count == other.slot_count
+            && self.keys.len() == other.keys.len()
+            && pairs.all(|(one, other)| one.means_the_same(other))
+    }
+
     /// Puts the rows of a chunk into their slots.
     pub(super) fn fill(
         &self,
@@ -267,6 +275,18 @@ pub(super) fn set_null_codes(codes: &mut [i64; 1024], present: &[u64; 16], null:
 }
 
 impl CodedKey {
+    fn means_the_same(&self, other: &Self) -> bool {
+        let is_same = match (&self.meaning, &other.meaning) {
+            (CodeMeaning::DistanceFrom(one), CodeMeaning::DistanceFrom(other)) => one == other,
+            // Row groups that share a dictionary have one array.
+            (CodeMeaning::Texts(one), CodeMeaning::Texts(other)) => {
+                one.len() == other.len() && one.views().ptr_eq(other.views())
+            }
+            _ => false,
+        };
+        is_same && (self.domain, self.null_code) == (other.domain, other.null_code)
+    }
+
     fn value(&self, code: usize) -> KeyValue {
         match &self.meaning {
             CodeMeaning::Viewed(viewed) => {
