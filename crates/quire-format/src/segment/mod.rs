@@ -64,6 +64,7 @@ mod validity;
 
 pub use encode_map::{EncodeMapError, EncodedMap, encode_map};
 pub use image::SegmentImage;
+pub use materialized::MaterializedSegment;
 pub use quire_codec::choose::{Beneath, ChooseOptions, CodecChoice, SearchEffort, Sketch};
 pub use reader::SegmentReader;
 pub use runs::IntegerRuns;

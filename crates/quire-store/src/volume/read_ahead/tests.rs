@@ -237,6 +237,65 @@ fn what_is_known_or_does_not_exist_is_left_out() {
 }
 
 #[test]
+fn the_cache_does_not_keep_what_is_needed_once() {
+    let (bytes, pages) = written(&[500; 10]);
+    let volume = open(Arc::new(MemDisk::from_bytes(bytes)), 8 * MIB);
+    let pin = volume.pin();
+    pin.read(pages[9]).unwrap();
+    let scan = pin.read_ahead();
+    assert_eq!(scan.request_once(&pages[..3]).pages, 3);
+    for (number, page) in pages.iter().enumerate() {
+        let read = scan.read_once(*page).unwrap();
+        assert!(read.payload[..] == payload(number, 0, 500)[..]);
+        // What is there anyway is not read, and stays.
+        assert_eq!(read.source == ReadAheadSource::Cache, number == 9);
+    }
+    let is_cached = |page: &PageId| {
+        let read = pin.read_ahead().read(*page).unwrap();
+        read.source == ReadAheadSource::Cache
+    };
+    let cached = pages.iter().filter(|page| is_cached(page)).count();
+    assert_eq!(cached, 1);
+    // Now all have been read to be kept.
+    assert!(pages.iter().all(is_cached));
+}
+
+#[test]
+fn what_is_made_of_pages_is_that_of_a_snapshot() {
+    let disk = Arc::new(MemDisk::new());
+    let volume = Volume::create(disk, options(8 * MIB)).unwrap();
+    let write = |page: Option<PageId>, byte: u8| {
+        let batch = volume.begin().unwrap();
+        let kind = PageKind::Segment;
+        let page = match page {
+            Some(page) => batch.replace(page, kind, &[byte; 100]).map(|()| page),
+            None => batch.write(kind, &[byte; 100]),
+        };
+        batch.commit().unwrap();
+        page.unwrap()
+    };
+    let pages = [write(None, 1), write(None, 2)];
+    let (old, made) = (volume.pin(), |pin: &Pin| {
+        let found = pin.derived(&pages, 3)?;
+        found.downcast_ref::<&str>().copied()
+    });
+    old.keep_derived((&pages, 3), Arc::new("old"), 1_000);
+    assert_eq!(made(&volume.pin()), Some("old"), "the same images");
+    write(Some(pages[1]), 3);
+    let new = volume.pin();
+    assert_eq!((made(&old), made(&new)), (Some("old"), None));
+    new.keep_derived((&pages, 3), Arc::new("new"), 1_000);
+    assert_eq!(made(&new), Some("new"));
+    assert!(
+        volume.stats().cache_bytes < 2_000,
+        "it takes the other's place"
+    );
+    let missing = PageId::new(1 << 20).unwrap();
+    new.keep_derived((&[missing], 3), Arc::new("nothing"), 10);
+    assert!(!new.has_derived(&[missing], 3) && new.derived(&[missing], 3).is_none());
+}
+
+#[test]
 fn the_bound_is_one_for_all_scans() {
     let (bytes, pages) = written(&[100_000; 40]);
     let (disk, barrier, _) = stalled(bytes);
