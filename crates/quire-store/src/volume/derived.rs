@@ -56,3 +56,95 @@ impl Pin {
         entries.map(|entry| Some(entry?.offset)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use quire_format::volume::PageKind;
+
+    use super::*;
+    use crate::disk::MemDisk;
+    use crate::volume::{Volume, VolumeOptions};
+
+    const NUMBER: u32 = 3;
+
+    fn volume() -> Volume {
+        Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default()).unwrap()
+    }
+
+    /// Writes a page, a new one or another image of it.
+    fn write(volume: &Volume, page: Option<PageId>, byte: u8) -> PageId {
+        let batch = volume.begin().unwrap();
+        let (kind, payload) = (PageKind::Segment, [byte; 100]);
+        let written = match page {
+            Some(page) => batch.replace(page, kind, &payload).map(|()| page),
+            None => batch.write(kind, &payload),
+        };
+        let page = written.unwrap();
+        batch.commit().unwrap();
+        page
+    }
+
+    fn keep(pin: &Pin, pages: &[PageId], text: &'static str) {
+        pin.keep_derived((pages, NUMBER), Arc::new(text), 1_000);
+    }
+
+    fn found(pin: &Pin, pages: &[PageId]) -> Option<&'static str> {
+        let value = pin.derived(pages, NUMBER)?;
+        value.downcast_ref::<&'static str>().copied()
+    }
+
+    #[test]
+    fn what_is_made_of_pages_is_that_of_a_snapshot() {
+        let volume = volume();
+        let pages = [write(&volume, None, 1), write(&volume, None, 2)];
+        let old = volume.pin();
+        keep(&old, &pages, "old");
+        write(&volume, None, 4);
+        assert_eq!(found(&volume.pin(), &pages), Some("old"), "the same images");
+        write(&volume, Some(pages[1]), 3);
+        let new = volume.pin();
+        assert_eq!(found(&old, &pages), Some("old"));
+        assert_eq!(found(&new, &pages), None);
+        keep(&new, &pages, "new");
+        assert_eq!(found(&new, &pages), Some("new"));
+        assert!(volume.stats().cache_bytes < 2_000, "one of both is here");
+    }
+
+    #[test]
+    fn space_that_is_used_again_takes_along_what_was_made_of_it() {
+        let volume = volume();
+        let page = write(&volume, None, 1);
+        keep(&volume.pin(), &[page], "first");
+        for byte in 2..200 {
+            write(&volume, Some(page), byte);
+            volume.checkpoint().unwrap();
+            assert_eq!(found(&volume.pin(), &[page]), None, "{byte}");
+        }
+        assert_eq!(volume.stats().cache_bytes, 0);
+    }
+
+    #[test]
+    fn pages_that_do_not_exist_have_nothing() {
+        let volume = volume();
+        let (pin, missing) = (volume.pin(), PageId::new(1 << 20).unwrap());
+        for pages in [&[missing][..], &[]] {
+            keep(&pin, pages, "nothing");
+            assert!(!pin.has_derived(pages, NUMBER));
+            assert_eq!(found(&pin, pages), None);
+        }
+    }
+
+    #[test]
+    fn a_volume_that_is_dropped_lets_go_of_all() {
+        let volume = volume();
+        let page = write(&volume, None, 1);
+        let value = Arc::new(5_u64);
+        let shared = Arc::clone(&value);
+        volume.pin().keep_derived((&[page], NUMBER), shared, 1_000);
+        assert_eq!(Arc::strong_count(&value), 2);
+        drop(volume);
+        assert_eq!(Arc::strong_count(&value), 1);
+    }
+}

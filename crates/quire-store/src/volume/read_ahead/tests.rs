@@ -261,41 +261,6 @@ fn the_cache_does_not_keep_what_is_needed_once() {
 }
 
 #[test]
-fn what_is_made_of_pages_is_that_of_a_snapshot() {
-    let disk = Arc::new(MemDisk::new());
-    let volume = Volume::create(disk, options(8 * MIB)).unwrap();
-    let write = |page: Option<PageId>, byte: u8| {
-        let batch = volume.begin().unwrap();
-        let kind = PageKind::Segment;
-        let page = match page {
-            Some(page) => batch.replace(page, kind, &[byte; 100]).map(|()| page),
-            None => batch.write(kind, &[byte; 100]),
-        };
-        batch.commit().unwrap();
-        page.unwrap()
-    };
-    let pages = [write(None, 1), write(None, 2)];
-    let (old, made) = (volume.pin(), |pin: &Pin| {
-        let found = pin.derived(&pages, 3)?;
-        found.downcast_ref::<&str>().copied()
-    });
-    old.keep_derived((&pages, 3), Arc::new("old"), 1_000);
-    assert_eq!(made(&volume.pin()), Some("old"), "the same images");
-    write(Some(pages[1]), 3);
-    let new = volume.pin();
-    assert_eq!((made(&old), made(&new)), (Some("old"), None));
-    new.keep_derived((&pages, 3), Arc::new("new"), 1_000);
-    assert_eq!(made(&new), Some("new"));
-    assert!(
-        volume.stats().cache_bytes < 2_000,
-        "it takes the other's place"
-    );
-    let missing = PageId::new(1 << 20).unwrap();
-    new.keep_derived((&[missing], 3), Arc::new("nothing"), 10);
-    assert!(!new.has_derived(&[missing], 3) && new.derived(&[missing], 3).is_none());
-}
-
-#[test]
 fn the_bound_is_one_for_all_scans() {
     let (bytes, pages) = written(&[100_000; 40]);
     let (disk, barrier, _) = stalled(bytes);
