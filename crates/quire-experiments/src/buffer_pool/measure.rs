@@ -44,7 +44,6 @@ pub(crate) fn run(
     let mut measurement = PoolMeasurement {
         loaded,
         queries: QUERIES.map(|(number, name)| PooledQuery {
-            name,
             sql: tpch_query(number, setup.scale).unwrap_or_default(),
             answers: AnswerComparison::new(name),
         }),
@@ -82,7 +81,6 @@ pub(crate) fn run(
 
 /// A query, and its answer.
 struct PooledQuery {
-    name: &'static str,
     sql: String,
     answers: AnswerComparison,
 }
