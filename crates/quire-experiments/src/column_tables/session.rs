@@ -38,7 +38,7 @@ pub(crate) enum DecompressionTarget {
     Cache,
     /// All values of a column in a row group, into memory: M⇒M.
     Memory,
-    /// The same, into the cache instead of stored pages: D⇒M.
+    /// The same, into the cache instead of stored pages: the left side of figure 6.1.
     Pool,
 }
 
