@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 import quire_shell
 from test_inspect import browser
 
-TOPICS = ("codecs", "length-decoding", "iterator-models", "bandwidth")
+TOPICS = ("codecs", "length-decoding", "iterator-models", "bandwidth", "buffer-pool")
 SCALE = "0.001"
 LAB_SECONDS_MAX = 300
 WIDTHS = (1280, 400)
@@ -73,6 +73,7 @@ class LabReport(unittest.TestCase):
             expected |= {anchor(pathlib.Path(name).stem) for name in done.stdout.split()}
         expected |= {"bandwidth-times", "bandwidth-rates", "bandwidth-parts"}
         expected |= {"bandwidth-primitive-times", "bandwidth-primitive-rates"}
+        expected |= {f"buffer-pool-{what}" for what in ("hits", "reads", "traffic", "times")}
         self.assertGreater(len(expected), 15)
         self.assertEqual(articles, expected)
 
@@ -91,7 +92,7 @@ class LabReport(unittest.TestCase):
         items = {part.get("id") for part in self.tree.iter("li") if part.get("id")}
         self.assertEqual(listed, items)
         self.assertLessEqual(
-            {"paper 1, section 3.3.3", "paper 1, section 4.1.1", "paper 2, figure 6.4", "paper 2, figure 6.8"},
+            {"paper 1, section 3.3.3", "paper 1, section 4.1.1", "paper 2, figure 6.1", "paper 2, figure 6.4", "paper 2, figure 6.8"},
             {paper for _, paper in rows},
         )
 

@@ -88,6 +88,8 @@ pub enum Topic {
     Tpch,
     /// Parallel streams of query 6 of TPC-H in memory: figure 6.8 of Zukowski
     Bandwidth,
+    /// Compressed and uncompressed pages in the buffer pool: figure 6.1 of Zukowski
+    BufferPool,
 }
 
 /// How experiments with databases are run.
@@ -214,7 +216,12 @@ impl Topic {
             Self::DocumentNumbers => Some(Experiment::DocumentNumbers),
             Self::LengthDecoding => Some(Experiment::LengthDecoding),
             Self::IteratorModels => Some(Experiment::IteratorModels),
-            Self::Avm | Self::Tpcd | Self::Devices | Self::Tpch | Self::Bandwidth => None,
+            Self::Avm
+            | Self::Tpcd
+            | Self::Devices
+            | Self::Tpch
+            | Self::Bandwidth
+            | Self::BufferPool => None,
         }
     }
 
@@ -229,7 +236,8 @@ impl Topic {
             | Self::DocumentNumbers
             | Self::Devices
             | Self::Tpch
-            | Self::Bandwidth => Paper::SuperScalarCompression,
+            | Self::Bandwidth
+            | Self::BufferPool => Paper::SuperScalarCompression,
             Self::Transforms | Self::DualFormat => Paper::DualPageFormat,
         }
     }

@@ -249,6 +249,18 @@ fn gives_back(image: &[u8], column: &Column, validity: Option<&[u64]>, about: &s
     let bytes = buffer_bytes(column, validity);
     assert_eq!(materialized.materialized_bytes(), Some(bytes), "{about}");
     reads_back(&mut materialized, column, validity, &about);
+    assert!(reader.values_in_memory().is_none(), "{about}");
+    let shared = materialized.values_in_memory().unwrap();
+    let mut another = shared.reader();
+    assert_eq!(another.codec(), CodecId::Plain, "{about}");
+    assert_eq!(another.null_count(), materialized.null_count(), "{about}");
+    reads_back(&mut another, column, validity, &about);
+    // Besides the values: a bit for each row of each vector, the last offset of strings, and the buffer itself.
+    let masks = another.vector_count() * 128;
+    assert!(
+        (bytes..=bytes + masks + 1_024).contains(&shared.memory_bytes()),
+        "{about}"
+    );
 }
 
 /// What the values of a column take: strings only where they are not NULL, and four bytes for each row.

@@ -51,7 +51,8 @@ extensions_options! {
         pub plan_cache: bool, default = true
         /// Bytes that a scan has on their way from the disk, or in memory before they are needed; 0: it reads nothing ahead.
         pub read_ahead_bytes: u64, default = READ_AHEAD_BYTES
-        /// What scans decode at once: with `cache` a vector of a column when it is needed, with `memory` all of a row group's when the first is.
+        /// What scans decode at once: with `cache` a vector of a column when it is needed, with `memory` all of a row group's when the first is, with `pool`
+        /// the same, in the cache instead of stored pages.
         pub decompression: String, default = "cache".to_owned()
         /// Test stored integers within scans, where a filter allows it.
         pub stored_tests: bool, default = true
@@ -82,6 +83,7 @@ impl QuireOptions {
     pub fn scan_decompression(&self) -> Decompression {
         match self.decompression.as_str() {
             "memory" => Decompression::IntoMemory,
+            "pool" => Decompression::IntoPool,
             _ => Decompression::IntoCache,
         }
     }

@@ -23,7 +23,7 @@ impl std::fmt::Debug for ScansFunction {
 type ScanCounter = fn(&ScanStatistics) -> u64;
 
 /// Columns besides the name of the table and the number of scans.
-const COUNTERS: [(&str, ScanCounter); 10] = [
+const COUNTERS: [(&str, ScanCounter); 12] = [
     ("rows", |sums| sums.rows),
     ("groups_scanned", |sums| sums.groups_scanned),
     ("groups_pruned", |sums| sums.groups_pruned),
@@ -34,6 +34,8 @@ const COUNTERS: [(&str, ScanCounter); 10] = [
     ("vectors_decoded", |sums| sums.vectors_decoded),
     ("decode_ns", |sums| sums.decode_ns),
     ("decoded_bytes", |sums| sums.decoded_bytes),
+    ("pool_hits", |sums| sums.pool_hits),
+    ("pool_misses", |sums| sums.pool_misses),
 ];
 
 impl TableFunctionImpl for ScansFunction {

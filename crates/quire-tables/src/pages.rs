@@ -66,6 +66,17 @@ impl PageSource {
         })
     }
 
+    /// The version of the volume that has all these pages and stays, if there is one.
+    pub(crate) fn pin_of(&self, ids: &[PageId]) -> Option<&Pin> {
+        match self {
+            PageSource::Committed(pin) => Some(pin),
+            PageSource::Transaction { base, .. } => {
+                let base = base.as_ref();
+                base.filter(|base| ids.iter().all(|id| base.contains(*id)))
+            }
+        }
+    }
+
     /// For a scan that is to read ahead, if there is a version of the volume that stays while it lasts.
     pub(crate) fn read_ahead(&self) -> Option<ReadAhead> {
         match self {

@@ -3,7 +3,7 @@
 //! Readers, one per thread, take vector groups (8,192 rows) from a shared [`cursor`]. A group whose zones no row
 //! can pass is not read, nor one whose rows are all deleted. In the others the predicates are evaluated one after the other, each on
 //! the rows that are left; the columns of the output are decoded last, for the vectors that still have rows, unless the scan decodes
-//! whole segments ([`materialized`]). Behind the row groups
+//! whole segments ([`materialized`], [`pooled`]). Behind the row groups
 //! come the rows of the [`delta`].
 
 mod byte_arrays;
@@ -11,12 +11,14 @@ mod column;
 mod column_image;
 mod cursor;
 mod decode_timer;
+mod decode_turns;
 mod delta;
 mod dictionary;
 mod integers;
 mod materialized;
 mod open_row_group;
 mod piece;
+mod pooled;
 mod read_ahead;
 mod read_ahead_window;
 mod reader;
@@ -38,6 +40,7 @@ use crate::rows::row_key_field;
 use crate::scan_statistics::{ScanCounters, ScanStatistics};
 use crate::table::ColumnTable;
 use cursor::ScanCursor;
+use decode_turns::DecodeTurns;
 use quire_kv::progress::StatementWork;
 pub(crate) use read_ahead::KnownPages;
 use read_ahead::ScanPages;
@@ -76,6 +79,9 @@ pub enum Decompression {
     IntoCache,
     /// All vectors of a column in a row group when the first of them is needed, into a buffer in memory, from which they are copied.
     IntoMemory,
+    /// The same, into a buffer that the cache of the volume keeps instead of the stored pages, for other readers and later scans. A column that is
+    /// in the cache is neither read nor decoded.
+    IntoPool,
 }
 
 /// What a scan has on its way at most, unless the session says otherwise.
@@ -111,6 +117,8 @@ pub struct SharedTableScan {
     counters: ScanCounters,
     pages: ScanPages,
     shared_arrays: SharedArrays,
+    /// Which columns readers are decoding into the pool.
+    decode_turns: DecodeTurns,
 }
 
 impl ColumnTable {
@@ -158,7 +166,7 @@ impl SharedTableScan {
         let filter_columns = options.predicates.iter().flat_map(|one| one.columns());
         let pages = ScanPages::new(
             &table,
-            options.read_ahead_bytes,
+            (options.read_ahead_bytes, options.decompression),
             filter_columns.copied(),
             options.projection.iter().copied(),
             known,
@@ -173,6 +181,7 @@ impl SharedTableScan {
             counters: ScanCounters::default(),
             pages,
             shared_arrays: SharedArrays::default(),
+            decode_turns: DecodeTurns::default(),
             table,
             options,
         });

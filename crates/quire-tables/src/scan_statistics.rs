@@ -29,9 +29,13 @@ pub struct ScanStatistics {
     /// Time spent on decoding, on tests of stored values and on copying values that were decoded as a whole, in ns: the sum over readers.
     /// Vectors are sampled, one in eight.
     pub decode_ns: u64,
-    /// Length of the decoded values. A text of a dictionary counts as a view of 16 bytes; with [`crate::Decompression::IntoMemory`] a text counts
-    /// four bytes and its own, and a value once.
+    /// Length of the decoded values. A text of a dictionary counts as a view of 16 bytes; where whole columns are decoded
+    /// ([`crate::Decompression::IntoMemory`], [`crate::Decompression::IntoPool`]) a text counts four bytes and its own, and a value once.
     pub decoded_bytes: u64,
+    /// Columns of row groups whose values were in the pool, of scans with [`crate::Decompression::IntoPool`]: each reader counts its own.
+    pub pool_hits: u64,
+    /// Those that were decoded into it.
+    pub pool_misses: u64,
 }
 
 /// The same, while readers count.
@@ -45,6 +49,8 @@ pub(crate) struct ScanCounters {
     pub(crate) rows: AtomicU64,
     pub(crate) decode_ns: AtomicU64,
     pub(crate) decoded_bytes: AtomicU64,
+    pub(crate) pool_hits: AtomicU64,
+    pub(crate) pool_misses: AtomicU64,
 }
 
 impl ScanCounters {
@@ -63,6 +69,8 @@ impl ScanCounters {
             io_wait_ns: nanoseconds(disk.wait),
             decode_ns: count(&self.decode_ns),
             decoded_bytes: count(&self.decoded_bytes),
+            pool_hits: count(&self.pool_hits),
+            pool_misses: count(&self.pool_misses),
         }
     }
 }
@@ -82,6 +90,8 @@ pub struct TableScanTotals {
     decoded_bytes: AtomicU64,
     vectors_decoded: AtomicU64,
     vectors_tested: AtomicU64,
+    pool_hits: AtomicU64,
+    pool_misses: AtomicU64,
 }
 
 impl TableScanTotals {
@@ -105,6 +115,8 @@ impl TableScanTotals {
         add(&self.decoded_bytes, one.decoded_bytes);
         add(&self.vectors_decoded, one.vectors_decoded);
         add(&self.vectors_tested, one.vectors_tested);
+        add(&self.pool_hits, one.pool_hits);
+        add(&self.pool_misses, one.pool_misses);
     }
 
     /// How many scans have ended, and the sums of what they did.
@@ -122,6 +134,8 @@ impl TableScanTotals {
             io_wait_ns: total(&self.io_wait_ns),
             decode_ns: total(&self.decode_ns),
             decoded_bytes: total(&self.decoded_bytes),
+            pool_hits: total(&self.pool_hits),
+            pool_misses: total(&self.pool_misses),
         };
         (total(&self.scans), sums)
     }

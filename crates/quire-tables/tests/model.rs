@@ -191,7 +191,11 @@ fn random_scan(random: &mut Random, table: &Arc<ColumnTable>, model: &TableModel
         readers: 1 + random.below(3),
         work: None,
         read_ahead_bytes: random.choose(&[0, 10_000, READ_AHEAD_BYTES]),
-        decompression: random.choose(&[Decompression::IntoCache, Decompression::IntoMemory]),
+        decompression: random.choose(&[
+            Decompression::IntoCache,
+            Decompression::IntoMemory,
+            Decompression::IntoPool,
+        ]),
     };
     let single = read(
         table,

@@ -76,14 +76,20 @@ fn table_of(definition: TableDefinition, rows: &RecordBatch) -> (Engine, Arc<Col
     (engine, table)
 }
 
-/// The rows of a scan, which are the same whether it decodes vectors or whole segments.
+/// The rows of a scan, which are the same whether it decodes vectors or whole segments, and whether these are in the pool.
 fn read(table: &Arc<ColumnTable>, options: ScanOptions) -> RecordBatch {
     let rows = read_once(table, options.clone());
-    let into_memory = ScanOptions {
-        decompression: Decompression::IntoMemory,
-        ..options
-    };
-    assert_eq!(read_once(table, into_memory), rows);
+    for decompression in [
+        Decompression::IntoMemory,
+        Decompression::IntoPool,
+        Decompression::IntoPool,
+    ] {
+        let options = ScanOptions {
+            decompression,
+            ..options.clone()
+        };
+        assert_eq!(read_once(table, options), rows);
+    }
     rows
 }
 
@@ -125,6 +131,28 @@ fn what_follows_is_small_and_unchanged() {
     assert_eq!(read(&table, reading(vec![0, 1, 2, 3, 4])), rows);
     assert_eq!(read(&table, reading(vec![3])), rows.project(&[3]).unwrap());
     assert!(Engine::check(engine.volume()).is_empty());
+}
+
+/// Of two columns one follows the other; either may be in the pool when the other is not.
+#[test]
+fn columns_are_pooled_apart_from_those_that_they_follow() {
+    let rows = rows();
+    for projections in [
+        [vec![1], vec![1, 3], vec![3]],
+        [vec![3], vec![1], vec![3, 1]],
+        [vec![0], vec![2, 0], vec![2]],
+        [vec![2], vec![2, 0], vec![0, 2]],
+    ] {
+        let (_engine, table) = table_of(definition(), &rows);
+        for projection in projections {
+            let options = ScanOptions {
+                decompression: Decompression::IntoPool,
+                ..reading(projection.clone())
+            };
+            let expected = rows.project(&projection).unwrap();
+            assert_eq!(read_once(&table, options), expected, "{projection:?}");
+        }
+    }
 }
 
 /// Keeps few rows of few vectors, by a column that follows another.

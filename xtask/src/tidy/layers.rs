@@ -361,6 +361,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "devices",
             "tpch",
             "bandwidth",
+            "buffer_pool",
         ],
     ),
     (

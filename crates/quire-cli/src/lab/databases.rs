@@ -7,6 +7,7 @@ use std::process;
 
 use quire_experiments::avm;
 use quire_experiments::bandwidth::{self, BandwidthSetup};
+use quire_experiments::buffer_pool;
 use quire_experiments::devices::{self, DevicesSetup};
 use quire_experiments::tpcd::BenchmarkFailure;
 use quire_experiments::tpch::{self, TpchMachine, TpchSetup};
@@ -63,6 +64,7 @@ pub(super) fn figures(
             };
             bandwidth::figures(&setup, &mut progress)
         }
+        Topic::BufferPool => buffer_pool::figures(&tables, &mut progress),
         _ => return benchmark.figures(scale, is_quick),
     };
     if benchmark.work.is_none() {

@@ -14,6 +14,10 @@ use crate::tpcd::warehouse::CsvAnswer;
 /// Pages and statements have as much memory as they need.
 const ALL_BYTES: usize = 8 << 30;
 
+/// Pages of columns have half of the cache as long as nothing shows that pages of row tables need less: that is what databases without such
+/// tables begin with, and stay at.
+const SHARES_OF_CACHE: usize = 2;
+
 /// Options of a database that is read, by so many threads.
 pub(super) fn reading(threads: usize) -> DatabaseOptions {
     DatabaseOptions {
@@ -34,6 +38,19 @@ pub(crate) enum DecompressionTarget {
     Cache,
     /// All values of a column in a row group, into memory: M⇒M.
     Memory,
+    /// The same, into the cache instead of stored pages: the left side of figure 6.1.
+    Pool,
+}
+
+impl DecompressionTarget {
+    /// As the setting has it.
+    fn setting(self) -> &'static str {
+        match self {
+            Self::Cache => "cache",
+            Self::Memory => "memory",
+            Self::Pool => "pool",
+        }
+    }
 }
 
 /// How a query is run.
@@ -42,6 +59,8 @@ pub(crate) struct RunConditions {
     /// A device in front of the disk.
     pub(crate) device: Option<DeviceProfile>,
     pub(crate) decompression: DecompressionTarget,
+    /// Bytes of the cache that pages of columns may take; all of them, if nothing is said.
+    pub(crate) pool_bytes: Option<usize>,
     /// Whether the plan is made before the query begins: what planning reads is in memory then, and the time it takes does not count.
     pub(crate) is_planned: bool,
 }
@@ -92,16 +111,19 @@ impl ColumnSession {
             Some(device) => Arc::clone(device) as Arc<dyn Disk>,
             None => disk,
         };
-        let database = Database::on_disk(disk, OpenMode::ReadOnly, reading(1))?;
+        let mut options = reading(1);
+        if let Some(pool_bytes) = conditions.pool_bytes {
+            options.cache_bytes = pool_bytes * SHARES_OF_CACHE;
+        }
+        let database = Database::on_disk(disk, OpenMode::ReadOnly, options)?;
         let mut session = Self {
             connection: database.connect(),
             device,
             is_planned: conditions.is_planned,
         };
         session.execute("SET engine = 'batch'")?;
-        if conditions.decompression == DecompressionTarget::Memory {
-            session.execute("SET quire.decompression = 'memory'")?;
-        }
+        let target = conditions.decompression.setting();
+        session.execute(&format!("SET quire.decompression = '{target}'"))?;
         Ok(session)
     }
 

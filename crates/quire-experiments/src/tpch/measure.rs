@@ -53,6 +53,7 @@ const CALIBRATION_SECONDS_MIN: f64 = 2e-3;
 const PLANNED: RunConditions = RunConditions {
     device: None,
     decompression: DecompressionTarget::Cache,
+    pool_bytes: None,
     is_planned: true,
 };
 

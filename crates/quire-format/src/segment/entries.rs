@@ -144,6 +144,23 @@ impl SegmentEntries {
         }
     }
 
+    /// Bytes of memory that are reserved for them.
+    pub(super) fn reserved_bytes(&self) -> usize {
+        fn of<T>(values: &Vec<T>) -> usize {
+            values.capacity() * size_of::<T>()
+        }
+        match self {
+            Self::Bool(values) => of(values),
+            Self::Int16(values) => of(values),
+            Self::Int32(values) => of(values),
+            Self::Int64(values) => of(values),
+            Self::Int128(values) => of(values),
+            Self::Float32(values) => of(values),
+            Self::Float64(values) => of(values),
+            Self::Bytes(values) => of(&values.offsets) + of(&values.data),
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.values().len()
     }

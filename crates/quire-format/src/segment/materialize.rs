@@ -5,23 +5,30 @@ use super::materialized::MaterializedSegment;
 use super::reader::SegmentReader;
 use super::validity::is_valid;
 use quire_codec::{BytesVector, Corrupt, RowMask, VECTOR_VALUES};
+use std::sync::Arc;
 
 impl SegmentReader {
     /// The same values, all of them decoded into memory. Its methods copy them from there; it has no dictionary and no runs, and no column can
     /// follow it. Its codec is [`CodecId::Plain`]. It takes the width of the type for each row, one byte for a boolean, and for a string four
-    /// bytes and up to twice its length.
+    /// bytes and its length; up to twice its length while it is decoded.
     ///
     /// # Errors
     /// Corrupt bytes, in any vector; strings that pass 4 GiB.
     pub fn materialized(&mut self) -> Result<Self, Corrupt> {
-        let all = decoded(self)?;
-        Ok(self.with_values(all))
+        Ok(Arc::new(decoded(self)?).reader())
+    }
+}
+
+impl MaterializedSegment {
+    /// A reader of the values, as [`SegmentReader::materialized`] returns it.
+    pub fn reader(self: &Arc<Self>) -> SegmentReader {
+        SegmentReader::of_values(self.header(), Arc::clone(self))
     }
 }
 
 /// Decodes all vectors.
 fn decoded(segment: &mut SegmentReader) -> Result<MaterializedSegment, Corrupt> {
-    let row_count = segment.row_count();
+    let header = segment.header_of_values();
     let valid = valid_rows(segment)?;
     let mut values = SegmentEntries::new(segment.physical_type());
     match &mut values {
@@ -34,9 +41,9 @@ fn decoded(segment: &mut SegmentReader) -> Result<MaterializedSegment, Corrupt> 
         SegmentEntries::Float64(values) => append(values, segment, SegmentReader::decode_f64)?,
         SegmentEntries::Bytes(values) => append_strings(values, segment, valid.as_deref())?,
     }
-    let found = values.len();
-    MaterializedSegment::of(row_count, values, valid).ok_or_else(|| {
-        let what = format!("segment decodes to {found} rows, its header says {row_count}");
+    let (found, expected) = (values.len(), header.row_count);
+    MaterializedSegment::of(header, values, valid).ok_or_else(|| {
+        let what = format!("segment decodes to {found} rows, its header says {expected}");
         Corrupt::new(what, 4)
     })
 }
@@ -79,6 +86,7 @@ fn append_strings(
         for vector in 0..segment.vector_count() {
             segment.decode_bytes(vector, values)?;
         }
+        values.data.shrink_to_fit();
         return Ok(());
     };
     let mut decoded = BytesVector::new();
@@ -89,5 +97,6 @@ fn append_strings(
             values.push(if is_valid(valid, row) { value } else { &[] })?;
         }
     }
+    values.data.shrink_to_fit();
     Ok(())
 }

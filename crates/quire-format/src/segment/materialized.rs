@@ -5,19 +5,20 @@
 //! nothing is left here: no codes, no runs, no packed bits. A vector that somebody asks for is copied from the buffer.
 //!
 //! The buffer takes the width of the type for each row, one byte for a boolean; for a string four bytes and its own, for which up to twice
-//! as much memory is reserved, because their length is not known before. If rows are NULL, there is a bit for each row, and NULL strings are
-//! empty.
+//! as much memory is reserved while it is decoded, because their length is not known before. If rows are NULL, there is a bit for each row,
+//! and NULL strings are empty.
 
 use super::entries::SegmentEntries;
+use super::plain::SegmentHeader;
 use super::validity::{all_rows, is_valid};
 use quire_codec::{BytesSlice, BytesVector, CodecScalar, Corrupt, RowMask};
 use quire_codec::{VECTOR_VALUES, vector_rows};
 use std::ops::Range;
 
-/// All values of a segment.
+/// All values of a segment, decoded, for any number of readers.
 #[derive(Debug)]
-pub(super) struct MaterializedSegment {
-    row_count: usize,
+pub struct MaterializedSegment {
+    header: SegmentHeader,
     values: SegmentEntries,
     /// Which rows of each vector are not NULL; `None` when all are.
     valid: Option<Vec<RowMask>>,
@@ -26,15 +27,26 @@ pub(super) struct MaterializedSegment {
 impl MaterializedSegment {
     /// A segment of these values. `None` if there are not as many as rows.
     pub(super) fn of(
-        row_count: usize,
+        header: SegmentHeader,
         values: SegmentEntries,
         valid: Option<Vec<RowMask>>,
     ) -> Option<Self> {
-        (values.len() == row_count).then_some(Self {
-            row_count,
+        (values.len() == header.row_count).then_some(Self {
+            header,
             values,
             valid,
         })
+    }
+
+    pub(super) fn header(&self) -> SegmentHeader {
+        self.header
+    }
+
+    /// Bytes of memory that it takes, those that are reserved for its values included.
+    pub fn memory_bytes(&self) -> usize {
+        let valid = self.valid.as_ref();
+        let valid = valid.map_or(0, |valid| valid.capacity() * size_of::<RowMask>());
+        size_of::<Self>() + self.values.reserved_bytes() + valid
     }
 
     /// Bytes of the values.
@@ -98,7 +110,7 @@ impl MaterializedSegment {
 
     /// The rows of a vector.
     fn rows(&self, vector: usize) -> Result<Range<usize>, Corrupt> {
-        match vector_rows(self.row_count, vector) {
+        match vector_rows(self.header.row_count, vector) {
             0 => Err(Corrupt::new("vector is beyond the segment", 0)),
             rows => Ok(vector * VECTOR_VALUES..vector * VECTOR_VALUES + rows),
         }

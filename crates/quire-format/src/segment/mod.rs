@@ -70,6 +70,7 @@ mod validity;
 
 pub use encode_map::{EncodeMapError, EncodedMap, encode_map};
 pub use image::SegmentImage;
+pub use materialized::MaterializedSegment;
 pub use quire_codec::choose::{Beneath, ChooseOptions, CodecChoice, SearchEffort, Sketch};
 pub use quire_codec::text::SharedDictionary;
 pub use reader::SegmentReader;

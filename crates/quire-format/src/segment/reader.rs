@@ -33,7 +33,7 @@ pub(super) enum SegmentSource {
     /// Any type, by the values of another column.
     Mapped(Box<Mapped>),
     /// All values, decoded.
-    Materialized(Box<MaterializedSegment>),
+    Materialized(Arc<MaterializedSegment>),
 }
 
 /// A vector of decoded values of one type.
@@ -180,14 +180,25 @@ impl SegmentReader {
         Ok(Self::new(header, SegmentSource::Mapped(Box::new(mapped))))
     }
 
-    /// The same column, of these values.
-    pub(super) fn with_values(&self, all: MaterializedSegment) -> Self {
-        let header = SegmentHeader {
+    /// The header of the same column when all of it is decoded.
+    pub(super) fn header_of_values(&self) -> SegmentHeader {
+        SegmentHeader {
             codec: CodecId::Plain,
             ..self.header
-        };
-        let source = SegmentSource::Materialized(Box::new(all));
-        Self::new(header, source)
+        }
+    }
+
+    /// A column of these values.
+    pub(super) fn of_values(header: SegmentHeader, all: Arc<MaterializedSegment>) -> Self {
+        Self::new(header, SegmentSource::Materialized(all))
+    }
+
+    /// The decoded values, if the segment is one of [`SegmentReader::materialized`], for further readers.
+    pub fn values_in_memory(&self) -> Option<Arc<MaterializedSegment>> {
+        match &self.source {
+            SegmentSource::Materialized(all) => Some(Arc::clone(all)),
+            _ => None,
+        }
     }
 
     /// Bytes of the decoded values, if the segment is one of [`SegmentReader::materialized`].

@@ -86,6 +86,8 @@ struct Gauges {
     io_wait_us: Gauge,
     decode_us: Gauge,
     decoded_bytes: Gauge,
+    pool_hits: Gauge,
+    pool_misses: Gauge,
     /// Filters of operators above: of joins, and of the first rows in an order.
     filters_received: Gauge,
 }
@@ -104,6 +106,8 @@ impl Gauges {
             io_wait_us: gauge("io_wait_us"),
             decode_us: gauge("decode_us"),
             decoded_bytes: gauge("decoded_bytes"),
+            pool_hits: gauge("pool_hits"),
+            pool_misses: gauge("pool_misses"),
             filters_received: gauge("filters_received"),
         }
     }
@@ -123,6 +127,8 @@ impl Gauges {
         set(&self.io_wait_us, statistics.io_wait_ns / 1_000);
         set(&self.decode_us, statistics.decode_ns / 1_000);
         set(&self.decoded_bytes, statistics.decoded_bytes);
+        set(&self.pool_hits, statistics.pool_hits);
+        set(&self.pool_misses, statistics.pool_misses);
     }
 }
 

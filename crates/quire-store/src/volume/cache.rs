@@ -1,4 +1,4 @@
-//! The warm cache: payloads as they are stored, up to a budget in bytes.
+//! The warm cache: payloads as they are stored, and what others have [made of them](super::derived), up to a budget in bytes.
 //!
 //! Replacement is CLOCK (Corbató, A paging experiment with the Multics system, 1968), as a queue: a hit sets
 //! a mark, and the oldest entry goes, unless it has a mark, which it pays for starting anew. Several shards, so that
@@ -8,16 +8,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::cache_entry::{CacheEntry, CacheName, DerivedEntry, DerivedValue};
 use crate::ghosts::Ghosts;
 
 const SHARDS_MAX: usize = 16;
 const SHARD_BYTES_MIN: usize = 8 << 20;
 
-/// What an entry costs besides its payload, so that empty payloads are not free of charge.
-const ENTRY_BYTES: usize = 96;
-
-/// Payloads by the byte at which their image starts. That is a name for as long as the image's
-/// run is in use; `forget` must be called before the space is used again.
+/// Payloads by the byte at which their image starts, and what was made of images by where the first of them starts. That is a name for as
+/// long as the image's run is in use; `forget` must be called before the space is used again.
 pub(super) struct Cache {
     shards: Vec<Mutex<PageCacheShard>>,
     shard_bytes_max: AtomicUsize,
@@ -29,9 +27,9 @@ pub(super) struct Cache {
 
 #[derive(Default)]
 struct PageCacheShard {
-    entries: HashMap<u64, PageCacheEntry>,
-    /// The offsets of all entries.
-    queue: VecDeque<u64>,
+    entries: HashMap<CacheName, CacheEntry>,
+    /// The names of all entries.
+    queue: VecDeque<CacheName>,
     bytes: usize,
     ghosts: Ghosts,
 }
@@ -47,11 +45,6 @@ pub(super) enum PageCacheLookup {
     },
     /// Nothing.
     Nothing,
-}
-
-struct PageCacheEntry {
-    payload: Arc<[u8]>,
-    marked: bool,
 }
 
 impl Cache {
@@ -84,7 +77,7 @@ impl Cache {
 
     /// Looks for the payload of the image at `offset`.
     pub(super) fn get(&self, offset: u64) -> PageCacheLookup {
-        let mut shard = self.shard(offset);
+        let mut shard = self.shard(CacheName::payload(offset));
         let recent_bytes = self.shard_ghost_bytes.load(Ordering::Relaxed) as u64;
         let found = match shard.get(offset) {
             Some(payload) => PageCacheLookup::Payload(payload),
@@ -106,41 +99,86 @@ impl Cache {
 
     /// The same without counting: whether it would be cheap to have it.
     pub(super) fn peek(&self, offset: u64) -> Option<Arc<[u8]>> {
-        self.shard(offset).get(offset)
+        self.shard(CacheName::payload(offset)).get(offset)
     }
 
     /// Whether the payload is here, without counting that as a use.
     pub(super) fn has(&self, offset: u64) -> bool {
-        self.shard(offset).entries.contains_key(&offset)
+        let name = CacheName::payload(offset);
+        self.shard(name).entries.contains_key(&name)
     }
 
     /// Keeps a payload, and lets others go when the budget is exceeded.
     pub(super) fn insert(&self, offset: u64, payload: &Arc<[u8]>) {
-        let cost_bytes = payload.len() + ENTRY_BYTES;
+        let entry = CacheEntry::payload(Arc::clone(payload));
+        self.insert_entry(CacheName::payload(offset), entry);
+    }
+
+    /// What was made of the images at these offsets under a number, which counts as a use.
+    pub(super) fn derived(&self, images: &[u64], number: u32) -> Option<DerivedValue> {
+        let name = CacheName::derived(images, number)?;
+        let found = {
+            let mut shard = self.shard(name);
+            let entry = shard.entries.get_mut(&name);
+            entry.and_then(|entry| entry.use_derived(images))
+        };
+        if found.is_some() {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+        }
+        found
+    }
+
+    /// Whether it is here, without counting that as a use.
+    pub(super) fn has_derived(&self, images: &[u64], number: u32) -> bool {
+        let name = CacheName::derived(images, number);
+        name.is_some_and(|name| {
+            let shard = self.shard(name);
+            let entry = shard.entries.get(&name);
+            entry.is_some_and(|entry| entry.is_derived_from(images))
+        })
+    }
+
+    /// Keeps what was made of the images at these offsets, instead of their payloads.
+    pub(super) fn insert_derived(&self, images: &[u64], number: u32, derived: DerivedEntry) {
+        images
+            .iter()
+            .for_each(|offset| self.remove_payload(*offset));
+        if let Some(name) = CacheName::derived(images, number) {
+            self.insert_entry(name, CacheEntry::derived(derived));
+        }
+    }
+
+    /// Lets others go when the budget is exceeded. What is larger than a shard is not kept.
+    fn insert_entry(&self, name: CacheName, entry: CacheEntry) {
+        let cost_bytes = entry.cost_bytes();
         let limit_bytes = self.shard_bytes_max.load(Ordering::Relaxed);
         if cost_bytes > limit_bytes {
             return;
         }
-        let mut shard = self.shard(offset);
-        if shard.entries.contains_key(&offset) {
-            return;
+        let mut shard = self.shard(name);
+        match shard.entries.get(&name) {
+            Some(known) if known.is_same(&entry) => return,
+            // Of the images one has moved.
+            Some(_) => shard.remove(name),
+            None => {}
         }
         let ghost_bytes = self.shard_ghost_bytes.load(Ordering::Relaxed);
         shard.evict_until(limit_bytes - cost_bytes, ghost_bytes);
-        let entry = PageCacheEntry {
-            payload: Arc::clone(payload),
-            marked: false,
-        };
-        shard.entries.insert(offset, entry);
-        shard.queue.push_back(offset);
+        shard.entries.insert(name, entry);
+        shard.queue.push_back(name);
         shard.bytes += cost_bytes;
+    }
+
+    fn remove_payload(&self, offset: u64) {
+        let name = CacheName::payload(offset);
+        self.shard(name).remove(name);
     }
 
     /// Notes that a payload was read which nobody keeps; false when there is room to keep it.
     pub(super) fn pass_by(&self, offset: u64, payload_bytes: usize) -> bool {
-        let cost_bytes = payload_bytes + ENTRY_BYTES;
+        let cost_bytes = CacheEntry::payload_cost_bytes(payload_bytes);
         let limit_bytes = self.shard_bytes_max.load(Ordering::Relaxed);
-        let mut shard = self.shard(offset);
+        let mut shard = self.shard(CacheName::payload(offset));
         if shard.bytes + cost_bytes <= limit_bytes {
             return false;
         }
@@ -149,18 +187,19 @@ impl Cache {
         true
     }
 
-    /// Drops what lies at the offsets for which `gone` is true.
+    /// Drops what lies at the offsets for which `gone` is true, and what was made of it.
     pub(super) fn forget(&self, gone: &dyn Fn(u64) -> bool) {
         for shard in &self.shards {
             let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
             let gone_bytes: usize = shard
                 .entries
-                .extract_if(|offset, _| gone(*offset))
+                .extract_if(|name, entry| entry.lies_at(*name, gone))
                 .map(|(_, entry)| entry.cost_bytes())
                 .sum();
             if gone_bytes > 0 {
                 shard.bytes -= gone_bytes;
-                shard.queue.retain(|offset| !gone(*offset));
+                let PageCacheShard { entries, queue, .. } = &mut *shard;
+                queue.retain(|name| entries.contains_key(name));
             }
         }
     }
@@ -192,8 +231,8 @@ impl Cache {
         )
     }
 
-    fn shard(&self, offset: u64) -> MutexGuard<'_, PageCacheShard> {
-        let mixed = offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    fn shard(&self, name: CacheName) -> MutexGuard<'_, PageCacheShard> {
+        let mixed = name.mixed() >> 32;
         let shard = &self.shards[mixed as usize % self.shards.len()];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -201,22 +240,31 @@ impl Cache {
 
 impl PageCacheShard {
     fn get(&mut self, offset: u64) -> Option<Arc<[u8]>> {
-        let entry = self.entries.get_mut(&offset)?;
-        entry.marked = true;
-        Some(Arc::clone(&entry.payload))
+        let entry = self.entries.get_mut(&CacheName::payload(offset))?;
+        entry.use_payload()
+    }
+
+    fn remove(&mut self, name: CacheName) {
+        if let Some(entry) = self.entries.remove(&name) {
+            self.bytes -= entry.cost_bytes();
+            self.queue.retain(|one| *one != name);
+        }
     }
 
     fn evict_until(&mut self, limit_bytes: usize, ghost_bytes: usize) {
         while self.bytes > limit_bytes
-            && let Some(offset) = self.queue.pop_front()
+            && let Some(name) = self.queue.pop_front()
         {
-            if let Some(entry) = self.entries.get_mut(&offset)
-                && std::mem::take(&mut entry.marked)
+            if let Some(entry) = self.entries.get_mut(&name)
+                && entry.take_mark()
             {
-                self.queue.push_back(offset);
-            } else if let Some(entry) = self.entries.remove(&offset) {
+                self.queue.push_back(name);
+            } else if let Some(entry) = self.entries.remove(&name) {
                 self.bytes -= entry.cost_bytes();
-                self.remember(offset, entry.cost_bytes(), limit_bytes, ghost_bytes);
+                // Nobody asks for the names of what was made of images.
+                if let Some(offset) = name.payload_offset() {
+                    self.remember(offset, entry.cost_bytes(), limit_bytes, ghost_bytes);
+                }
             }
         }
     }
@@ -228,12 +276,6 @@ impl PageCacheShard {
             let window_bytes = limit_bytes.max(ghost_bytes);
             self.ghosts.push(offset, cost_bytes, window_bytes);
         }
-    }
-}
-
-impl PageCacheEntry {
-    fn cost_bytes(&self) -> usize {
-        self.payload.len() + ENTRY_BYTES
     }
 }
 
@@ -318,5 +360,95 @@ mod tests {
             cache.insert(offset, &empty);
             assert!(cache.bytes() <= 1_000);
         }
+    }
+
+    fn derived(images: &[u64], bytes: usize) -> DerivedEntry {
+        DerivedEntry {
+            images: images.into(),
+            value: Arc::new(bytes),
+            bytes,
+        }
+    }
+
+    fn found(cache: &Cache, images: &[u64], number: u32) -> Option<usize> {
+        let value = cache.derived(images, number)?;
+        value.downcast_ref::<usize>().copied()
+    }
+
+    #[test]
+    fn what_is_made_of_images_is_found_by_all_of_them_and_its_number() {
+        let cache = Cache::new(10_000);
+        cache.insert_derived(&[100, 200], 7, derived(&[100, 200], 500));
+        assert_eq!(found(&cache, &[100, 200], 7), Some(500));
+        assert!(cache.has_derived(&[100, 200], 7));
+        for (images, number) in [
+            (&[100, 200][..], 8),
+            (&[100], 7),
+            (&[100, 300], 7),
+            (&[200], 7),
+            (&[], 7),
+        ] {
+            assert_eq!(found(&cache, images, number), None, "{images:?}, {number}");
+            assert!(!cache.has_derived(images, number));
+        }
+        let one_hit = cache.hits_and_misses();
+        assert_eq!(one_hit, (1, 0));
+        // The second image has moved; what was made of the old one is useless.
+        cache.insert_derived(&[100, 300], 7, derived(&[100, 300], 600));
+        assert_eq!(found(&cache, &[100, 200], 7), None);
+        assert_eq!(found(&cache, &[100, 300], 7), Some(600));
+        assert!(
+            (600..600 + 500).contains(&cache.bytes()),
+            "one of both is here"
+        );
+    }
+
+    #[test]
+    fn what_is_made_of_images_takes_the_place_of_their_payloads() {
+        let cache = Cache::new(10_000);
+        let payload: Arc<[u8]> = vec![0; 100].into();
+        (0..3).for_each(|offset| cache.insert(offset, &payload));
+        cache.insert_derived(&[0, 1], 0, derived(&[0, 1], 300));
+        assert!(!cache.has(0) && !cache.has(1) && cache.has(2));
+        // A payload of the same name as before is another entry.
+        cache.insert(0, &payload);
+        assert!(cache.has(0) && cache.has_derived(&[0, 1], 0));
+    }
+
+    #[test]
+    fn space_that_is_given_back_takes_along_what_was_made_of_it() {
+        let cache = Cache::new(10_000);
+        cache.insert_derived(&[1, 2], 0, derived(&[1, 2], 100));
+        cache.insert_derived(&[3, 4], 0, derived(&[3, 4], 100));
+        cache.forget(&|offset| offset == 4);
+        assert_eq!(found(&cache, &[3, 4], 0), None);
+        assert_eq!(found(&cache, &[1, 2], 0), Some(100));
+        cache.forget(&|offset| offset == 1);
+        assert_eq!(cache.bytes(), 0);
+    }
+
+    #[test]
+    fn the_budget_holds_for_payloads_and_what_is_made_together() {
+        let cache = Cache::new(2_000);
+        let payload: Arc<[u8]> = vec![0; 150].into();
+        for offset in 0..200 {
+            let images = [offset];
+            if offset % 3 == 0 {
+                cache.insert(offset, &payload);
+            } else {
+                cache.insert_derived(&images, 1, derived(&images, 250));
+            }
+            assert!(cache.bytes() <= 2_000);
+            assert_eq!(
+                found(&cache, &[1], 1),
+                (offset >= 1).then_some(250),
+                "used all the time"
+            );
+        }
+        assert!(!cache.has_derived(&[2], 1), "used never");
+        cache.insert_derived(&[500], 1, derived(&[500], 2_001));
+        assert!(!cache.has_derived(&[500], 1), "larger than the budget");
+        cache.set_budget(400, 0);
+        assert!(cache.bytes() <= 400);
     }
 }

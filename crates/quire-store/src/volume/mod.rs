@@ -7,12 +7,14 @@
 mod batch;
 mod batch_runs;
 mod cache;
+mod cache_entry;
 mod check;
 mod checkpoint;
 mod clean;
 mod commit;
 mod contents;
 mod copies;
+mod derived;
 mod duplicate;
 mod floors;
 mod flush;

@@ -26,6 +26,15 @@ pub(crate) enum ReadFrom {
     },
 }
 
+/// What becomes of a payload in the cache that was read from the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadKeeping {
+    /// The cache keeps it.
+    Keep,
+    /// Its reader makes something of it, and it is not needed any more.
+    LetGo,
+}
+
 /// A snapshot of a volume: its pages stay readable, and their space unused, until it is dropped.
 #[derive(Clone)]
 pub struct Pin {
@@ -105,7 +114,8 @@ impl Pin {
 /// For the pool, which has one budget for its frames and this cache.
 impl Volume {
     pub(crate) fn read_from(&self, page: PageId) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
-        self.inner.read_from(&self.inner.version(), page)
+        self.inner
+            .read_from(&self.inner.version(), page, ReadKeeping::Keep)
     }
 
     /// Shows the payload of a page that may not be needed again: unless it has been read not long ago, it is kept
@@ -162,7 +172,7 @@ impl VolumeInner {
         version: &PinnedVersion,
         page: PageId,
     ) -> Result<Arc<[u8]>, PageReadError> {
-        let (payload, _) = self.read_from(version, page)?;
+        let (payload, _) = self.read_from(version, page, ReadKeeping::Keep)?;
         Ok(payload)
     }
 
@@ -171,6 +181,7 @@ impl VolumeInner {
         &self,
         version: &PinnedVersion,
         page: PageId,
+        keeping: ReadKeeping,
     ) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
         let entry = self.entry(version, page)?;
         let was_warm = match self.cache.get(entry.offset) {
@@ -178,18 +189,21 @@ impl VolumeInner {
             PageCacheLookup::Ghost { is_recent } => is_recent,
             PageCacheLookup::Nothing => false,
         };
-        self.read_and_keep(&entry, was_warm)
+        self.read_from_disk(&entry, was_warm, keeping)
     }
 
-    fn read_and_keep(
+    fn read_from_disk(
         &self,
         entry: &PageEntry,
         was_warm: bool,
+        keeping: ReadKeeping,
     ) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
         let start = Instant::now();
         let payload = self.read_payload(entry)?;
         let duration = start.elapsed();
-        self.cache.insert(entry.offset, &payload);
+        if keeping == ReadKeeping::Keep {
+            self.cache.insert(entry.offset, &payload);
+        }
         Ok((payload, ReadFrom::Disk { duration, was_warm }))
     }
 
@@ -209,7 +223,7 @@ impl VolumeInner {
             PageCacheLookup::Nothing => Some(false),
         };
         if let Some(was_warm) = was_warm {
-            let (payload, from) = self.read_and_keep(&entry, was_warm)?;
+            let (payload, from) = self.read_from_disk(&entry, was_warm, ReadKeeping::Keep)?;
             return Ok((visit(&payload), from));
         }
         let start = Instant::now();

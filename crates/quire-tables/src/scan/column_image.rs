@@ -40,7 +40,7 @@ impl OpenBlock {
         let (image, bytes_read) = match known {
             Some(block) => (Arc::clone(block), 0),
             None => {
-                let image = pages.read(row_group.column_pages(column))?;
+                let image = pages.read_segment(row_group.column_pages(column))?;
                 let bytes = image.len() as u64;
                 (image, bytes)
             }

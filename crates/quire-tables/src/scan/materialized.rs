@@ -8,7 +8,8 @@
 //!
 //! Here a page is the segment of one column and one row group. All its vectors are decoded when the first of them is needed. Each reader has a
 //! buffer for each column that it has opened in its row group, until it goes on to another one: up to 131,072 values, that is 1 MiB of 64-bit integers. Of the
-//! stored form nothing is used any more: predicates see values rather than codes or runs.
+//! stored form nothing is used any more: predicates see values rather than codes or runs. What stays in memory is the page as it is stored; where it is the
+//! buffer, see [`pooled`](super::pooled).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

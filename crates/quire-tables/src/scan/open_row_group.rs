@@ -257,20 +257,13 @@ impl OpenRowGroup {
         scan: &SharedTableScan,
         column: usize,
     ) -> Result<ColumnReader, ScanError> {
-        let segment = match self.row_group.columns[column].relation {
-            Some(relation) => self.open_related(scan, column, relation)?,
-            None => match self.references[column].take() {
-                Some(known) => known,
-                None => self.open_alone(scan, column)?,
-            },
+        let segment = match scan.options.decompression {
+            Decompression::IntoCache => self.open_stored(scan, column)?,
+            Decompression::IntoMemory => self.open_decoded(scan, column)?,
+            Decompression::IntoPool => self.open_pooled(scan, column)?,
         };
         let sql_type = scan.table.definition().columns[column].sql_type;
-        let segment = match scan.options.decompression {
-            Decompression::IntoCache => Ok(segment),
-            Decompression::IntoMemory => self.materialize(scan, column, segment),
-        };
-        let mut reader = segment
-            .and_then(|segment| ColumnReader::open(sql_type, self.row_group.row_count, segment))
+        let mut reader = ColumnReader::open(sql_type, self.row_group.row_count, segment)
             .map_err(|source| corrupt(scan, self.index, column, source))?;
         if let Some(fingerprint) = self.row_group.columns[column].dictionary
             && reader.segment().has_shared_codes()
@@ -278,6 +271,21 @@ impl OpenRowGroup {
             reader.set_shared_array(scan.shared_arrays.of(column, fingerprint));
         }
         Ok(reader)
+    }
+
+    /// Opens the stored form of a column.
+    pub(super) fn open_stored(
+        &mut self,
+        scan: &SharedTableScan,
+        column: usize,
+    ) -> Result<SegmentReader, ScanError> {
+        match self.row_group.columns[column].relation {
+            Some(relation) => self.open_related(scan, column, relation),
+            None => match self.references[column].take() {
+                Some(known) => Ok(known),
+                None => self.open_alone(scan, column),
+            },
+        }
     }
 
     /// Opens a column that follows no others.
@@ -340,7 +348,8 @@ impl OpenRowGroup {
     fn reference(&self, column: usize) -> Option<&SegmentReader> {
         let read = self.columns[column].as_ref();
         let read = read.map(|reader| reader.segment());
-        self.references[column].as_ref().or(read)
+        let stored = read.filter(|segment| segment.materialized_bytes().is_none());
+        self.references[column].as_ref().or(stored)
     }
 
     /// Whether the values of other columns follow from those of this one.
@@ -383,7 +392,7 @@ impl OpenRowGroup {
     /// Adds what was decoded and tested to the scan's counters.
     pub(super) fn report(&mut self, scan: &SharedTableScan) {
         for reader in self.columns.iter_mut().flatten() {
-            if scan.options.decompression == Decompression::IntoMemory {
+            if scan.options.decompression != Decompression::IntoCache {
                 // Its vectors count since it was opened; to copy them takes time, but decodes nothing.
                 (reader.vectors_decoded, reader.timer.decoded_bytes) = (0, 0);
             }

@@ -8,15 +8,18 @@
 //! is on its way or waits to be read ([`read_ahead_window`](super::read_ahead_window)). The window doubles as often as a reader waits for a page of it. Which
 //! columns a scan reads is known from the row groups before: those that at least half of them opened; columns of the output are not opened where no row
 //! passes the filters. Before the first row group it is those of the filters, and without filters those of the output. Row groups that zones exclude are left
-//! out. Metadata is requested for many row groups at once, well before it is needed to name segments.
+//! out, and so are columns whose values are in the pool. Metadata is requested for many row groups at once, well before it is needed to name segments.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quire_format::row_group::RowGroup;
-use quire_store::{PageId, ReadAhead, ReadAheadSource, ReadAheadStatistics};
+use quire_store::{
+    PageId, PageReadError, ReadAhead, ReadAheadPage, ReadAheadSource, ReadAheadStatistics,
+};
 
+use super::Decompression;
 use super::read_ahead_window::{BegunRowGroup, ScanPageSource, ScanWindow, WindowSource, ZoneTest};
 use super::row_group_requests::ScanColumns;
 use crate::error::EngineError;
@@ -36,6 +39,8 @@ pub(super) struct ScanPages {
     /// Nothing if the table has no version of the volume that stays.
     ahead: Option<ReadAhead>,
     window_bytes_max: u64,
+    /// Whether decoded columns are kept in memory instead of pages of segments.
+    pools: bool,
     columns: ScanColumns,
     /// Whether it reads ahead: a reader had to wait for the disk, or will have to.
     is_engaged: AtomicBool,
@@ -49,7 +54,7 @@ impl ScanPages {
     /// may repeat, and those of the output where rows pass. Numbers that no column has stand for what is not read.
     pub(super) fn new(
         table: &Arc<ColumnTable>,
-        window_bytes_max: u64,
+        (window_bytes_max, decompression): (u64, Decompression),
         filter_columns: impl IntoIterator<Item = usize>,
         output_columns: impl IntoIterator<Item = usize>,
         known: Option<KnownPages>,
@@ -61,6 +66,7 @@ impl ScanPages {
             table: Arc::clone(table),
             known,
             window_bytes_max,
+            pools: decompression == Decompression::IntoPool,
             is_engaged: AtomicBool::new(false),
             readers: AtomicUsize::new(0),
             window: Mutex::new(ScanWindow::new(window_bytes_max, &columns, column_count)),
@@ -68,8 +74,25 @@ impl ScanPages {
         }
     }
 
-    /// The payloads of some pages, joined.
+    /// The payloads of some pages of metadata, joined.
     pub(super) fn read(&self, ids: &[PageId]) -> Result<Arc<[u8]>, EngineError> {
+        self.read_by(ids, ReadAhead::read)
+    }
+
+    /// The payloads of the pages of a segment or block, joined.
+    pub(super) fn read_segment(&self, ids: &[PageId]) -> Result<Arc<[u8]>, EngineError> {
+        if self.pools {
+            self.read_by(ids, ReadAhead::read_once)
+        } else {
+            self.read_by(ids, ReadAhead::read)
+        }
+    }
+
+    fn read_by(
+        &self,
+        ids: &[PageId],
+        read: fn(&ReadAhead, PageId) -> Result<ReadAheadPage, PageReadError>,
+    ) -> Result<Arc<[u8]>, EngineError> {
         if let Some(known) = self.known.as_ref().filter(|known| known.ids == ids) {
             return Ok(Arc::clone(&known.payload));
         }
@@ -78,7 +101,7 @@ impl ScanPages {
         };
         let mut has_waited = false;
         let payload = self.table.source().read_by(ids, |page| {
-            let read = ahead.read(page)?;
+            let read = read(ahead, page)?;
             has_waited |= read.source == ReadAheadSource::Disk || !read.wait.is_zero();
             Ok(read.payload)
         })?;
@@ -214,6 +237,7 @@ impl ScanPages {
         self.ahead.as_ref().map(|ahead| ScanPageSource {
             table: &self.table,
             ahead,
+            pools: self.pools,
             columns: &self.columns,
         })
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use quire_format::row_group::RowGroup;
 use quire_store::{PageId, ReadAhead};
 
+use super::pooled::PooledColumn;
 use super::row_group_requests::{RequestedRowGroup, ScanColumns};
 use crate::error::EngineError;
 use crate::table::ColumnTable;
@@ -32,6 +33,8 @@ pub(super) type ZoneTest<'a> = &'a dyn Fn(&Arc<RowGroup>) -> bool;
 pub(super) struct ScanPageSource<'a> {
     pub(super) table: &'a ColumnTable,
     pub(super) ahead: &'a ReadAhead,
+    /// Whether decoded columns are kept in memory instead of pages of segments.
+    pub(super) pools: bool,
     pub(super) columns: &'a ScanColumns,
 }
 
@@ -92,6 +95,30 @@ impl ScanPageSource<'_> {
         };
         self.table.row_group_by(index, read).ok()
     }
+
+    /// What is to be read for some columns of a row group.
+    fn needed(
+        &self,
+        index: usize,
+        row_group: &RowGroup,
+        columns: impl IntoIterator<Item = usize>,
+    ) -> RequestedRowGroup {
+        let is_in_pool = |column: usize| {
+            let pooled = PooledColumn::of(self.table.source(), row_group, column);
+            pooled.is_some_and(|pooled| pooled.is_there())
+        };
+        let columns = columns.into_iter();
+        let columns = columns.filter(|column| !self.pools || !is_in_pool(*column));
+        RequestedRowGroup::of(index, row_group, columns)
+    }
+
+    /// Requests pages of segments, and returns how many were accepted.
+    fn request(&self, pages: &[PageId]) -> usize {
+        if self.pools && !pages.is_empty() {
+            return self.ahead.request_once(pages).pages;
+        }
+        accepted(self.ahead, pages)
+    }
 }
 
 impl ScanWindow {
@@ -151,7 +178,7 @@ impl ScanWindow {
             return;
         }
         let wanted = self.wanted_columns(source.scan.columns);
-        let mut pages = RequestedRowGroup::of(index, row_group, wanted).pages;
+        let mut pages = source.scan.needed(index, row_group, wanted).pages;
         let accepted = self.fill(source, &pages);
         pages.truncate(accepted);
         if let Some(begun) = self.begun.get_mut(&index) {
@@ -217,7 +244,7 @@ impl ScanWindow {
                 return true;
             };
             let first = scan.columns.first.iter().copied();
-            let first = RequestedRowGroup::of(index, &row_group, first);
+            let first = scan.needed(index, &row_group, first);
             if first.pages.iter().all(|page| scan.ahead.is_ready(*page)) {
                 return false;
             }
@@ -237,7 +264,7 @@ impl ScanWindow {
         self.request_metadata(source);
         let mut on_their_way = self.bytes_on_their_way();
         if on_their_way > self.bytes / 2 || self.requested.len() > REQUESTED_ROW_GROUPS_MAX / 2 {
-            return accepted(source.scan.ahead, first);
+            return source.scan.request(first);
         }
         // What waits was refused: nothing is added to it.
         if self.waiting.is_empty() {
@@ -251,7 +278,7 @@ impl ScanWindow {
                 self.request_metadata(source);
             }
         }
-        self.request_waiting(source.scan.ahead, first)
+        self.request_waiting(&source.scan, first)
     }
 
     fn bytes_on_their_way(&self) -> u64 {
@@ -274,14 +301,14 @@ impl ScanWindow {
             return Some(RequestedRowGroup::excluded(index));
         }
         let wanted = self.wanted_columns(source.scan.columns);
-        Some(RequestedRowGroup::of(index, &row_group, wanted))
+        Some(source.scan.needed(index, &row_group, wanted))
     }
 
     /// Requests `first` and the pages of the row groups that wait, as far as the bound for all scans permits. Returns how many of `first` were accepted.
-    fn request_waiting(&mut self, ahead: &ReadAhead, first: &[PageId]) -> usize {
+    fn request_waiting(&mut self, source: &ScanPageSource<'_>, first: &[PageId]) -> usize {
         let waiting = self.waiting.iter().flat_map(|it| &it.pages);
         let pages: Vec<PageId> = first.iter().chain(waiting).copied().collect();
-        let mut accepted = accepted(ahead, &pages);
+        let mut accepted = source.request(&pages);
         let accepted_first = accepted.min(first.len());
         accepted -= accepted_first;
         while let Some(mut row_group) = self.waiting.pop_front() {
@@ -320,8 +347,7 @@ impl ScanWindow {
             let Some(row_group) = source.row_group(requested.index) else {
                 continue;
             };
-            let mut all =
-                RequestedRowGroup::of(requested.index, &row_group, wanted.iter().copied());
+            let mut all = source.needed(requested.index, &row_group, wanted.iter().copied());
             all.bytes = all.bytes.saturating_sub(requested.bytes);
             all.pages.retain(|page| !requested.pages.contains(page));
             on_their_way = on_their_way.saturating_add(all.bytes);
@@ -329,7 +355,7 @@ impl ScanWindow {
         }
         let pages = missing.iter().flat_map(|(_, added)| &added.pages);
         let pages: Vec<PageId> = pages.copied().collect();
-        let mut accepted = accepted(source.ahead, &pages);
+        let mut accepted = source.request(&pages);
         is_complete &= accepted == pages.len();
         for (position, mut added) in missing {
             added.pages.truncate(accepted);
@@ -376,9 +402,9 @@ impl ScanWindow {
             .iter()
             .copied()
             .filter(|&one| one == column || is_expected(one) && !is_open(one));
-        let mut missing = RequestedRowGroup::of(index, &row_group, expected).pages;
+        let mut missing = source.needed(index, &row_group, expected).pages;
         missing.retain(|page| !begun.pages.contains(page));
-        missing.truncate(accepted(source.ahead, &missing));
+        missing.truncate(source.request(&missing));
         begun.pages.append(&mut missing);
         if is_first_row_group {
             let columns = source.columns.first.iter().chain(output);

@@ -8,8 +8,8 @@ use quire_kv::{mvcc::LockWait, mvcc::RowLockMode, mvcc::TransactionOptions};
 use quire_store::{Disk, MemDisk, OpenMode, Volume, VolumeOptions};
 use quire_tables::row_table::TupleValue;
 use quire_tables::{
-    AppendOptions, ColumnDefinition, ColumnTable, Engine, Insertion, ScanOptions, SqlType,
-    TableDefinition, Transaction,
+    AppendOptions, ColumnDefinition, ColumnTable, Decompression, Engine, Insertion, ScanOptions,
+    SqlType, TableDefinition, Transaction,
 };
 
 /// A number and a text.
@@ -100,9 +100,14 @@ pub fn changeable(transaction: &mut Transaction) -> Arc<ColumnTable> {
 
 /// Keys and rows, by three readers one after the other.
 pub fn keyed_rows(table: &Arc<ColumnTable>) -> Vec<(Vec<u8>, Row)> {
+    decoded_rows(table, Decompression::IntoCache)
+}
+
+fn decoded_rows(table: &Arc<ColumnTable>, decompression: Decompression) -> Vec<(Vec<u8>, Row)> {
     let options = ScanOptions {
         projection: vec![2, 1, 0],
         readers: 3,
+        decompression,
         ..ScanOptions::default()
     };
     let scan = table.scan(options).unwrap();
@@ -121,9 +126,14 @@ pub fn keyed_rows(table: &Arc<ColumnTable>) -> Vec<(Vec<u8>, Row)> {
     found
 }
 
-/// All rows, sorted.
+/// All rows, sorted. By how many there are stored they come from the pool, which they are decoded into, or not.
 pub fn rows_of(table: &Arc<ColumnTable>) -> Vec<Row> {
-    let mut rows: Vec<Row> = keyed_rows(table).into_iter().map(|(_, row)| row).collect();
+    let decompression = match table.stored_row_count() % 2 {
+        0 => Decompression::IntoPool,
+        _ => Decompression::IntoCache,
+    };
+    let keyed = decoded_rows(table, decompression).into_iter();
+    let mut rows: Vec<Row> = keyed.map(|(_, row)| row).collect();
     rows.sort();
     rows
 }

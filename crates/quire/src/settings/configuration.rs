@@ -33,7 +33,7 @@ const ENGINES: [&str; 3] = ["auto", "tuple", "batch"];
 
 /// The setting that says what scans decode at once, and what it may be.
 const DECOMPRESSION: &str = "quire.decompression";
-const DECOMPRESSIONS: [&str; 2] = ["cache", "memory"];
+const DECOMPRESSIONS: [&str; 3] = ["cache", "memory", "pool"];
 
 /// The setting that is a number of bytes.
 const READ_AHEAD: &str = "quire.read_ahead_bytes";
@@ -152,7 +152,7 @@ impl ConnectionSettings {
         };
         let value = match key {
             ENGINE => word(&name, value, &ENGINES, "Say auto, tuple or batch.")?,
-            DECOMPRESSION => word(&name, value, &DECOMPRESSIONS, "Say cache or memory.")?,
+            DECOMPRESSION => word(&name, value, &DECOMPRESSIONS, "Say cache, memory or pool.")?,
             TIME_ZONE => zone.as_str(),
             READ_AHEAD => value,
             _ if key.starts_with(OWN_PREFIX) => boolean_text(&name, value)?,
@@ -384,6 +384,8 @@ mod tests {
         assert_eq!(settings.show("quire.read_ahead_bytes").unwrap(), "0");
         settings.set("quire.decompression", "Memory").unwrap();
         assert_eq!(settings.show("quire.decompression").unwrap(), "memory");
+        settings.set("quire.decompression", "POOL").unwrap();
+        assert_eq!(settings.show("quire.decompression").unwrap(), "pool");
         settings.set("application_name", "psql").unwrap();
         assert_eq!(settings.show("application_name").unwrap(), "psql");
         assert!(settings.all().len() > 10);

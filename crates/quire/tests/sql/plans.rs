@@ -138,6 +138,10 @@ fn scans_decode_vectors_or_whole_segments() {
     let refused = error(&mut connection, "SET quire.decompression = 'disk'");
     assert_eq!(refused.sqlstate(), "22023");
     assert!(refused.message().contains("quire.decompression"));
+    let hint = refused.hint().unwrap_or_default();
+    for word in ["cache", "memory", "pool"] {
+        assert!(hint.contains(word), "{hint}");
+    }
     let decoded = "SELECT vectors_decoded FROM quire_scans()";
     let mut decoded_by = |how: &str| {
         rows(
@@ -151,6 +155,51 @@ fn scans_decode_vectors_or_whole_segments() {
     };
     assert_eq!(decoded_by("memory"), 40);
     assert!(decoded_by("cache") < 20);
+    // What is in the pool is not decoded again.
+    assert_eq!(decoded_by("pool"), 40);
+    assert_eq!(decoded_by("pool"), 0);
+    let counted = rows(
+        &mut connection,
+        "SELECT pool_hits, pool_misses FROM quire_scans()",
+    );
+    assert_eq!(counted, [["2", "2"]]);
+    let plan = rows(
+        &mut connection,
+        "EXPLAIN ANALYZE SELECT j FROM t WHERE i = 17000",
+    );
+    let plan = plan.concat().join(" ");
+    assert!(plan.contains("2 pool hits"), "{plan}");
+    assert!(!plan.contains("pool misses"), "{plan}");
+}
+
+/// Rows of row groups, deleted and changed ones, in all three ways; and after the rows were written again, and others under the same name.
+#[test]
+fn statements_see_the_same_rows_however_scans_decode() {
+    let mut connection = database().connect();
+    let create = "CREATE TABLE t AS SELECT i, CASE WHEN i % 7 > 0 THEN 'name ' || i % 1000 END AS name FROM generate_series(1, 30000) AS g(i)";
+    let query = "SELECT count(*), count(name), sum(i), min(name) FROM t WHERE i % 3 = 0";
+    let steps = [
+        create,
+        "DELETE FROM t WHERE i BETWEEN 1000 AND 2000",
+        "UPDATE t SET i = -i WHERE i % 100 = 3",
+        "VACUUM",
+        "DROP TABLE t",
+        "CREATE TABLE t AS SELECT i * 3 AS i, 'x' AS name FROM generate_series(1, 20000) AS g(i)",
+    ];
+    for step in steps {
+        rows(&mut connection, step);
+        if step.starts_with("DROP") {
+            continue;
+        }
+        let mut found = Vec::new();
+        for how in ["cache", "memory", "pool", "pool"] {
+            let set = format!("SET quire.decompression = '{how}'");
+            rows(&mut connection, &set);
+            found.push(rows(&mut connection, query));
+        }
+        found.dedup();
+        assert_eq!(found.len(), 1, "{step}: {found:?}");
+    }
 }
 
 /// What the operators counted is what the data has: town 3 has 50 of the 1,000 buyers.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use quire_format::volume::PageId;
 
-use super::pin::{Pin, ReadFrom};
+use super::pin::{Pin, ReadFrom, ReadKeeping};
 use super::read_ahead_bound::held_bytes_max;
 use crate::error::PageReadError;
 pub use report::{ReadAheadPage, ReadAheadSource, ReadAheadStatistics, RequestedBytes};
@@ -48,7 +48,16 @@ impl ReadAhead {
     /// What is queued, being read, and held is bounded over all scans of the volume (see [`held_bytes_max`](Self::held_bytes_max)). The
     /// pages from the first one on that exceeds the bound are not asked for.
     pub fn request(&self, pages: &[PageId]) -> RequestedBytes {
-        let (requested, requests) = self.reads.queue(pages);
+        self.request_for(pages, ReadKeeping::Keep)
+    }
+
+    /// The same for pages whose payloads are needed [once](Self::read_once): the cache does not keep them.
+    pub fn request_once(&self, pages: &[PageId]) -> RequestedBytes {
+        self.request_for(pages, ReadKeeping::LetGo)
+    }
+
+    fn request_for(&self, pages: &[PageId], keeping: ReadKeeping) -> RequestedBytes {
+        let (requested, requests) = self.reads.queue(pages, keeping);
         for request in requests {
             let reads = Arc::downgrade(&self.reads);
             let job = move || {
@@ -68,6 +77,19 @@ impl ReadAhead {
     /// # Errors
     /// See [`PageReadError`].
     pub fn read(&self, page: PageId) -> Result<ReadAheadPage, PageReadError> {
+        self.read_for(page, ReadKeeping::Keep)
+    }
+
+    /// The same for who makes something of the payload, such as what [`Pin::keep_derived`] keeps, and does not need it again: if it is read
+    /// from the disk now, the cache does not keep it.
+    ///
+    /// # Errors
+    /// See [`PageReadError`].
+    pub fn read_once(&self, page: PageId) -> Result<ReadAheadPage, PageReadError> {
+        self.read_for(page, ReadKeeping::LetGo)
+    }
+
+    fn read_for(&self, page: PageId, keeping: ReadKeeping) -> Result<ReadAheadPage, PageReadError> {
         let taken = self.reads.take(page);
         if let Some(payload) = taken.payload {
             self.reads.note_page(taken.source, taken.wait);
@@ -77,7 +99,8 @@ impl ReadAhead {
                 wait: taken.wait,
             });
         }
-        let (payload, from) = self.pin.inner.read_from(&self.pin.version, page)?;
+        let (inner, version) = (&self.pin.inner, &self.pin.version);
+        let (payload, from) = inner.read_from(version, page, keeping)?;
         let (source, duration) = match from {
             ReadFrom::Cache => (ReadAheadSource::Cache, Duration::ZERO),
             ReadFrom::Disk { duration, .. } => {

@@ -11,6 +11,7 @@ use quire_format::volume::{PageEntry, PageId};
 
 use super::super::cache::Cache;
 use super::super::page_map::image_bytes;
+use super::super::pin::ReadKeeping;
 use super::super::read_ahead_bound::{ReadAheadBound, held_bytes_max};
 use super::super::version::PinnedVersion;
 use super::neighbours::{NeighboursRead, neighbours, read_neighbours};
@@ -31,12 +32,19 @@ struct ScanReadsState {
     /// Nothing when the scan has ended. Reads in progress hold it, too: it keeps the space they read from being used again.
     version: Option<Arc<PinnedVersion>>,
     pages: HashMap<PageId, RequestedPage>,
-    /// The requests that nobody has begun, and their pages by offset.
-    queue: HashMap<u64, Vec<PageEntry>>,
+    /// The requests that nobody has begun.
+    queue: HashMap<u64, QueuedRequest>,
     next_request: u64,
     reads_in_progress: usize,
     held_bytes: u64,
     statistics: ReadAheadStatistics,
+}
+
+/// Pages that are read together.
+struct QueuedRequest {
+    /// By offset.
+    entries: Vec<PageEntry>,
+    keeping: ReadKeeping,
 }
 
 /// Where a page is that was asked for, and neither taken nor released.
@@ -88,7 +96,11 @@ impl ScanReads {
     }
 
     /// Queues what is to be read of `pages`, as far as the bound permits, and returns the numbers of the requests.
-    pub(super) fn queue(&self, pages: &[PageId]) -> (RequestedBytes, Vec<u64>) {
+    pub(super) fn queue(
+        &self,
+        pages: &[PageId],
+        keeping: ReadKeeping,
+    ) -> (RequestedBytes, Vec<u64>) {
         let mut state = self.lock();
         let (mut requested, mut entries) = (RequestedBytes::default(), Vec::new());
         let limit_bytes = held_bytes_max(&self.cache);
@@ -115,7 +127,10 @@ impl ScanReads {
         state.statistics.held_bytes_peak = peak_bytes;
         entries.sort_unstable_by_key(|entry| entry.offset);
         let requests = neighbours(&entries).into_iter();
-        let numbers = requests.map(|request| state.queue_request(request.to_vec()));
+        let numbers = requests.map(|request| {
+            let entries = request.to_vec();
+            state.queue_request(QueuedRequest { entries, keeping })
+        });
         (requested, numbers.collect())
     }
 
@@ -131,7 +146,9 @@ impl ScanReads {
             for (entry, payload) in part.iter().zip(&outcome.payloads) {
                 if let Some(payload) = payload {
                     self.cache.count_misses(1);
-                    self.cache.insert(entry.offset, payload);
+                    if read.keeping == ReadKeeping::Keep {
+                        self.cache.insert(entry.offset, payload);
+                    }
                 }
             }
             read.hand_over(part.len(), outcome);
@@ -275,20 +292,20 @@ impl ScanReadsState {
         (!is_known).then_some(entry)
     }
 
-    fn queue_request(&mut self, entries: Vec<PageEntry>) -> u64 {
+    fn queue_request(&mut self, queued: QueuedRequest) -> u64 {
         let request = self.next_request;
         self.next_request += 1;
-        for entry in &entries {
+        for entry in &queued.entries {
             let queued = RequestedPage::Queued { request };
             self.pages.insert(entry.page, queued);
         }
-        self.queue.insert(request, entries);
+        self.queue.insert(request, queued);
         request
     }
 
     /// Takes a page out of a request in the queue, and returns the bytes of its image.
     fn cancel(&mut self, request: u64, page: PageId) -> u64 {
-        let Some(entries) = self.queue.get_mut(&request) else {
+        let Some(QueuedRequest { entries, .. }) = self.queue.get_mut(&request) else {
             return 0;
         };
         let position = entries.iter().position(|entry| entry.page == page);
@@ -307,13 +324,14 @@ struct ReadInProgress<'a> {
     request: u64,
     /// The pages that have not been handed over.
     entries: Vec<PageEntry>,
+    keeping: ReadKeeping,
     version: Option<Arc<PinnedVersion>>,
 }
 
 impl<'a> ReadInProgress<'a> {
     fn begin(reads: &'a ScanReads, request: u64) -> Option<Self> {
         let mut state = reads.lock();
-        let entries = state.queue.remove(&request)?;
+        let QueuedRequest { entries, keeping } = state.queue.remove(&request)?;
         for entry in &entries {
             let reading = RequestedPage::Reading { request };
             state.pages.insert(entry.page, reading);
@@ -325,6 +343,7 @@ impl<'a> ReadInProgress<'a> {
             reads,
             request,
             entries,
+            keeping,
             version,
         })
     }

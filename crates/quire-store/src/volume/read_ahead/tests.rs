@@ -237,6 +237,30 @@ fn what_is_known_or_does_not_exist_is_left_out() {
 }
 
 #[test]
+fn the_cache_does_not_keep_what_is_needed_once() {
+    let (bytes, pages) = written(&[500; 10]);
+    let volume = open(Arc::new(MemDisk::from_bytes(bytes)), 8 * MIB);
+    let pin = volume.pin();
+    pin.read(pages[9]).unwrap();
+    let scan = pin.read_ahead();
+    assert_eq!(scan.request_once(&pages[..3]).pages, 3);
+    for (number, page) in pages.iter().enumerate() {
+        let read = scan.read_once(*page).unwrap();
+        assert!(read.payload[..] == payload(number, 0, 500)[..]);
+        // What is there anyway is not read, and stays.
+        assert_eq!(read.source == ReadAheadSource::Cache, number == 9);
+    }
+    let is_cached = |page: &PageId| {
+        let read = pin.read_ahead().read(*page).unwrap();
+        read.source == ReadAheadSource::Cache
+    };
+    let cached = pages.iter().filter(|page| is_cached(page)).count();
+    assert_eq!(cached, 1);
+    // Now all have been read to be kept.
+    assert!(pages.iter().all(is_cached));
+}
+
+#[test]
 fn the_bound_is_one_for_all_scans() {
     let (bytes, pages) = written(&[100_000; 40]);
     let (disk, barrier, _) = stalled(bytes);

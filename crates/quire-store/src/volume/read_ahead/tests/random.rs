@@ -60,13 +60,19 @@ fn random_reader(
         let some = &pages[first..(first + 1 + random.below(40)).min(pages.len())];
         match random.below(6) {
             0 => {
-                let requested = scan.request(some);
+                let requested = match random.below(2) {
+                    0 => scan.request(some),
+                    _ => scan.request_once(some),
+                };
                 assert!(requested.pages <= some.len());
             }
             1 => scan.release(some),
             _ => {
                 let page = some[random.below(some.len())];
-                let read = scan.read(page).unwrap();
+                let read = match random.below(2) {
+                    0 => scan.read(page).unwrap(),
+                    _ => scan.read_once(page).unwrap(),
+                };
                 assert!(read.payload[..] == expected[&page][..], "seed {seed}");
             }
         }

@@ -1,0 +1,108 @@
+//! Decompression into the pool: columns decoded as a whole, in the cache of the volume.
+//!
+//! The left side of figure 6.1 of paper 2, as Sybase IQ does it (§6.1): "the buffer manager of Sybase IQ caches decompressed pages […].
+//! Page-wise decompression fully hides compression on disk from the query execution engine, at the expense of additional traffic between RAM and
+//! CPU cache". Its buffer manager "can cache less data (causing more I/O)". Ours, on the right side, keeps pages as they are stored.
+//!
+//! A page is the segment of one column and one row group here, also where the segments of a row group are in one block. When a reader opens
+//! a column, it looks for its values in the cache; if they are not there, it reads the stored form, decodes all of it and leaves the buffer in
+//! the cache, which counts the bytes that it takes and lets others go by the same rule as stored pages. Stored pages are not kept then, neither
+//! those of the column nor of those that it follows. Of a block the columns that were needed are kept; for another one
+//! the block is read again.
+//!
+//! A buffer belongs to the images of all pages from which it was decoded, and to a place in them (`quire_store`'s `Pin::keep_derived`), so readers of
+//! any snapshot find it as long as the pages have not been written again. Pages that a transaction has written and not committed are
+//! not pooled: their readers decode them into memory.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use quire_format::row_group::RowGroup;
+use quire_format::segment::{MaterializedSegment, SegmentReader};
+use quire_store::{PageId, Pin};
+
+use super::SharedTableScan;
+use super::decode_turns::PoolLookup;
+use super::open_row_group::{OpenRowGroup, corrupt};
+use super::row_group_requests::RequestedRowGroup;
+use crate::error::ScanError;
+use crate::pages::PageSource;
+
+/// A column of a row group, by the name that its values have in the cache.
+pub(super) struct PooledColumn<'s> {
+    pin: &'s Pin,
+    /// Those of the column, and of the columns that it follows.
+    pages: Vec<PageId>,
+    /// Where its segment begins in its pages: what tells the columns of a block apart, whichever number they have in the table.
+    start: u32,
+}
+
+impl<'s> PooledColumn<'s> {
+    /// `None` if no version of the volume that stays has its pages.
+    pub(super) fn of(source: &'s PageSource, row_group: &RowGroup, column: usize) -> Option<Self> {
+        let pages = RequestedRowGroup::of(0, row_group, [column]).pages;
+        let start = row_group.column_range(column)?.start;
+        Some(Self {
+            pin: source.pin_of(&pages)?,
+            start: u32::try_from(start).ok()?,
+            pages,
+        })
+    }
+
+    /// Whether its values are in the cache.
+    pub(super) fn is_there(&self) -> bool {
+        self.pin.has_derived(&self.pages, self.start)
+    }
+
+    fn find(&self) -> Option<Arc<MaterializedSegment>> {
+        let found = self.pin.derived(&self.pages, self.start)?;
+        found.downcast().ok()
+    }
+
+    fn keep(&self, values: Arc<MaterializedSegment>) {
+        let bytes = values.memory_bytes();
+        let place = (self.pages.as_slice(), self.start);
+        self.pin.keep_derived(place, values, bytes);
+    }
+}
+
+impl OpenRowGroup {
+    /// Opens a column as its values in the cache, which are decoded if they are not there.
+    pub(super) fn open_pooled(
+        &mut self,
+        scan: &SharedTableScan,
+        column: usize,
+    ) -> Result<SegmentReader, ScanError> {
+        let row_group = Arc::clone(&self.row_group);
+        let pooled = PooledColumn::of(scan.table.source(), &row_group, column);
+        let Some(pooled) = pooled else {
+            return self.open_decoded(scan, column);
+        };
+        let place = (self.index, column);
+        let _turn = match scan.decode_turns.find(place, || pooled.find()) {
+            PoolLookup::Found(values) => {
+                scan.counters.pool_hits.fetch_add(1, Ordering::Relaxed);
+                scan.pages.note_open(self.index, column);
+                return Ok(values.reader());
+            }
+            PoolLookup::Missing(turn) => turn,
+        };
+        scan.counters.pool_misses.fetch_add(1, Ordering::Relaxed);
+        let decoded = self.open_decoded(scan, column)?;
+        if let Some(values) = decoded.values_in_memory() {
+            pooled.keep(values);
+        }
+        Ok(decoded)
+    }
+
+    /// Opens a column, and decodes it as a whole.
+    pub(super) fn open_decoded(
+        &mut self,
+        scan: &SharedTableScan,
+        column: usize,
+    ) -> Result<SegmentReader, ScanError> {
+        let stored = self.open_stored(scan, column)?;
+        let decoded = self.materialize(scan, column, stored);
+        decoded.map_err(|source| corrupt(scan, self.index, column, source))
+    }
+}
