@@ -117,6 +117,7 @@ pub struct Benchmark {
         value_enum,
         value_name = "CODES",
         num_args = 0..=1,
+        require_equals = true,
         default_missing_value = "fsst"
     )]
     strings: Option<StringsName>,

@@ -37,10 +37,13 @@ impl<'a> From<TupleValue<'a>> for PlanScalar<'a> {
             TupleValue::Float32(value) => Self::Real(value),
             TupleValue::Float64(value) => Self::Double(value),
             TupleValue::Bytes(bytes) => Self::Bytes(Cow::Borrowed(bytes)),
-            // None gets here: who reads the rows of a table decodes their strings, and rows of queries have none in codes.
+            // None gets here: readers of tables decode their strings and report damage, and rows of queries have none in codes.
             TupleValue::Coded(text) => match text.to_vec() {
                 Ok(bytes) => Self::Bytes(Cow::Owned(bytes)),
-                Err(_) => Self::Null,
+                Err(corrupt) => {
+                    debug_assert!(false, "string in codes: {corrupt}");
+                    Self::Null
+                }
             },
         }
     }

@@ -138,13 +138,15 @@ impl Cache {
         })
     }
 
-    /// Keeps what was made of the images at these offsets, instead of their payloads.
+    /// Keeps what was made of the images at these offsets, instead of their payloads. What is larger than a shard is not kept; the payloads are.
     pub(super) fn insert_derived(&self, images: &[u64], number: u32, derived: DerivedEntry) {
-        images
-            .iter()
-            .for_each(|offset| self.remove_payload(*offset));
-        if let Some(name) = CacheName::derived(images, number) {
-            self.insert_entry(name, CacheEntry::derived(derived));
+        let entry = CacheEntry::derived(derived);
+        let is_kept = entry.cost_bytes() <= self.shard_bytes_max.load(Ordering::Relaxed);
+        if let Some(name) = CacheName::derived(images, number).filter(|_| is_kept) {
+            images
+                .iter()
+                .for_each(|offset| self.remove_payload(*offset));
+            self.insert_entry(name, entry);
         }
     }
 

@@ -40,7 +40,13 @@ pub(super) struct PooledColumn<'s> {
 impl<'s> PooledColumn<'s> {
     /// `None` if no version of the volume that stays has its pages.
     pub(super) fn of(source: &'s PageSource, row_group: &RowGroup, column: usize) -> Option<Self> {
-        let pages = RequestedRowGroup::of(0, row_group, [column]).pages;
+        // Its own come first: the first page names the buffer, and those that it follows have buffers of their own.
+        let mut pages = row_group.column_pages(column).to_vec();
+        for page in RequestedRowGroup::of(0, row_group, [column]).pages {
+            if !pages.contains(&page) {
+                pages.push(page);
+            }
+        }
         let start = row_group.column_range(column)?.start;
         Some(Self {
             pin: source.pin_of(&pages)?,

@@ -78,7 +78,7 @@ impl Session {
                 memory_bytes: self.database.statements_memory_bytes(),
             };
             let config = settings.config().clone();
-            (config, costs, settings.planner_fingerprint())
+            (config, costs, settings.options_fingerprint())
         };
         let extensions = &mut config.options_mut().extensions;
         extensions.insert(Interruption::new(token));

@@ -85,6 +85,8 @@ pub(crate) struct ConnectionSettings {
     identity: Identity,
     /// What tells the settings of the planner apart.
     planner_fingerprint: u64,
+    /// The same without costs, on which plans depend and planners do not.
+    options_fingerprint: u64,
     /// Whether statements are compiled.
     has_statement_path: bool,
 }
@@ -98,6 +100,7 @@ impl ConnectionSettings {
             costs: CostSettings::default(),
             identity: Identity::default(),
             planner_fingerprint: 0,
+            options_fingerprint: 0,
             has_statement_path: true,
         }
     }
@@ -180,6 +183,11 @@ impl ConnectionSettings {
         self.planner_fingerprint
     }
 
+    /// A number that is the same where all options of the planner are, whatever the costs.
+    pub(crate) fn options_fingerprint(&self) -> u64 {
+        self.options_fingerprint
+    }
+
     fn note_planner_settings(&mut self) {
         let options = self.config.options();
         let ours = options.extensions.get::<QuireOptions>();
@@ -189,6 +197,7 @@ impl ConnectionSettings {
             entry.key.hash(&mut hasher);
             entry.value.hash(&mut hasher);
         }
+        self.options_fingerprint = hasher.finish();
         for cost in self.costs.costs().shown() {
             cost.ns.to_bits().hash(&mut hasher);
         }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::catalog::TableProvider;
 use datafusion::common::Column;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -159,8 +160,11 @@ impl SearchInput {
             }
             let by_type = || value_bytes(field.data_type()) as f64;
             row_bytes += estimate.kept_bytes(&column).unwrap_or_else(by_type);
+            let is_bit = *field.data_type() == DataType::Boolean;
             match field.data_type().primitive_width() {
                 Some(_) => number_count += 1,
+                // Its width is less than a byte, but it is put into a batch as a number is.
+                None if is_bit => number_count += 1,
                 None => text_count += 1,
             }
         }
@@ -239,7 +243,7 @@ impl InputAccess {
         Some(Self {
             scan: rows.scan_cost(estimate.rows, model).ok()?,
             primary_key: rows.primary_key(),
-            look_ups: Arc::new(look_ups),
+            look_ups,
             keys,
         })
     }

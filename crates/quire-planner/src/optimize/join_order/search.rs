@@ -21,7 +21,7 @@ const MAX_EXHAUSTIVE: usize = 10;
 const KEY_SHARE: f64 = 0.9;
 
 /// A tree is better than another only if it costs less than this share of it, and a side is smaller
-/// only if it has less than this share of the other's rows: what is nearer are errors of estimates.
+/// only if it has less than this share of the other's rows: smaller differences are within the error of estimates.
 const CLEARLY_LESS: f64 = 0.95;
 
 /// The cheapest tree over all inputs of `graph`, its semi joins in place.

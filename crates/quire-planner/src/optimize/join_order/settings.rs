@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result};
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
 use quire_functions::{ExecutorChoice, PlannerCosts, QuireOptions};
 
 /// Of the session and of the whole plan.
@@ -40,6 +40,15 @@ fn asked_columns(plan: &LogicalPlan) -> Result<HashSet<Column>> {
         match node {
             // What only the filter of a scan reads stays there.
             LogicalPlan::TableScan(_) => return Ok(TreeNodeRecursion::Continue),
+            LogicalPlan::Filter(filter)
+                if matches!(filter.input.as_ref(), LogicalPlan::TableScan(_)) =>
+            {
+                return Ok(TreeNodeRecursion::Continue);
+            }
+            // It gives the columns of a join their former order: it stands above each join that was ordered, and reads none by itself.
+            LogicalPlan::Projection(projection) if only_orders_columns(projection) => {
+                return Ok(TreeNodeRecursion::Continue);
+            }
             // All columns are passed on, perhaps by other names.
             LogicalPlan::SubqueryAlias(_) | LogicalPlan::Union(_) | LogicalPlan::Distinct(_) => {
                 let inputs = node.inputs().into_iter();
@@ -59,6 +68,11 @@ fn asked_columns(plan: &LogicalPlan) -> Result<HashSet<Column>> {
         })
     })?;
     Ok(asked)
+}
+
+fn only_orders_columns(projection: &Projection) -> bool {
+    matches!(projection.input.as_ref(), LogicalPlan::Join(_))
+        && projection.expr.iter().all(|it| it.try_as_col().is_some())
 }
 
 /// Whether there is anything to order.

@@ -13,11 +13,13 @@ use quire_exec::tuple::ScanCost;
 use quire_tables::RowTable;
 
 use super::access::{FilterReader, external};
+use super::known_look_ups::KnownLookUps;
 use super::provider::RowTableProvider;
 
 /// Rows of a table that pass filters, with some of its columns.
 pub(crate) struct JoinedRows {
     table: Arc<RowTable>,
+    known_look_ups: Arc<KnownLookUps>,
     filters: Vec<Expr>,
     /// The ordinals of the columns, in the order of the plan.
     ordinals: Vec<usize>,
@@ -60,10 +62,8 @@ impl JoinedRows {
     fn of_scan(scan: &TableScan) -> Option<Self> {
         let provider = source_as_provider(&scan.source).ok()?;
         let provider: &Arc<dyn TableProvider> = &provider;
-        let table = provider
-            .downcast_ref::<RowTableProvider>()?
-            .whole_table()
-            .filter(|_| scan.fetch.is_none())?;
+        let provider = provider.downcast_ref::<RowTableProvider>()?;
+        let table = provider.whole_table().filter(|_| scan.fetch.is_none())?;
         let live = table.layout().live_ordinals();
         let ordinals = match &scan.projection {
             Some(columns) => {
@@ -74,6 +74,7 @@ impl JoinedRows {
         };
         Some(Self {
             table: Arc::clone(table),
+            known_look_ups: Arc::clone(provider.known_look_ups()),
             filters: scan.filters.clone(),
             ordinals,
         })
@@ -104,8 +105,9 @@ impl JoinedRows {
         &self,
         may_be_given: &[usize],
         costs: &CostModel,
-    ) -> Result<Option<TableLookUps>> {
-        TableLookUps::of(&self.table, may_be_given, costs).map_err(external)
+    ) -> Result<Option<Arc<TableLookUps>>> {
+        let known = self.known_look_ups.find(&self.table, may_be_given, costs);
+        known.map_err(external)
     }
 }
 

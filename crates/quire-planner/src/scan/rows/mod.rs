@@ -2,6 +2,7 @@
 
 mod access;
 mod joined;
+mod known_look_ups;
 mod provider;
 mod source;
 mod stream;

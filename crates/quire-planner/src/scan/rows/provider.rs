@@ -13,6 +13,7 @@ use quire_functions::PlannerCosts;
 use quire_tables::{RowTable, ScanRowSource};
 
 use super::access::{FilterReader, RowAccess, external};
+use super::known_look_ups::KnownLookUps;
 use super::source::RowScanSource;
 use crate::statistics::TableProfile;
 
@@ -29,6 +30,7 @@ pub struct RowTableProvider {
     /// Only these rows.
     only: Option<RowKeys>,
     profile: OnceLock<TableProfile>,
+    known_look_ups: Arc<KnownLookUps>,
 }
 
 /// The schema of a table whose rows show their keys.
@@ -53,6 +55,7 @@ impl RowTableProvider {
             table,
             only: None,
             profile: OnceLock::new(),
+            known_look_ups: Arc::default(),
         }
     }
 
@@ -60,6 +63,11 @@ impl RowTableProvider {
     pub(crate) fn profile(&self) -> &TableProfile {
         self.profile
             .get_or_init(|| TableProfile::of_rows(&self.table))
+    }
+
+    /// What looking up its rows costs, as far as the order of joins has needed it.
+    pub(super) fn known_look_ups(&self) -> &Arc<KnownLookUps> {
+        &self.known_look_ups
     }
 
     /// The table, if all of its rows are read without their keys.
@@ -86,6 +94,7 @@ impl RowTableProvider {
             table,
             only,
             profile: OnceLock::new(),
+            known_look_ups: Arc::default(),
         }
     }
 }
