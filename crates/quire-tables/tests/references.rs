@@ -64,7 +64,15 @@ fn rows() -> RecordBatch {
 }
 
 fn table_of(definition: TableDefinition, rows: &RecordBatch) -> (Engine, Arc<ColumnTable>) {
-    let volume = Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default()).unwrap();
+    table_in(VolumeOptions::default(), definition, rows)
+}
+
+fn table_in(
+    options: VolumeOptions,
+    definition: TableDefinition,
+    rows: &RecordBatch,
+) -> (Engine, Arc<ColumnTable>) {
+    let volume = Volume::create(Arc::new(MemDisk::new()), options).unwrap();
     let engine = Engine::open(volume).unwrap();
     let mut transaction = engine.begin().unwrap();
     transaction.create_table(definition).unwrap();
@@ -143,14 +151,30 @@ fn columns_are_pooled_apart_from_those_that_they_follow() {
         [vec![0], vec![2, 0], vec![2]],
         [vec![2], vec![2, 0], vec![0, 2]],
     ] {
-        let (_engine, table) = table_of(definition(), &rows);
-        for projection in projections {
-            let options = ScanOptions {
-                decompression: Decompression::IntoPool,
-                ..reading(projection.clone())
-            };
-            let expected = rows.project(&projection).unwrap();
-            assert_eq!(read_once(&table, options), expected, "{projection:?}");
+        // Nothing has to go.
+        let options = VolumeOptions {
+            cache_bytes: 512 << 20,
+            ..VolumeOptions::default()
+        };
+        let (_engine, table) = table_in(options, definition(), &rows);
+        let pooled = |projection: &[usize]| ScanOptions {
+            decompression: Decompression::IntoPool,
+            ..reading(projection.to_vec())
+        };
+        for projection in &projections {
+            let expected = rows.project(projection).unwrap();
+            let found = read_once(&table, pooled(projection));
+            assert_eq!(found, expected, "{projection:?}");
+        }
+        // What follows has not taken the place of what it follows.
+        for projection in &projections {
+            let scan = table.scan(pooled(projection)).unwrap();
+            let mut reader = scan.reader();
+            while reader.next().unwrap().is_some() {}
+            drop(reader);
+            let statistics = scan.statistics();
+            assert_eq!(statistics.pool_misses, 0, "{projection:?}");
+            assert!(statistics.pool_hits > 0, "{projection:?}");
         }
     }
 }
