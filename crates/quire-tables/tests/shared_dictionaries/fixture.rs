@@ -58,7 +58,7 @@ pub fn group_of(words: &[String], first: i64) -> Vec<Row> {
     let mut random = Random::new(first as u64 + 7);
     let word = |row: usize| match row {
         row if row < words.len() => Some(words[row].clone()),
-        row if row % 11 == 0 => None,
+        row if row.is_multiple_of(11) => None,
         _ => Some(words[random.below(words.len())].clone()),
     };
     let words: Vec<_> = (0..GROUP).map(word).collect();
