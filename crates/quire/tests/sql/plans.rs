@@ -176,7 +176,7 @@ fn scans_decode_vectors_or_whole_segments() {
 #[test]
 fn statements_see_the_same_rows_however_scans_decode() {
     let mut connection = database().connect();
-    let create = "CREATE TABLE t AS SELECT i, CASE WHEN i % 7 > 0 THEN 'name ' || i % 1000 END AS name FROM generate_series(1, 30000) AS g(i)";
+    let create = "CREATE TABLE t AS SELECT i, CASE WHEN i % 7 > 0 THEN 'name ' || (i % 1000)::TEXT END AS name FROM generate_series(1, 30000) AS g(i)";
     let query = "SELECT count(*), count(name), sum(i), min(name) FROM t WHERE i % 3 = 0";
     let steps = [
         create,
