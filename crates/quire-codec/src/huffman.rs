@@ -106,7 +106,7 @@ impl CanonicalCode {
         (code.first_word[32] == 1 << 32).then_some(code)
     }
 
-    /// Of lengths that are known to be those of a code, or whose sum is still to be looked at.
+    /// Of lengths of 1 to [`WORD_BITS_MAX`]. Whether they are those of a code is not checked.
     fn of(lengths: Vec<u8>) -> Self {
         let mut counts = [0u32; 33];
         for &length in &lengths {
