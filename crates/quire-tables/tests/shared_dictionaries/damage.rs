@@ -1,6 +1,9 @@
 //! Dictionaries that are not what their row groups refer to are errors that say so.
 
-use crate::fixture::{Row, TABLE, WORD, WORDS, World, groups_of, rows_of};
+use crate::fixture::{
+    GROUP, Row, TABLE, WORD, WORDS, World, definition_with_dictionaries, group_of, groups_of,
+    references, rows_of, words,
+};
 use quire_store::{PageId, PageKind};
 use quire_tables::{ColumnTable, Engine, ScanOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -108,6 +111,25 @@ fn every_flipped_byte_of_a_segment_is_an_error_or_other_words() {
     replace(&world, page, &damaged);
     let error = read(&world.table()).unwrap_err();
     assert!(error.contains("dictionary"), "{error}");
+}
+
+#[test]
+fn an_append_does_not_read_a_dictionary_that_is_far_too_large() {
+    let world = World::new(definition_with_dictionaries());
+    let rows = groups_of(&[0..1700]);
+    world.append(&rows);
+    let table = world.table();
+    let stored_bytes = table.shared_dictionaries(WORD)[0].stored_bytes;
+    let page = page_of(&table, 0);
+    let mut damaged = world.engine.volume().pin().read(page).unwrap().to_vec();
+    damaged[5] ^= 1;
+    replace(&world, page, &damaged);
+    // A hundred words of 16 letters, and their lengths, are less than an eighth of it.
+    assert!(stored_bytes > 8 * 100 * 17);
+    let few = group_of(&words(0..100), GROUP as i64);
+    world.append(&few);
+    assert_eq!(world.table().row_count().unwrap(), 2 * GROUP as u64);
+    assert_eq!(references(&world.table())[1], None);
 }
 
 #[test]
