@@ -20,7 +20,7 @@ use crate::definition::TableDefinition;
 use crate::error::EngineError;
 use crate::page_cluster::PageCluster;
 use crate::pages::{PageSource, TransactionPages};
-use crate::shared_dictionaries::read_dictionary;
+use crate::shared_dictionaries::{column_name, read_dictionary};
 
 /// Dictionaries of a column: row groups whose strings are in none of so many keep their own.
 const DICTIONARIES_MAX: usize = 4;
@@ -268,8 +268,7 @@ impl Drop for DictionaryTurn<'_> {
 
 impl DictionaryStorage<'_> {
     fn name_of(&self, column: usize) -> String {
-        let (table, columns) = (&self.definition.name, &self.definition.columns);
-        format!("column {:?} of table {table:?}", columns[column].name)
+        column_name(self.definition, column)
     }
 
     /// The segment that has just been encoded is not one.

@@ -4,7 +4,8 @@ use crate::fixture::{
     GROUP, Row, TABLE, WORD, WORDS, World, definition_with_dictionaries, group_of, groups_of,
     references, rows_of, words,
 };
-use quire_store::{PageId, PageKind};
+use quire_format::table_root::TableRoot;
+use quire_store::{OpenMode, PageId, PageKind, Volume};
 use quire_tables::{ColumnTable, Engine, ScanOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -67,6 +68,33 @@ fn a_foreign_dictionary_is_named_with_its_page() {
         let mut reader = world.table().scan(options).unwrap().reader();
         while reader.next().unwrap().is_some() {}
     }
+}
+
+#[test]
+fn a_root_that_says_too_many_bytes_is_refused_before_pages_are_read() {
+    let (world, _) = world();
+    let volume = world.engine.volume();
+    let pin = volume.pin();
+    let is_root = |page: &PageId| pin.kind(*page).unwrap() == PageKind::Table;
+    let page = pin.pages().into_iter().find(is_root).unwrap();
+    let mut root = TableRoot::decode(&pin.read(page).unwrap()).unwrap();
+    // 4 MiB of strings and 21 bytes around them are the most that there can be.
+    let dictionary = &mut root.columns[WORD].dictionaries[0];
+    dictionary.stored_bytes = (4 << 20) + 21 + 1;
+    let page_bytes = quire_format::volume::MAX_PAYLOAD_BYTES as u64;
+    let page_count = dictionary.stored_bytes.div_ceil(page_bytes);
+    dictionary.pages = vec![dictionary.pages[0]; page_count as usize];
+    let batch = volume.begin().unwrap();
+    let payload = root.encode();
+    batch.replace(page, PageKind::Table, &payload).unwrap();
+    batch.commit().unwrap();
+    drop(pin);
+    let World { disk, engine } = world;
+    drop(engine);
+    let volume = Volume::open(disk.clone(), OpenMode::ReadWrite).unwrap();
+    let engine = Engine::open(volume).unwrap();
+    let error = read(&World { disk, engine }.table()).unwrap_err();
+    assert!(error.contains("at most 4194325 are allowed"), "{error}");
 }
 
 #[test]
