@@ -1,4 +1,4 @@
-//! Shared dictionaries of a column table in memory, each read once for all scans of a state of the table.
+//! Shared dictionaries of a column table in memory: a [`crate::ColumnTable`] reads each once for all of its scans. Another one of the same table reads it again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,6 +9,7 @@ use quire_format::table_root::SharedDictionaryPointer;
 use quire_format::volume::MAX_PAYLOAD_BYTES;
 use quire_store::PageId;
 
+use crate::definition::TableDefinition;
 use crate::error::EngineError;
 
 /// A dictionary, once it is read. It is locked while somebody reads it.
@@ -37,6 +38,13 @@ impl OpenDictionaries {
     }
 }
 
+/// What errors call a column.
+pub(crate) fn column_name(definition: &TableDefinition, column: usize) -> String {
+    let name = definition.columns.get(column);
+    let name = name.map_or("", |column| column.name.as_str());
+    format!("column {name:?} of table {:?}", definition.name)
+}
+
 /// Reads a dictionary of a column; `column` says in errors which.
 ///
 /// # Errors
@@ -46,20 +54,29 @@ pub(crate) fn read_dictionary(
     column: impl FnOnce() -> String,
     read: impl FnOnce(&[PageId]) -> Result<Arc<[u8]>, EngineError>,
 ) -> Result<SharedDictionary, EngineError> {
+    Ok(read_with_bytes(pointer, column, read)?.0)
+}
+
+/// The same, and the bytes that the dictionary is stored in.
+pub(crate) fn read_with_bytes(
+    pointer: &SharedDictionaryPointer,
+    column: impl FnOnce() -> String,
+    read: impl FnOnce(&[PageId]) -> Result<Arc<[u8]>, EngineError>,
+) -> Result<(SharedDictionary, Arc<[u8]>), EngineError> {
     let opened = match length_error(pointer, None) {
         Some(error) => Err(error),
         None => {
             let bytes = read(&pointer.pages)?;
             match length_error(pointer, Some(bytes.len() as u64)) {
                 Some(error) => Err(error),
-                None => SharedDictionary::open(&bytes),
+                None => SharedDictionary::open(&bytes).map(|dictionary| (dictionary, bytes)),
             }
         }
     };
-    let checked = opened.and_then(|dictionary| {
+    let checked = opened.and_then(|(dictionary, bytes)| {
         let (found, expected) = (dictionary.fingerprint(), pointer.fingerprint);
         if found == expected {
-            return Ok(dictionary);
+            return Ok((dictionary, bytes));
         }
         let what = format!("fingerprint {found:016x}, the table's root says {expected:016x}");
         Err(Corrupt::new(what, 1))
@@ -73,10 +90,17 @@ pub(crate) fn read_dictionary(
     })
 }
 
-/// What is wrong with the number of pages, or with the length of what they have. Pages are full but for the last: more of them would be joined in
+/// What is wrong with the length, with the number of pages, or with the length of what they have. Pages are full but for the last: more of them would be joined in
 /// memory before their length is compared.
 fn length_error(pointer: &SharedDictionaryPointer, found: Option<u64>) -> Option<Corrupt> {
     let (expected, page_count) = (pointer.stored_bytes, pointer.pages.len());
+    let most = SharedDictionary::STORED_BYTES_MAX as u64;
+    if expected > most {
+        return Some(Corrupt::new(
+            format!("{expected} bytes, at most {most} are allowed"),
+            0,
+        ));
+    }
     if page_count as u64 != expected.div_ceil(MAX_PAYLOAD_BYTES as u64) {
         return Some(Corrupt::new(
             format!("{expected} bytes in {page_count} pages"),

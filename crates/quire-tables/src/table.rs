@@ -19,7 +19,7 @@ use crate::pages::PageSource;
 use crate::rows::RowTable;
 use crate::scalar_array::scalar_array;
 use crate::scan_statistics::TableScanTotals;
-use crate::shared_dictionaries::{OpenDictionaries, read_dictionary};
+use crate::shared_dictionaries::{OpenDictionaries, column_name, read_dictionary};
 
 /// One state of a table. It stays readable for as long as it lives.
 pub struct ColumnTable {
@@ -323,10 +323,7 @@ impl ColumnTable {
     }
 
     fn column_name(&self, column: usize) -> String {
-        let definition = &self.entry.definition;
-        let name = definition.columns.get(column);
-        let name = name.map_or("", |column| column.name.as_str());
-        format!("column {name:?} of table {:?}", definition.name)
+        column_name(&self.entry.definition, column)
     }
 
     /// A value of a column's statistics or zones as an Arrow array of one element of the column's type;

@@ -48,10 +48,14 @@ pub struct SharedDictionary {
 }
 
 impl SharedDictionary {
+    /// No dictionary is stored in more bytes: header, lengths of the section, and at most 4 MiB of strings and their lengths, which may be compressed.
+    pub const STORED_BYTES_MAX: usize = 1 + 8 + 4 + 2 * 4 + RAW_BYTES_MAX;
+
     /// Reads what [`OwnDictionary::to_shared`] wrote.
     ///
     /// # Errors
-    /// [`Corrupt`] for other bytes, and for strings that do not have the fingerprint. Allocates no more than the length of `bytes`, or 4 MiB.
+    /// [`Corrupt`] for other bytes, for strings that do not have the fingerprint, and for more than 4 MiB of them. Memory that it takes is a multiple of
+    /// these 4 MiB at most.
     pub fn open(bytes: &[u8]) -> Result<Self, Corrupt> {
         let mut cursor = ImageCursor::new(bytes, 0..bytes.len())?;
         let version = cursor.u8("version of a shared dictionary")?;
@@ -67,6 +71,14 @@ impl SharedDictionary {
         let offset = cursor.position();
         let raw = section::read(&mut cursor, RAW_BYTES_MAX, "shared dictionary")?;
         cursor.finish("shared dictionary")?;
+        // A section that is not compressed is as long as `bytes` allows.
+        if raw.len() > RAW_BYTES_MAX {
+            let what = format!(
+                "shared dictionary of {} bytes, at most {RAW_BYTES_MAX} are allowed",
+                raw.len()
+            );
+            return Err(Corrupt::new(what, offset));
+        }
         let found = fingerprint_of(count, &raw);
         if found != fingerprint {
             let what = format!(

@@ -204,6 +204,36 @@ fn bytes_are_the_documented_ones() {
     assert_eq!(codes, [1, 2, 0], "apple and pear, then fig");
 }
 
+/// A shared dictionary of one string of 2 to 4 MiB, whose section is not compressed.
+fn one_long_string(bytes: usize) -> Vec<u8> {
+    // The length: the width of a base, the base itself, and no bits beyond it.
+    let [low, middle, high, 0] = (bytes as u32).to_le_bytes() else {
+        panic!("three bytes");
+    };
+    let mut raw = vec![22, low, middle, high, 0];
+    raw.resize(raw.len() + bytes, b'x');
+    let count = 1_u32.to_le_bytes();
+    let fingerprint = fnv_1a(&[&count[..], &raw].concat()).to_le_bytes();
+    let length = (raw.len() as u32).to_le_bytes();
+    [&[1][..], &fingerprint, &count, &length, &length, &raw].concat()
+}
+
+#[test]
+fn dictionaries_have_at_most_four_mebibytes() {
+    let longest = (4 << 20) - 5;
+    let stored = one_long_string(longest);
+    assert_eq!(stored.len(), SharedDictionary::STORED_BYTES_MAX);
+    let dictionary = SharedDictionary::open(&stored).unwrap();
+    assert_eq!(dictionary.string_count(), 1);
+    let error = SharedDictionary::open(&one_long_string(longest + 1)).unwrap_err();
+    assert!(error.to_string().contains("at most"), "{error}");
+    // Nor does the writer make one.
+    let long = |bytes: usize| own(&Column::new("long", [vec![b'x'; bytes]]));
+    let (made, _) = long(longest).to_shared().unwrap();
+    assert_eq!(made.fingerprint(), dictionary.fingerprint());
+    assert!(long(longest + 1).to_shared().is_none());
+}
+
 #[test]
 fn another_dictionary_is_an_error() {
     let (dictionary, _) = shared(&strings(50, 1));

@@ -1,7 +1,7 @@
 //! Shared dictionaries: which one a column of a row group refers to (paper 2, §6.2.1 and §6.2.3).
 //!
-//! A column whose codec is a dictionary looks whether nine of ten of its strings are in a dictionary that an earlier row group has brought; then it
-//! refers to that one, if that makes its segment smaller, and keeps only the other strings. If none suits, and more rows may follow, it brings its own as a new
+//! A column whose codec is a dictionary looks for those that earlier row groups have brought and that have nine of ten of its strings; it
+//! refers to the one that makes its segment smallest, and keeps only the other strings. If none makes it smaller, and more rows may follow, it brings its own as a new
 //! one: its strings go into pages of their own instead of the segment. Dictionaries of less than [`DICTIONARY_BYTES_MIN`] stay in their
 //! segments, where they are read with the codes.
 //!
@@ -20,13 +20,17 @@ use crate::definition::TableDefinition;
 use crate::error::EngineError;
 use crate::page_cluster::PageCluster;
 use crate::pages::{PageSource, TransactionPages};
-use crate::shared_dictionaries::read_dictionary;
+use crate::shared_dictionaries::{column_name, read_dictionary};
 
 /// Dictionaries of a column: row groups whose strings are in none of so many keep their own.
 const DICTIONARIES_MAX: usize = 4;
 
 /// Bytes of its strings as they are stored from which a dictionary is shared: a request for a page of its own has to pay.
 const DICTIONARY_BYTES_MIN: usize = 4096;
+
+/// A dictionary of more stored bytes than so many times those of the own one is not read. Four times as many strings would not suit
+/// ([`DictionarySegment::is_mostly_in`]); the rest is a margin, because lengths of strings differ, and how well they compress.
+const STORED_FACTOR_MAX: u64 = 8;
 
 /// A dictionary of the table, or one that a row group of this append has brought.
 struct KnownDictionary {
@@ -160,7 +164,8 @@ impl DictionaryTurn<'_> {
         let _ = self.turns.own[self.column].set(known);
     }
 
-    /// A smaller segment that refers to a dictionary, if there is one that suits, or if this one becomes one. `may_bring`: more rows may follow.
+    /// A smaller segment that refers to a dictionary, if there is one that suits, or if this one becomes one. `may_bring`: more rows may follow, and
+    /// their columns wait for this turn.
     ///
     /// # Errors
     /// A dictionary cannot be read or written, or the segment is damaged.
@@ -176,19 +181,10 @@ impl DictionaryTurn<'_> {
             return Ok(None);
         };
         let known = self.turns.known_before(self.column);
-        for one in known.list.iter().rev() {
-            let dictionary = storage.open(self.column, one)?;
-            if own.is_mostly_in(&dictionary) {
-                self.leave(known);
-                let fingerprint = dictionary.fingerprint();
-                let shared = own.refer_to(&dictionary).map_err(damaged)?;
-                let is_smaller = shared.len() < segment.len();
-                return Ok(is_smaller.then_some(SharedSegment {
-                    segment: shared,
-                    fingerprint,
-                    brought: None,
-                }));
-            }
+        let smallest = self.smallest(&own, &known, segment.len(), storage)?;
+        if smallest.is_some() {
+            self.leave(known);
+            return Ok(smallest);
         }
         let may_bring = may_bring
             && known.may_grow
@@ -199,6 +195,36 @@ impl DictionaryTurn<'_> {
             return Ok(None);
         }
         self.bring(&own, known, storage)
+    }
+
+    /// The smallest segment of less than `bytes` that refers to a known dictionary that suits; of equal ones that of the newest dictionary.
+    fn smallest(
+        &self,
+        own: &DictionarySegment,
+        known: &KnownDictionaries,
+        bytes: usize,
+        storage: &DictionaryStorage<'_>,
+    ) -> Result<Option<SharedSegment>, EngineError> {
+        let stored_bytes_max = own.dictionary_bytes() as u64 * STORED_FACTOR_MAX;
+        let may_suit = |one: &&Arc<KnownDictionary>| one.pointer.stored_bytes <= stored_bytes_max;
+        let mut smallest: Option<SharedSegment> = None;
+        for one in known.list.iter().rev().filter(may_suit) {
+            let dictionary = storage.open(self.column, one)?;
+            if !own.is_mostly_in(&dictionary) {
+                continue;
+            }
+            let segment = own.refer_to(&dictionary);
+            let segment = segment.map_err(|source| storage.damaged(self.column, source))?;
+            let bytes_before = smallest.as_ref().map_or(bytes, |one| one.segment.len());
+            if segment.len() < bytes_before {
+                smallest = Some(SharedSegment {
+                    segment,
+                    fingerprint: dictionary.fingerprint(),
+                    brought: None,
+                });
+            }
+        }
+        Ok(smallest)
     }
 
     /// Makes a new dictionary of that of the segment.
@@ -242,8 +268,7 @@ impl Drop for DictionaryTurn<'_> {
 
 impl DictionaryStorage<'_> {
     fn name_of(&self, column: usize) -> String {
-        let (table, columns) = (&self.definition.name, &self.definition.columns);
-        format!("column {:?} of table {table:?}", columns[column].name)
+        column_name(self.definition, column)
     }
 
     /// The segment that has just been encoded is not one.

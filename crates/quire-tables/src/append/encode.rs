@@ -143,7 +143,7 @@ impl Encoder {
         };
         let may_share = !leads && encoded.relation.is_none();
         let brought = match may_share && encoded.choice.codec == CodecId::Dictionary {
-            true => self.share_dictionary(turn, rows, &mut encoded)?,
+            true => self.share_dictionary(turn, rows, index, &mut encoded)?,
             false => {
                 turn.pass_on();
                 None
@@ -173,6 +173,7 @@ impl Encoder {
         &self,
         turn: DictionaryTurn<'_>,
         rows: &RowGroupRows,
+        index: usize,
         encoded: &mut UnwrittenColumn,
     ) -> Result<Option<SharedDictionaryPointer>, TableAppendError> {
         if !turn.shares() {
@@ -185,11 +186,11 @@ impl Encoder {
             definition: &self.definition,
         };
         let segment = encoded.segment.as_slice().into();
-        let Some(shared) = turn.share(&segment, rows.is_full, &storage)? else {
+        // A column that was put off as a map has already said which dictionaries there are: the next row group would not find a new one.
+        let may_bring = rows.is_full && !self.relations(rows).is_map(index);
+        let Some(shared) = turn.share(&segment, may_bring, &storage)? else {
             return Ok(None);
         };
-        // Like a map it was made to be measured.
-        encoded.choice.estimated_bytes = shared.segment.len();
         encoded.segment = shared.segment;
         encoded.dictionary = Some(shared.fingerprint);
         Ok(shared.brought)

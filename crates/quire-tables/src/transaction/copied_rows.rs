@@ -1,7 +1,8 @@
 //! The rows of one column table in another, in the bytes that they have there.
 //!
 //! Paper 2 (§6.1) names systems that keep data compressed where a query only copies it. Here whole row groups are copied: each segment is read and written, not decoded.
-//! Decoded are row groups of which rows are deleted, those that are so small that copies of them would stay behind, and rows that are in none.
+//! Decoded are row groups of which rows are deleted, those that are so small that copies of them would stay behind, rows that are in none, and row groups that refer to
+//! a shared dictionary for whose fingerprint the table has another one.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::error::{EngineError, RowScanError, ScanError, TransactionError};
 use crate::page_cluster::PageCluster;
 use crate::row_group_entry::RowGroupEntry;
 use crate::scan::{ScanOptions, SharedTableScan};
+use crate::shared_dictionaries::{column_name, read_with_bytes};
 use crate::table::ColumnTable;
 use crate::types::SqlType;
 
@@ -108,11 +110,17 @@ impl WriteTransaction {
         let state = entry.state(&self.source)?;
         let (mut root, mut entries) = (state.root.clone(), state.row_groups.clone());
         let changed = changed_row_groups(source)?.unwrap_or_default();
+        let others = self.other_dictionaries(entry, &root, source, columns)?;
         let mut rest = BTreeSet::new();
         for index in 0..source.row_group_count() {
             let row_group = source.row_group(index)?;
             let is_kept = is_large(&row_group) && !changed.contains(&index);
-            let Some(chunks) = chunks_of(&row_group, columns).filter(|_| is_kept) else {
+            let keeps_codes = |chunks: &Vec<ColumnChunk>| {
+                let mut named = chunks.iter().map(|chunk| chunk.dictionary).enumerate();
+                named.all(|(column, one)| one.is_none_or(|one| !others.contains(&(column, one))))
+            };
+            let chunks = chunks_of(&row_group, columns).filter(|_| is_kept);
+            let Some(chunks) = chunks.filter(keeps_codes) else {
                 rest.insert(index);
                 continue;
             };
@@ -147,6 +155,32 @@ impl WriteTransaction {
         Ok((TableState::new(root, entries), rest))
     }
 
+    /// Dictionaries of the table, by column and fingerprint, whose bytes are not those of the source's dictionary with that fingerprint: fingerprints are short
+    /// enough to be met on purpose. The same strings in other bytes count as others.
+    fn other_dictionaries(
+        &self,
+        entry: &TableEntry,
+        root: &TableRoot,
+        source: &ColumnTable,
+        columns: &[usize],
+    ) -> Result<BTreeSet<(usize, u64)>, EngineError> {
+        let mut others = BTreeSet::new();
+        for (index, (summary, &place)) in root.columns.iter().zip(columns).enumerate() {
+            for own in &summary.dictionaries {
+                let mut named = source.shared_dictionaries(place).iter();
+                let Some(copied) = named.find(|one| one.fingerprint == own.fingerprint) else {
+                    continue;
+                };
+                let name = || column_name(&entry.definition, index);
+                let (_, bytes) = read_with_bytes(own, name, |pages| self.source.read(pages))?;
+                if bytes != stored_dictionary(source, place, copied)? {
+                    others.insert((index, own.fingerprint));
+                }
+            }
+        }
+        Ok(others)
+    }
+
     /// Writes the shared dictionaries that a copied row group refers to, unless the table has them.
     fn copy_dictionaries(
         &self,
@@ -164,8 +198,7 @@ impl WriteTransaction {
                 continue;
             };
             let pointer = source.dictionary_pointer(place, fingerprint)?;
-            let stored = source.source().read(&pointer.pages)?;
-            source.shared_dictionary(place, fingerprint, |_| Ok(Arc::clone(&stored)))?;
+            let stored = stored_dictionary(source, place, pointer)?;
             let (kind, cluster) = (PageKind::Segment, PageCluster::Column(index));
             known.dictionaries.push(SharedDictionaryPointer {
                 row_group_count: 0,
@@ -209,6 +242,17 @@ impl WriteTransaction {
             columns: chunks,
         })
     }
+}
+
+/// The bytes of a dictionary of the source.
+fn stored_dictionary(
+    source: &ColumnTable,
+    column: usize,
+    pointer: &SharedDictionaryPointer,
+) -> Result<Arc<[u8]>, EngineError> {
+    let name = || column_name(source.definition(), column);
+    let (_, bytes) = read_with_bytes(pointer, name, |pages| source.source().read(pages))?;
+    Ok(bytes)
 }
 
 fn check(work: Option<&Arc<StatementWork>>) -> Result<(), ScanError> {

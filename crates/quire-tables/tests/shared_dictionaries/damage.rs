@@ -1,7 +1,11 @@
 //! Dictionaries that are not what their row groups refer to are errors that say so.
 
-use crate::fixture::{Row, TABLE, WORD, WORDS, World, groups_of, rows_of};
-use quire_store::{PageId, PageKind};
+use crate::fixture::{
+    GROUP, Row, TABLE, WORD, WORDS, World, definition_with_dictionaries, group_of, groups_of,
+    references, rows_of, words,
+};
+use quire_format::table_root::TableRoot;
+use quire_store::{OpenMode, PageId, PageKind, Volume};
 use quire_tables::{ColumnTable, Engine, ScanOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -67,6 +71,33 @@ fn a_foreign_dictionary_is_named_with_its_page() {
 }
 
 #[test]
+fn a_root_that_says_too_many_bytes_is_refused_before_pages_are_read() {
+    let (world, _) = world();
+    let volume = world.engine.volume();
+    let pin = volume.pin();
+    let is_root = |page: &PageId| pin.kind(*page).unwrap() == PageKind::Table;
+    let page = pin.pages().into_iter().find(is_root).unwrap();
+    let mut root = TableRoot::decode(&pin.read(page).unwrap()).unwrap();
+    // 4 MiB of strings and 21 bytes around them are the most that there can be.
+    let dictionary = &mut root.columns[WORD].dictionaries[0];
+    dictionary.stored_bytes = (4 << 20) + 21 + 1;
+    let page_bytes = quire_format::volume::MAX_PAYLOAD_BYTES as u64;
+    let page_count = dictionary.stored_bytes.div_ceil(page_bytes);
+    dictionary.pages = vec![dictionary.pages[0]; page_count as usize];
+    let batch = volume.begin().unwrap();
+    let payload = root.encode();
+    batch.replace(page, PageKind::Table, &payload).unwrap();
+    batch.commit().unwrap();
+    drop(pin);
+    let World { disk, engine } = world;
+    drop(engine);
+    let volume = Volume::open(disk.clone(), OpenMode::ReadWrite).unwrap();
+    let engine = Engine::open(volume).unwrap();
+    let error = read(&World { disk, engine }.table()).unwrap_err();
+    assert!(error.contains("at most 4194325 are allowed"), "{error}");
+}
+
+#[test]
 fn every_flipped_byte_of_a_dictionary_is_an_error_or_changes_nothing() {
     let (world, rows) = world();
     let page = page_of(&world.table(), 0);
@@ -108,6 +139,25 @@ fn every_flipped_byte_of_a_segment_is_an_error_or_other_words() {
     replace(&world, page, &damaged);
     let error = read(&world.table()).unwrap_err();
     assert!(error.contains("dictionary"), "{error}");
+}
+
+#[test]
+fn an_append_does_not_read_a_dictionary_that_is_far_too_large() {
+    let world = World::new(definition_with_dictionaries());
+    let rows = groups_of(&[0..1700]);
+    world.append(&rows);
+    let table = world.table();
+    let stored_bytes = table.shared_dictionaries(WORD)[0].stored_bytes;
+    let page = page_of(&table, 0);
+    let mut damaged = world.engine.volume().pin().read(page).unwrap().to_vec();
+    damaged[5] ^= 1;
+    replace(&world, page, &damaged);
+    // A hundred words of 16 letters, and their lengths, are less than an eighth of it.
+    assert!(stored_bytes > 8 * 100 * 17);
+    let few = group_of(&words(0..100), GROUP as i64);
+    world.append(&few);
+    assert_eq!(world.table().row_count().unwrap(), 2 * GROUP as u64);
+    assert_eq!(references(&world.table())[1], None);
 }
 
 #[test]

@@ -9,8 +9,8 @@ use quire_codec::CodecId;
 use quire_kv::mvcc::{LockWait, RowLockMode, TransactionOptions};
 use quire_store::{MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
 use quire_tables::{
-    AppendOptions, ColumnDefinition, ColumnTable, Engine, MergeOptions, RowGroup, ScanOptions,
-    SqlType, TableDefinition, Transaction, WriteTransaction,
+    AppendOptions, ColumnDefinition, ColumnTable, Decompression, Engine, MergeOptions, RowGroup,
+    ScanOptions, SqlType, TableDefinition, Transaction, WriteTransaction,
 };
 
 pub type Row = (i64, Option<String>);
@@ -79,6 +79,13 @@ pub fn definition(name: &str) -> TableDefinition {
         ColumnDefinition::new("word", SqlType::Text),
     ];
     TableDefinition::new(name, columns)
+}
+
+/// Whatever the chooser would take, words have dictionaries.
+pub fn definition_with_dictionaries() -> TableDefinition {
+    let mut definition = definition(TABLE);
+    definition.columns[WORD].compression = Some(CodecId::Dictionary);
+    definition
 }
 
 pub fn batch_of(rows: &[Row]) -> RecordBatch {
@@ -208,9 +215,15 @@ impl World {
 
 /// All rows, sorted.
 pub fn rows_of(table: &Arc<ColumnTable>) -> Vec<Row> {
+    rows_decompressed(table, Decompression::IntoCache)
+}
+
+/// All rows, sorted, decompressed in this way.
+pub fn rows_decompressed(table: &Arc<ColumnTable>, decompression: Decompression) -> Vec<Row> {
     let options = ScanOptions {
         projection: vec![0, WORD],
         readers: 2,
+        decompression,
         ..ScanOptions::default()
     };
     let scan = table.scan(options).unwrap();

@@ -6,5 +6,6 @@ mod damage;
 mod fixture;
 mod golden;
 mod lifetime;
+mod maps;
 mod predicates;
 mod sharing;

@@ -2,10 +2,11 @@
 
 use crate::fixture::{
     GROUP, Random, TABLE, WORD, WORDS, World, append_with, assert_counts, definition,
-    distinct_words, group_of, groups_of, references, row_groups, rows_of, words,
+    definition_with_dictionaries, distinct_words, group_of, groups_of, references, row_groups,
+    rows_decompressed, rows_of, words,
 };
 use quire_codec::CodecId;
-use quire_tables::AppendOptions;
+use quire_tables::{AppendOptions, Decompression};
 
 #[test]
 fn words_of_many_row_groups_are_stored_once() {
@@ -85,7 +86,9 @@ fn expected_references(rows: &[crate::fixture::Row]) -> Vec<Option<usize>> {
             let shared = own.intersection(&groups[**other]).count();
             shared * 10 >= own.len() * 9 && shared * 4 >= groups[**other].len()
         };
-        let found = known.iter().rev().find(suits).copied();
+        let mut suiting = known.iter().filter(suits).copied();
+        let found = suiting.next();
+        assert_eq!(suiting.next(), None, "sizes need not be compared");
         let is_full = rows.len() >= (index + 1) * GROUP;
         if found.is_none() && known.len() < 4 && is_full {
             known.push(index);
@@ -131,6 +134,52 @@ fn row_groups_refer_to_what_has_nine_of_ten_of_their_words() {
     }
     assert_counts(&table);
     assert_eq!(rows_of(&table), rows);
+}
+
+#[test]
+fn row_groups_refer_to_the_dictionary_that_makes_them_smallest() {
+    // The second has all words of the first, which are a quarter of its own: both suit the first, and codes of the second are two bits longer.
+    let (few, many) = (0..450, 0..1700);
+    let sets = [&few, &many, &few, &few, &many, &few].map(Clone::clone);
+    let rows = groups_of(&sets);
+    let world = World::new(definition_with_dictionaries());
+    world.append(&rows);
+    let world = world.reopened();
+    let table = world.table();
+    let found = references(&table);
+    let (of_few, of_many) = (found[0], found[1]);
+    assert!(of_few.is_some() && of_many.is_some() && of_few != of_many);
+    assert_eq!(found, [of_few, of_many, of_few, of_few, of_many, of_few]);
+    assert_counts(&table);
+    assert_eq!(rows_of(&table), rows);
+}
+
+#[test]
+fn every_way_to_decompress_reads_the_same_rows() {
+    // Dictionaries, row groups with words of their own behind them, and one that keeps its own.
+    let sets = [
+        0..WORDS,
+        20..WORDS + 20,
+        5000..5000 + WORDS,
+        0..WORDS,
+        5000..5020 + WORDS,
+        9000..9020,
+    ];
+    let rows = groups_of(&sets);
+    let world = World::with(&rows).reopened();
+    let table = world.table();
+    let found = references(&table);
+    assert!(found[..5].iter().all(Option::is_some) && found[5].is_none());
+    for decompression in [
+        Decompression::IntoCache,
+        Decompression::IntoMemory,
+        Decompression::IntoPool,
+        // From the pool.
+        Decompression::IntoPool,
+    ] {
+        let read = rows_decompressed(&table, decompression);
+        assert_eq!(read, rows, "{decompression:?}");
+    }
 }
 
 #[test]

@@ -87,7 +87,10 @@ pub(crate) fn random_rows(random: &mut TestRandom) -> Vec<Row> {
 }
 
 /// Different words of [`repeated_words`].
-pub(super) const REPEATED_WORDS: usize = 48;
+const REPEATED_WORDS: usize = 48;
+
+/// Rows of a row group of [`repeated_words`]: each word comes four times, so that a dictionary is much smaller than the strings.
+pub(super) const REPEATED_WORDS_ROWS: usize = 4 * REPEATED_WORDS;
 
 /// Long words that come again and again, so that row groups share their dictionary; one of two sets.
 pub(super) fn repeated_words(random: &mut TestRandom) -> Vec<Row> {
@@ -98,7 +101,7 @@ pub(super) fn repeated_words(random: &mut TestRandom) -> Vec<Row> {
     };
     let words: Vec<String> = (0..REPEATED_WORDS).map(|_| word()).collect();
     let base = random.below(1_000_000) as i64;
-    let count = REPEATED_WORDS + random.below(2 * REPEATED_WORDS as u64) as usize;
+    let count = REPEATED_WORDS_ROWS + random.below(2 * REPEATED_WORDS_ROWS as u64) as usize;
     (0..count)
         .map(|row| {
             (

@@ -9,8 +9,8 @@ use quire_tables::{AppendOptions, Engine, EngineOptions, WriteTransaction};
 
 use super::changes;
 use super::rows::{
-    EngineContents, REPEATED_WORDS, Tables, batch, count_rows, definition, insert_row, random_rows,
-    repeated_words,
+    EngineContents, REPEATED_WORDS_ROWS, Tables, batch, count_rows, definition, insert_row,
+    random_rows, repeated_words,
 };
 use crate::random::TestRandom;
 
@@ -181,7 +181,7 @@ impl EngineWorkload {
         tables: &mut Tables,
     ) -> Result<(), String> {
         let (rows, row_group_rows) = if self.random.chance(15) {
-            (repeated_words(&mut self.random), REPEATED_WORDS)
+            (repeated_words(&mut self.random), REPEATED_WORDS_ROWS)
         } else {
             let rows = random_rows(&mut self.random);
             (rows, 1 + self.random.below(200) as usize)

@@ -58,7 +58,7 @@ const LEFT_TO_BATCHES: [(&str, usize); 47] = [
     ("expression uuid()", 1),
     ("grouping sets", 113),
     ("recursivequery", 50),
-    ("scan of generate_series()", 19),
+    ("scan of generate_series()", 20),
     // Queries of WITH that are asked once.
     ("scan of c\u{1f}shared", 6),
     ("scan of x\u{1f}shared", 1),
@@ -67,7 +67,7 @@ const LEFT_TO_BATCHES: [(&str, usize); 47] = [
     // Functions that show what is stored.
     ("scan of quire_costs()", 1),
     ("scan of quire_pool()", 1),
-    ("scan of quire_storage()", 3),
+    ("scan of quire_storage()", 8),
     ("scan of quire_tables()", 2),
     ("unnest", 18),
     // Also for LIMIT and DISTINCT ON in subqueries that read the row around them.
