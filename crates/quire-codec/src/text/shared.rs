@@ -193,7 +193,7 @@ impl OwnDictionary {
         Some((shared, stored))
     }
 
-    /// Whether nine of ten strings, and as many as are a quarter of the dictionary's, are in `dictionary`: then [`Self::refer_to`] may pay.
+    /// Whether nine of ten strings are in `dictionary`, and these are at least a quarter of the dictionary's: then [`Self::refer_to`] may pay.
     pub fn is_mostly_in(&self, dictionary: &SharedDictionary) -> bool {
         let own_count = self.decoder.len();
         let missing = self.places_in(dictionary).1.len();
