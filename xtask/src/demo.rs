@@ -184,7 +184,7 @@ fn print_columns(shell: &Shell, table: &str) -> Result<(), String> {
     shell.show(&format!(
         "SELECT column_name, string_agg(DISTINCT codec, ', ' ORDER BY codec) AS codecs, \
          sum(encoded_bytes) AS bytes, round(sum(raw_bytes) / (sum(encoded_bytes) * 1.0), 1) AS ratio_to_raw \
-         FROM (SELECT column_name, codec || coalesce(' after ' || reference, '') AS codec, \
+         FROM (SELECT column_name, codec || CASE WHEN reference NOT LIKE 'dictionary %' THEN ' after ' || reference ELSE '' END AS codec, \
          encoded_bytes, raw_bytes FROM quire_storage({})) AS chunks \
          GROUP BY column_name ORDER BY bytes DESC",
         sql_text(table)

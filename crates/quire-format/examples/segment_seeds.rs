@@ -1,11 +1,14 @@
-//! Small valid segments of every codec and type, and maps, to begin fuzz campaigns with.
+//! Small valid segments of every codec and type, maps, and segments with their shared dictionaries, to begin fuzz campaigns with.
 //!
-//! `cargo run -p quire-format --example segment_seeds -- SEGMENTS MAPS`
+//! `cargo run -p quire-format --example segment_seeds -- SEGMENTS MAPS SHARED`
 
 use quire_codec::{BytesVector, CodecId, PhysicalType, RowGroupValues};
-use quire_format::segment::{SegmentInput, SegmentReader, encode_map, encode_segment};
+use quire_format::segment::{
+    DictionarySegment, SegmentInput, SegmentReader, encode_map, encode_segment,
+};
 use std::error::Error;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Numbers of one shape: evenly spread, in runs, sorted, or mostly one with a few far away.
 fn numbers(shape: usize, rows: usize) -> Vec<i64> {
@@ -107,13 +110,35 @@ fn write_maps(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut folders = std::env::args().skip(1);
-    let (Some(folder), Some(maps)) = (folders.next(), folders.next()) else {
-        return Err("name two folders: for segments, and for maps".into());
+/// A shared dictionary behind its length, and a segment of it: with all of its strings, and with some that it lacks.
+fn write_shared(folder: &Path) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(folder)?;
+    let segment_of = |first: i64| -> Result<DictionarySegment, Box<dyn Error>> {
+        let numbers: Vec<i64> = (0..300).map(|row| first + row * row % 31).collect();
+        let texts = texts(0, &numbers)?;
+        let values = RowGroupValues::Bytes(texts.as_slice());
+        let image = encode_segment(&without_nulls(values), CodecId::Dictionary)?;
+        let image: Arc<[u8]> = image.into();
+        Ok(DictionarySegment::open(&image)?.ok_or("a dictionary of strings")?)
     };
-    write_maps(Path::new(&maps))?;
-    let folder = Path::new(&folder);
+    let base = segment_of(0)?;
+    let (dictionary, stored) = base.to_shared().ok_or("a short dictionary")?;
+    let length = u16::try_from(stored.len())?.to_le_bytes();
+    for (name, segment) in [("all", base), ("own", segment_of(5)?)] {
+        let seed = [&length[..], &stored, &segment.refer_to(&dictionary)?].concat();
+        std::fs::write(folder.join(name), seed)?;
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folders: Vec<String> = std::env::args().skip(1).collect();
+    let [folder, maps, shared] = folders.as_slice() else {
+        return Err("name three folders: for segments, maps, and shared dictionaries".into());
+    };
+    write_maps(Path::new(maps))?;
+    write_shared(Path::new(shared))?;
+    let folder = Path::new(folder);
     std::fs::create_dir_all(folder)?;
     let mut written = 0;
     for (shape, rows) in [(0, 300), (1, 1_200), (2, 1_100), (3, 2_100)] {

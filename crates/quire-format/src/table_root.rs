@@ -115,7 +115,7 @@ pub struct ColumnSummary {
     pub zone: ZoneBounds,
     /// Estimates the number of distinct values.
     pub sketch: DistinctSketch,
-    /// Dictionaries to which segments of several row groups refer. Those that none refers to are removed, and their pages freed.
+    /// Dictionaries to which segments of row groups refer, of one row group at least. Those that none refers to are removed, and their pages freed.
     pub dictionaries: Vec<SharedDictionaryPointer>,
 }
 

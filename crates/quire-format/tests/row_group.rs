@@ -105,7 +105,7 @@ fn third_version() -> (RowGroup, Vec<u8>) {
 }
 
 #[test]
-fn both_versions_have_the_bytes_of_the_format() {
+fn every_version_has_the_bytes_of_the_format() {
     for (row_group, bytes) in [second_version(), third_version(), fourth_version()] {
         assert_eq!(row_group.encode(), bytes);
         assert_eq!(RowGroup::decode(&bytes).unwrap(), row_group);

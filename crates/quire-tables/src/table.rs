@@ -284,7 +284,7 @@ impl ColumnTable {
         })
     }
 
-    /// The dictionaries to which several segments of a column refer; none if there is no such column.
+    /// The dictionaries that segments of a column refer to instead of having their own; none if there is no such column.
     pub fn shared_dictionaries(&self, column: usize) -> &[SharedDictionaryPointer] {
         let summary = self.state.root.columns.get(column);
         summary.map_or(&[], |summary| &summary.dictionaries)

@@ -54,8 +54,8 @@ impl SharedDictionary {
     /// Reads what [`OwnDictionary::to_shared`] wrote.
     ///
     /// # Errors
-    /// [`Corrupt`] for other bytes, for strings that do not have the fingerprint, and for more than 4 MiB of them. Memory that it takes is a multiple of
-    /// these 4 MiB at most.
+    /// [`Corrupt`] for other bytes, for strings that do not have the fingerprint, and for more than 4 MiB of them. Allocates no more than a few times
+    /// that.
     pub fn open(bytes: &[u8]) -> Result<Self, Corrupt> {
         let mut cursor = ImageCursor::new(bytes, 0..bytes.len())?;
         let version = cursor.u8("version of a shared dictionary")?;
@@ -193,7 +193,7 @@ impl OwnDictionary {
         Some((shared, stored))
     }
 
-    /// Whether nine of ten strings, and as many as are a quarter of the dictionary's, are in `dictionary`: then [`Self::refer_to`] may pay.
+    /// Whether nine of ten strings are in `dictionary`, and these are at least a quarter of the dictionary's: then [`Self::refer_to`] may pay.
     pub fn is_mostly_in(&self, dictionary: &SharedDictionary) -> bool {
         let own_count = self.decoder.len();
         let missing = self.places_in(dictionary).1.len();

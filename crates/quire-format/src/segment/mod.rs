@@ -20,8 +20,8 @@
 //!
 //! # Shared dictionaries
 //!
-//! A segment of version 2 holds strings, with the codec dictionary, most of which are in a [`SharedDictionary`] that is stored by itself. Which one
-//! the row group says. A segment that needs none has version 1, so files without shared dictionaries stay as they were.
+//! A segment of version 2 holds strings, with the codec dictionary, most of which are in a [`SharedDictionary`] that is stored by itself. The
+//! row group says which one. A segment that needs none has version 1, so files without shared dictionaries stay as they were.
 //!
 //! # NULLs
 //!

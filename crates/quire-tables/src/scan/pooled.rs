@@ -8,10 +8,11 @@
 //! a column, it looks for its values in the cache; if they are not there, it reads the stored form, decodes all of it and leaves the buffer in
 //! the cache, which counts the bytes that it takes and lets others go by the same rule as stored pages. Stored pages are not kept then, neither
 //! those of the column nor of those that it follows. Of a block the columns that were needed are kept; for another one
-//! the block is read again.
+//! the block is read again. Pages of a shared dictionary are kept as they are stored: many row groups refer to it.
 //!
 //! A buffer belongs to the images of all pages from which it was decoded, and to a place in them (`quire_store`'s `Pin::keep_derived`), so readers of
-//! any snapshot find it as long as the pages have not been written again. Pages that a transaction has written and not committed are
+//! any snapshot find it as long as the pages have not been written again. The pages of a shared dictionary need not be among them, because the segment names
+//! the fingerprint of the one that it refers to. Pages that a transaction has written and not committed are
 //! not pooled: their readers decode them into memory.
 
 use std::sync::Arc;

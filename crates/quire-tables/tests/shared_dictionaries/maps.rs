@@ -26,7 +26,7 @@ fn visits(group_count: usize) -> Vec<Row> {
                 random.below(USERS)
             };
             // Far apart: no list of cities by number of the visitor.
-            let number = ((user as u64 + 1) * 0x9e37_79b9_7f4a_7c15) >> 2;
+            let number = (user as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2;
             rows.push((number.cast_signed(), Some(cities[user % WORDS].clone())));
         }
     }

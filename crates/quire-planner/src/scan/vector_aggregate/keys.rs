@@ -1,7 +1,7 @@
 //! Group keys: the codes by which a row group tells them apart, and their values.
 //!
-//! There is one slot for each combination of codes. The codes of text are those of a segment's dictionary, and each row group has its own:
-//! groups of different row groups are put together by their values. What is computed from one text has the codes of its values
+//! There is one slot for each combination of codes. The codes of text are those of a segment's dictionary. Row groups that have all their values in one
+//! shared dictionary have the same codes; groups of others are put together by their values. What is computed from one text has the codes of its values
 //! ([`enumeration_view`](super::enumeration_view)).
 
 use std::sync::Arc;
