@@ -67,7 +67,7 @@ const LEFT_TO_BATCHES: [(&str, usize); 47] = [
     // Functions that show what is stored.
     ("scan of quire_costs()", 1),
     ("scan of quire_pool()", 1),
-    ("scan of quire_storage()", 8),
+    ("scan of quire_storage()", 12),
     ("scan of quire_tables()", 2),
     ("unnest", 18),
     // Also for LIMIT and DISTINCT ON in subqueries that read the row around them.
