@@ -144,7 +144,7 @@ fn every_flipped_byte_of_a_segment_is_an_error_or_other_words() {
 #[test]
 fn an_append_does_not_read_a_dictionary_that_is_far_too_large() {
     let world = World::new(definition_with_dictionaries());
-    let rows = groups_of(&[0..1700]);
+    let rows = group_of(&words(0..1700), 0);
     world.append(&rows);
     let table = world.table();
     let stored_bytes = table.shared_dictionaries(WORD)[0].stored_bytes;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::fixture::{Row, WORD, WORDS, World, groups_of};
-use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::Int64Type;
 use quire_tables::{ColumnTable, Predicate, ScanError, ScanOptions, ZoneTable};
 
