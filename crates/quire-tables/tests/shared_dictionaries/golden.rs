@@ -46,7 +46,8 @@ fn the_first_version_opens_and_takes_more() {
     let table = world.table();
     let found = references(&table);
     assert_eq!(found.len(), 3);
-    assert!(found[0].is_some() && found.iter().all(|one| *one == found[0]));
+    let is_shared = found[0].is_some() && found.iter().all(|one| *one == found[0]);
+    assert!(is_shared, "{found:?}");
     assert_counts(&table);
     assert_eq!(rows_of(&table), rows());
     for (index, row_group) in row_groups(&table).iter().enumerate() {
