@@ -19,6 +19,7 @@ mod materialized;
 mod open_row_group;
 mod piece;
 mod pooled;
+mod pooled_column;
 mod read_ahead;
 mod read_ahead_window;
 mod reader;
@@ -164,9 +165,10 @@ impl SharedTableScan {
             }
         }
         let filter_columns = options.predicates.iter().flat_map(|one| one.columns());
+        let pools = options.decompression == Decompression::IntoPool;
         let pages = ScanPages::new(
             &table,
-            (options.read_ahead_bytes, options.decompression),
+            (options.read_ahead_bytes, pools),
             filter_columns.copied(),
             options.projection.iter().copied(),
             known,

@@ -18,7 +18,7 @@ mod range_reader;
 mod rows;
 mod section;
 mod shape;
-mod shared;
+mod shared_dictionary;
 mod string_codes;
 mod words;
 mod zstd_blocks;
@@ -27,7 +27,7 @@ pub(crate) use candidates::sample;
 pub use candidates::{TextCodecCandidate, candidates, pick};
 pub use fsst_table::FsstTable;
 pub use huffman_table::HuffmanTable;
-pub use shared::{OwnDictionary, SharedDictionary};
+pub use shared_dictionary::{OwnDictionary, SharedDictionary};
 pub use string_codes::{CodedText, StringCodes};
 
 use crate::{
@@ -242,7 +242,7 @@ impl BytesDecoder {
         dictionary: &SharedDictionary,
     ) -> Result<Self, Corrupt> {
         let payload = PayloadImage::new(image, payload, row_count)?;
-        let decoder = shared::open(&payload, row_count, dictionary)?;
+        let decoder = shared_dictionary::open(&payload, row_count, dictionary)?;
         Ok(Self::of_scheme(
             payload,
             row_count,

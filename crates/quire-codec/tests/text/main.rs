@@ -13,5 +13,5 @@ mod huffman_table;
 mod laws;
 mod naive;
 mod selection;
-mod shared;
+mod shared_dictionary;
 mod string_codes;

@@ -62,7 +62,7 @@ mod plain;
 mod reader;
 mod runs;
 mod select;
-mod shared;
+mod shared_dictionary;
 mod single;
 #[cfg(test)]
 mod tests;
@@ -75,7 +75,7 @@ pub use quire_codec::choose::{Beneath, ChooseOptions, CodecChoice, SearchEffort,
 pub use quire_codec::text::SharedDictionary;
 pub use reader::SegmentReader;
 pub use runs::IntegerRuns;
-pub use shared::DictionarySegment;
+pub use shared_dictionary::DictionarySegment;
 
 use fill::FilledValues;
 use quire_codec::choose::{choose, encode};

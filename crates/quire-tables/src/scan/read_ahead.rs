@@ -19,7 +19,6 @@ use quire_store::{
     PageId, PageReadError, ReadAhead, ReadAheadPage, ReadAheadSource, ReadAheadStatistics,
 };
 
-use super::Decompression;
 use super::read_ahead_window::{BegunRowGroup, ScanPageSource, ScanWindow, WindowSource, ZoneTest};
 use super::row_group_requests::ScanColumns;
 use crate::error::EngineError;
@@ -50,11 +49,11 @@ pub(super) struct ScanPages {
 }
 
 impl ScanPages {
-    /// The pages of a scan that has at most `window_bytes_max` bytes on their way; 0: it does not read ahead. It reads the columns of the filters, which
+    /// The pages of a scan that has at most `window_bytes_max` bytes on their way; 0: it does not read ahead. `pools`: decoded columns are kept in memory. It reads the columns of the filters, which
     /// may repeat, and those of the output where rows pass. Numbers that no column has stand for what is not read.
     pub(super) fn new(
         table: &Arc<ColumnTable>,
-        (window_bytes_max, decompression): (u64, Decompression),
+        (window_bytes_max, pools): (u64, bool),
         filter_columns: impl IntoIterator<Item = usize>,
         output_columns: impl IntoIterator<Item = usize>,
         known: Option<KnownPages>,
@@ -66,7 +65,7 @@ impl ScanPages {
             table: Arc::clone(table),
             known,
             window_bytes_max,
-            pools: decompression == Decompression::IntoPool,
+            pools,
             is_engaged: AtomicBool::new(false),
             readers: AtomicUsize::new(0),
             window: Mutex::new(ScanWindow::new(window_bytes_max, &columns, column_count)),

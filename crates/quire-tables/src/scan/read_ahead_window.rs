@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quire_format::row_group::RowGroup;
 use quire_store::{PageId, ReadAhead};
 
-use super::pooled::PooledColumn;
+use super::pooled_column::PooledColumn;
 use super::row_group_requests::{RequestedRowGroup, ScanColumns};
 use crate::error::EngineError;
 use crate::table::ColumnTable;
