@@ -3,6 +3,7 @@
 
 pub mod catalog;
 pub mod column_sample;
+pub mod data_set;
 pub mod distinct_sketch;
 pub mod document;
 pub mod key;

@@ -25,6 +25,7 @@ pub fn structures() -> Vec<&'static DiskStructure> {
         crate::row_page::STRUCTURES,
         crate::log::STRUCTURES,
         &[&crate::redo::STRUCTURE],
+        crate::data_set::STRUCTURES,
     ]
     .concat()
 }

@@ -4,11 +4,15 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each crate of the workspace: those that it may depend on. A crate that is not listed is an error.
-const ARROWS: [(&str, &[&str]); 25] = [
+const ARROWS: [(&str, &[&str]); 26] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-vector", &["quire-codec"]),
     ("quire-store", &["quire-format", "quire-codec"]),
+    (
+        "quire-device",
+        &["quire-store", "quire-format", "quire-codec"],
+    ),
     ("quire-kv", &["quire-store", "quire-format", "quire-codec"]),
     (
         "quire-tables",
@@ -233,9 +237,10 @@ const FENCED: [(&str, &[&str]); 8] = [
 ];
 
 /// Crates that turn values into bytes and back, without files, sockets, processes or the environment.
-const PURE: [&str; 6] = [
+const PURE: [&str; 7] = [
     "quire-codec",
     "quire-format",
+    "quire-device",
     "quire-kv",
     "quire-tables",
     "quire-exec",

@@ -9,7 +9,7 @@ use crate::imports::Imports;
 use crate::tree::{Crate, Tree};
 
 /// The parts of each crate, the lowest first.
-const LAYERS: [(&str, &[&str]); 21] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     (
         "quire-codec",
         &[
@@ -56,6 +56,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "document",
             "wire",
             "volume",
+            "data_set",
             "catalog",
             "zone",
             "row_page",
@@ -79,6 +80,22 @@ const LAYERS: [(&str, &[&str]); 21] = [
         "quire-store",
         &[
             "error", "ghosts", "patience", "disk", "volume", "log", "pool",
+        ],
+    ),
+    (
+        "quire-device",
+        &[
+            "error",
+            "options",
+            "tree",
+            "records",
+            "generation",
+            "dead",
+            "context",
+            "set",
+            "disk",
+            "volume",
+            "check",
         ],
     ),
     ("quire-kv", &["btree", "progress", "mvcc"]),

@@ -25,6 +25,9 @@ stored_set! {
     }
 }
 
+/// The level of LZJB that searches as ZFS does.
+pub(super) const LZJB_GREEDY_LEVEL: i32 = 0;
+
 impl BlockCodecId {
     /// The codec of that name, in any letter case.
     pub fn from_name(name: &str) -> Option<Self> {
@@ -34,10 +37,11 @@ impl BlockCodecId {
     }
 
     /// Levels the codec can be asked for, from fast to small; one level when there is no choice. A level is
-    /// not stored: every level is undone alike.
+    /// not stored: every level is undone alike. Level 0 of LZJB is the search of ZFS, level 1 is ours.
     pub const fn levels(self) -> RangeInclusive<i32> {
         match self {
-            Self::None | Self::Zle | Self::Lzjb | Self::Lz4 => 1..=1,
+            Self::None | Self::Zle | Self::Lz4 => 1..=1,
+            Self::Lzjb => LZJB_GREEDY_LEVEL..=1,
             Self::Lz4Hc => 3..=12,
             Self::Zlib => 1..=12,
             Self::Zstd => -7..=22,

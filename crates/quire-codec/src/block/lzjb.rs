@@ -7,14 +7,15 @@
 //!
 //! The format is that of ZFS, written from its description; the search is ours. It looks at every position
 //! through a table of the last place of each hash of three bytes, takes the match unless the next position
-//! has a longer one, and takes longer steps through data in which nothing has matched for a while.
+//! has a longer one, and takes longer steps through data in which nothing has matched for a while. The search
+//! of ZFS is in [`super::lzjb_greedy`].
 
 use super::{BlockCodec, BlockCodecId, block_bounds};
 use crate::Corrupt;
 
 const MATCH_BYTES_MIN: usize = 3;
-const MATCH_BYTES_MAX: usize = 66;
-const DISTANCE_MAX: usize = 1023;
+pub(super) const MATCH_BYTES_MAX: usize = 66;
+pub(super) const DISTANCE_MAX: usize = 1023;
 const HASH_BITS: u32 = 12;
 /// Positions without a match before the step grows by one.
 const PATIENCE_LOG2: u32 = 5;
@@ -89,9 +90,9 @@ impl BlockCodec for Lzjb {
 
 /// Equal bytes at a distance back.
 #[derive(Clone, Copy)]
-struct Match {
-    bytes: usize,
-    distance: usize,
+pub(super) struct Match {
+    pub(super) bytes: usize,
+    pub(super) distance: usize,
 }
 
 impl Lzjb {
@@ -139,7 +140,7 @@ fn hash(four: [u8; 4]) -> usize {
 
 /// How many bytes `earlier` and `later` have in common at their start, at most [`MATCH_BYTES_MAX`].
 #[inline]
-fn equal_bytes(earlier: &[u8], later: &[u8]) -> usize {
+pub(super) fn equal_bytes(earlier: &[u8], later: &[u8]) -> usize {
     let limit = later.len().min(MATCH_BYTES_MAX);
     let later = &later[..limit];
     let words = earlier
@@ -160,16 +161,16 @@ fn equal_bytes(earlier: &[u8], later: &[u8]) -> usize {
 }
 
 /// Writes items into groups; `None` as soon as the output is full.
-struct LzjbWriter<'a> {
+pub(super) struct LzjbWriter<'a> {
     output: &'a mut [u8],
-    written: usize,
+    pub(super) written: usize,
     /// Where the flags of the open group are, and how many of its items are written.
     flags: usize,
     items: usize,
 }
 
 impl<'a> LzjbWriter<'a> {
-    fn new(output: &'a mut [u8]) -> Self {
+    pub(super) fn new(output: &'a mut [u8]) -> Self {
         let (written, flags, items) = (0, 0, 8);
         Self {
             output,
@@ -181,7 +182,7 @@ impl<'a> LzjbWriter<'a> {
 
     /// Whether `rest` bytes, all in the longest matches, could still be written.
     #[inline]
-    fn has_room_for(&self, rest: usize) -> bool {
+    pub(super) fn has_room_for(&self, rest: usize) -> bool {
         self.written + rest / MATCH_BYTES_MAX * 2 <= self.output.len()
     }
 
@@ -195,7 +196,7 @@ impl<'a> LzjbWriter<'a> {
     }
 
     #[inline]
-    fn literals(&mut self, input: &[u8], range: std::ops::Range<usize>) -> Option<()> {
+    pub(super) fn literals(&mut self, input: &[u8], range: std::ops::Range<usize>) -> Option<()> {
         let mut rest = input.get(range)?;
         while !rest.is_empty() {
             if self.items == 8 {
@@ -216,7 +217,7 @@ impl<'a> LzjbWriter<'a> {
     }
 
     #[inline]
-    fn found(&mut self, found: Match) -> Option<()> {
+    pub(super) fn found(&mut self, found: Match) -> Option<()> {
         if self.items == 8 {
             self.open_group()?;
         }

@@ -27,6 +27,7 @@ mod id;
 mod lz4_block;
 mod lz4_hc;
 mod lzjb;
+mod lzjb_greedy;
 mod probe;
 mod stored;
 mod zle;
@@ -114,6 +115,9 @@ pub fn open(
     Ok(match id {
         BlockCodecId::None => Box::new(stored::StoredCodec),
         BlockCodecId::Zle => Box::new(zle::Zle),
+        BlockCodecId::Lzjb if level == id::LZJB_GREEDY_LEVEL => {
+            Box::new(lzjb_greedy::LzjbGreedy::default())
+        }
         BlockCodecId::Lzjb => Box::new(lzjb::Lzjb::default()),
         BlockCodecId::Lz4 => Box::new(lz4_block::Lz4),
         BlockCodecId::Lz4Hc => Box::new(lz4_hc::Lz4Hc::new(level)),

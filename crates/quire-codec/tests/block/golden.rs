@@ -48,6 +48,32 @@ fn lzjb_groups() {
 }
 
 #[test]
+fn lzjb_searched_as_zfs_does_ends_in_literals() {
+    let options = BlockOptions {
+        level: Some(0),
+        ..BlockOptions::default()
+    };
+    let mut codec = open(BlockCodecId::Lzjb, &options).unwrap();
+    // One zero, 66 from one back; the other 33 are in the last 65 bytes.
+    let groups = [&[0b10, 0, 0xFC, 0x01][..], &[0; 6], &[0; 27], &[0; 4]].concat();
+    let mut room = [0; 200];
+    assert_eq!(
+        codec.compress(&[0; 100], &mut room, 200),
+        Some(groups.len())
+    );
+    assert_eq!(room[..groups.len()], groups);
+    let raw = [&b"abcdefgh"[..], b"abcdxxxx", b"abcdefgh", &[b'.'; 66]].concat();
+    let length = codec.compress(&raw, &mut room, 200).unwrap();
+    let mut again = vec![0; raw.len()];
+    codec.decompress(&room[..length], &mut again).unwrap();
+    assert_eq!(again, raw);
+    // a to h; four from eight back (1 << 10 | 8), x, three from one back, four from eight back, four from sixteen back.
+    let matches = [0b11101, 4, 8, b'x', 0, 1, 4, 8, 4, 16];
+    let start = [&[0][..], b"abcdefgh", &matches].concat();
+    assert_eq!(room[..start.len()], start);
+}
+
+#[test]
 fn lz4_sequences() {
     // One literal and eight bytes from one back (token 1, 8 - 4), then five literals.
     let block = [0x14, b'a', 1, 0, 0x50, b'b', b'c', b'd', b'e', b'f'];

@@ -34,7 +34,8 @@ covers the payload's, so both together cover every byte of the image.",
             "1",
             "kind",
             "1 catalog, 2 table, 3 row group, 4 segment, 5 log page, 6 log root, 7 row page, \
-             8 staging mark, 9 list of dictionaries, 10 dictionary; 240 freed pages, \
+             8 staging mark, 9 list of dictionaries, 10 dictionary, 11 table of data sets, 12 head of a data set, 13 node of a data set, \
+             14 record, 15 dead pages, 16 logged writes; 240 freed pages, \
              241 commit record, 242 map chunk",
         ),
         StructureField::at(VERSION, "1", "version", "1"),

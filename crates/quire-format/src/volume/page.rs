@@ -82,11 +82,23 @@ pub enum PageKind {
     DictionaryList = 9,
     /// What the pages of a tree have in common.
     Dictionary = 10,
+    /// The list of data sets, the root of their volume.
+    DataSetTable = 11,
+    /// The state of one data set.
+    DataSetHead = 12,
+    /// A node of the tree of a data set.
+    DataSetNode = 13,
+    /// A record of a file of a data set.
+    DataSetRecord = 14,
+    /// Pages that only snapshots have.
+    DeadPages = 15,
+    /// Writes of files that were synced before their records are written.
+    LoggedWrites = 16,
 }
 
 impl PageKind {
     /// Every kind, in the order of the numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 16] = [
         Self::Catalog,
         Self::Table,
         Self::RowGroup,
@@ -97,6 +109,12 @@ impl PageKind {
         Self::Staging,
         Self::DictionaryList,
         Self::Dictionary,
+        Self::DataSetTable,
+        Self::DataSetHead,
+        Self::DataSetNode,
+        Self::DataSetRecord,
+        Self::DeadPages,
+        Self::LoggedWrites,
     ];
 
     /// The kind with the number `number`, if there is one.

@@ -1,0 +1,74 @@
+//! What the data sets of a volume share.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quire_format::data_set::{DataSetTable, RecordPointer};
+use quire_store::{Pin, Volume};
+
+use crate::error::DeviceStorageError;
+use crate::options::DeviceOptions;
+use crate::records::{CoderPool, RecordCache};
+use crate::tree::PageReader;
+
+/// Volume, table, caches.
+pub(crate) struct DeviceContext {
+    pub(crate) volume: Volume,
+    pub(crate) options: DeviceOptions,
+    pub(crate) cache: RecordCache,
+    pub(crate) coders: CoderPool,
+    table: Mutex<DataSetTable>,
+}
+
+impl DeviceContext {
+    pub(crate) fn new(volume: Volume, options: DeviceOptions, table: DataSetTable) -> Self {
+        Self {
+            cache: RecordCache::new(options.record_cache_bytes),
+            coders: CoderPool::default(),
+            table: Mutex::new(table),
+            volume,
+            options,
+        }
+    }
+
+    /// The table as it was committed.
+    pub(crate) fn table(&self) -> MutexGuard<'_, DataSetTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A reader of the newest commit.
+    pub(crate) fn reader(&self) -> PageReader {
+        self.reader_of(self.volume.pin())
+    }
+
+    pub(crate) fn reader_of(&self, pin: Pin) -> PageReader {
+        let file = self.volume.file();
+        PageReader { pin, file }
+    }
+
+    /// The bytes of a record.
+    pub(crate) fn record(
+        &self,
+        reader: &PageReader,
+        pointer: &RecordPointer,
+    ) -> Result<Arc<[u8]>, DeviceStorageError> {
+        if let Some(content) = self.cache.get(pointer.page)
+            && content.len() == pointer.raw_bytes as usize
+        {
+            return Ok(content);
+        }
+        let content: Arc<[u8]> = self.stored_record(reader, pointer)?.into();
+        self.cache.insert(pointer.page, &content);
+        Ok(content)
+    }
+
+    /// The same, from what is stored.
+    pub(crate) fn stored_record(
+        &self,
+        reader: &PageReader,
+        pointer: &RecordPointer,
+    ) -> Result<Vec<u8>, DeviceStorageError> {
+        let payload = reader.payload(pointer.page)?;
+        let decoded = self.coders.with(|coder| coder.decode(pointer, &payload))?;
+        decoded.map_err(|corrupt| reader.corrupt(pointer.page, &corrupt))
+    }
+}

@@ -1,0 +1,47 @@
+//! How do the files of any program live compressed in a volume?
+//!
+//! A volume of data sets is what a compressing file system is made of: each data set is a tree of files whose records
+//! are compressed below whoever reads and writes them, and has snapshots and clones that cost nothing when they are made.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use quire_device::{DataSetVolume, DeviceOptions, NewInode, ROOT_INODE};
+//! use quire_store::{MemDisk, Volume, VolumeOptions};
+//!
+//! let volume = Volume::create(Arc::new(MemDisk::new()), VolumeOptions::default())?;
+//! let sets = DataSetVolume::create(volume, DeviceOptions::default())?;
+//! sets.create_set("data", Default::default())?;
+//! let set = sets.open_set("data")?;
+//! let file = set.create(ROOT_INODE, b"table", &NewInode::file(0o644))?;
+//! set.write(file, 1 << 20, &[7; 100_000])?;
+//! set.sync_file(file)?;
+//! assert_eq!(set.read(file, (1 << 20) - 1, 2)?, [0, 7]);
+//! assert!(set.statistics().stored_bytes() < 10_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod check;
+mod context;
+mod dead;
+mod disk;
+mod error;
+mod generation;
+mod options;
+mod records;
+mod set;
+mod tree;
+mod volume;
+
+pub use check::{DataSetCheckReport, DataSetFinding};
+pub use disk::DataSetDisk;
+pub use error::{DataSetError, DeviceStorageError, FileError};
+pub use options::{DeviceOptions, EffectiveProperties};
+pub use quire_format::data_set::{
+    CodecTotals, DataSetCodec, DataSetProperties, DataSetTotals, FileSpace, FileTime,
+    InodeAttributes, InodeKind, NAME_BYTES_MAX, ROOT_INODE, SectorRounding, SynchronousWrites,
+};
+pub use set::{
+    AttributeChange, DataSet, DataSetStatistics, DirectoryEntry, ExtendedMode, NewInode, RenameMode,
+};
+pub use volume::{DataSetSummary, DataSetVolume, SnapshotSummary};

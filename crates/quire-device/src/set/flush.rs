@@ -1,0 +1,122 @@
+//! Writing what has changed, as one batch.
+//!
+//! 1. What operations have changed becomes a layer that nothing changes, and operations begin a new one above it.
+//! 2. Its records are compressed, without a lock.
+//! 3. A batch gets the records, the nodes of the tree on the way to what changes, and the head. It frees what nobody can reach any
+//!    more ([`crate::dead`]).
+//! 4. The batch is committed; operations use the new tree, and the layer is dropped. If anything has failed, the layer is put back
+//!    beneath what has changed since, and nothing is lost.
+//!
+//! A batch of the volume counts as a whole or not at all, so a crash at any moment leaves the tree of one of them. Who reads while a
+//! batch is committed holds a pin of the commit before, so the pages of the tree in use are there until the new one is used.
+
+use std::sync::Arc;
+
+use quire_format::data_set::DataSetHead;
+use quire_store::Durability;
+
+use super::frozen::FrozenState;
+use super::state::DataSet;
+use crate::error::DeviceStorageError;
+
+impl DataSet {
+    /// Writes what has changed, compressed as the properties say.
+    pub(crate) fn flush(&self, durability: Durability) -> Result<(), DeviceStorageError> {
+        let _turn = self.take_turn();
+        self.flush_in_turn(durability)
+    }
+
+    /// As [`DataSet::flush`], for who has the turn.
+    pub(crate) fn flush_with_turn(&self) -> Result<(), DeviceStorageError> {
+        self.flush_in_turn(Durability::Synced)
+    }
+
+    fn flush_in_turn(&self, durability: Durability) -> Result<(), DeviceStorageError> {
+        match self.try_flush(durability) {
+            Err(error) if error.is_full() => {
+                self.clean();
+                self.try_flush(durability)
+            }
+            flushed => flushed,
+        }
+    }
+
+    /// On a full disk: what is dead in the file becomes room.
+    fn clean(&self) {
+        let volume = &self.context.volume;
+        let mut moved_bytes = 0;
+        // When a step fails, what was moved before helps all the same.
+        while let Ok(step) = volume.clean() {
+            moved_bytes += step.moved_bytes;
+            if step.moved_bytes == 0 || moved_bytes > step.file_bytes_before.saturating_mul(2) {
+                break;
+            }
+        }
+        // Space that this does not give back is found by the next checkpoint.
+        let _ = volume.checkpoint();
+    }
+
+    fn try_flush(&self, durability: Durability) -> Result<(), DeviceStorageError> {
+        let Some(head_page) = self.head_page.filter(|_| !self.is_read_only()) else {
+            return Ok(());
+        };
+        let Some(frozen) = self.freeze(durability)? else {
+            return Ok(());
+        };
+        let written = self.write_out(&frozen, head_page, durability);
+        drop(frozen);
+        let mut state = self.lock();
+        state.held = None;
+        let generation = state.frozen.take();
+        match written {
+            Ok(head) => {
+                state.head = head;
+                state.is_unsynced = durability == Durability::Unsynced;
+                Ok(())
+            }
+            Err(error) => {
+                if let Some(generation) = generation {
+                    let generation = Arc::unwrap_or_clone(generation);
+                    state.current.put_beneath(generation);
+                }
+                state.unlogged.note_other();
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes the batches durable that have been committed without.
+    pub(super) fn sync_commits(&self) -> Result<(), DeviceStorageError> {
+        // An empty batch syncs what was committed before it.
+        self.context.volume.begin()?.commit()?;
+        self.lock().is_unsynced = false;
+        Ok(())
+    }
+
+    /// Takes what has changed. `None` when that is nothing; then what was written without a sync is durable if that is asked for.
+    fn freeze(&self, durability: Durability) -> Result<Option<FrozenState>, DeviceStorageError> {
+        let mut state = self.lock();
+        if state.current.is_empty() && state.head.log.is_empty() {
+            let is_unsynced = state.is_unsynced;
+            drop(state);
+            if is_unsynced && durability == Durability::Synced {
+                self.sync_commits()?;
+            }
+            return Ok(None);
+        }
+        state.unlogged.set_logged(0);
+        let generation = Arc::new(std::mem::take(&mut state.current));
+        state.frozen = Some(Arc::clone(&generation));
+        let pin = self.context.volume.pin();
+        state.held = Some(pin.clone());
+        Ok(Some(FrozenState {
+            generation,
+            head: DataSetHead {
+                next_inode: state.next_inode,
+                ..state.head.clone()
+            },
+            boundaries: state.boundaries,
+            reader: self.context.reader_of(pin),
+        }))
+    }
+}

@@ -1,0 +1,25 @@
+//! One data set: files, and what has changed of them in memory.
+
+mod access;
+mod attributes;
+mod content;
+mod encode;
+mod erase;
+mod extended;
+mod flush;
+mod frozen;
+mod log;
+mod names;
+mod rename;
+mod seek;
+mod state;
+mod statistics;
+mod unlogged;
+mod write_out;
+
+pub use attributes::AttributeChange;
+pub use extended::ExtendedMode;
+pub use names::{DirectoryEntry, NewInode};
+pub use rename::RenameMode;
+pub use state::DataSet;
+pub use statistics::DataSetStatistics;

@@ -1,0 +1,9 @@
+//! The tree of a data set: items by their keys, in nodes that are never changed.
+
+mod apply;
+mod nodes;
+mod pack;
+mod read;
+
+pub(crate) use apply::{TreeChange, TreeUpdate};
+pub(crate) use read::{PageReader, open_node};

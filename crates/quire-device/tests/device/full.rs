@@ -1,0 +1,123 @@
+use std::sync::Arc;
+
+use quire_device::{DataSetProperties, NewInode, ROOT_INODE};
+use quire_store::SimDisk;
+use quire_store::disk::{Fault, FaultKind};
+
+use crate::random::Random;
+use crate::volumes::{check, create_on, open_on};
+
+fn properties() -> DataSetProperties {
+    DataSetProperties {
+        record_bytes: Some(4096),
+        ..DataSetProperties::default()
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_removal_makes_room() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let sets = create_on(disk.clone(), 1 << 20);
+    sets.create_set("data", properties()).unwrap();
+    let set = sets.open_set("data").unwrap();
+    let mut random = Random(1);
+    let kept = set
+        .create(ROOT_INODE, b"kept", &NewInode::file(0o644))
+        .unwrap();
+    let content = random.bytes(200_000);
+    set.write(kept, 0, &content).unwrap();
+    set.sync().unwrap();
+    disk.set_quota(Some(8 << 20));
+    let mut count = 0;
+    let refused = loop {
+        let name = format!("file {count}");
+        let written = set
+            .create(ROOT_INODE, name.as_bytes(), &NewInode::file(0o644))
+            .and_then(|file| set.write(file, 0, &random.bytes(300_000)));
+        let written = written.and_then(|()| Ok(set.sync()?));
+        match written {
+            Ok(()) => count += 1,
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(refused.contains("no space left"), "{refused}");
+    assert!(count > 5, "{count}");
+    assert_eq!(set.read(kept, 0, usize::MAX).unwrap(), content);
+    for number in 0..=count {
+        let name = format!("file {number}");
+        set.unlink(ROOT_INODE, name.as_bytes()).unwrap();
+    }
+    set.sync().unwrap();
+    let again = set
+        .create(ROOT_INODE, b"again", &NewInode::file(0o644))
+        .unwrap();
+    set.write(again, 0, &content).unwrap();
+    set.sync().unwrap();
+    drop(set);
+    drop(sets);
+    let sets = open_on(disk, 1 << 20).unwrap();
+    let set = sets.open_set("data").unwrap();
+    assert_eq!(set.read(kept, 0, usize::MAX).unwrap(), content);
+    assert_eq!(set.read(again, 0, usize::MAX).unwrap(), content);
+    assert_eq!(check(&sets), Ok(()));
+}
+
+#[test]
+fn a_read_that_fails_is_told_and_a_later_one_succeeds() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let sets = create_on(disk.clone(), 1 << 20);
+    sets.create_set("data", properties()).unwrap();
+    let set = sets.open_set("data").unwrap();
+    let file = set
+        .create(ROOT_INODE, b"file", &NewInode::file(0o644))
+        .unwrap();
+    let content = Random(1).bytes(2 << 20);
+    set.write(file, 0, &content).unwrap();
+    set.sync().unwrap();
+    drop(set);
+    drop(sets);
+    let sets = open_on(disk.clone(), 1 << 20).unwrap();
+    let set = sets.open_set("data").unwrap();
+    disk.add_fault(Fault {
+        kind: FaultKind::Read,
+        nth: disk.call_count(FaultKind::Read),
+        is_persistent: true,
+        error: std::io::ErrorKind::Other,
+        effect: 0,
+    });
+    let error = set.read(file, 0, usize::MAX).unwrap_err().to_string();
+    assert!(error.contains("cannot read page"), "{error}");
+    disk.clear_faults();
+    assert_eq!(set.read(file, 0, usize::MAX).unwrap(), content);
+}
+
+#[test]
+fn after_a_failed_sync_nothing_more_is_written_and_what_was_synced_is_there() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let sets = create_on(disk.clone(), 1 << 20);
+    sets.create_set("data", properties()).unwrap();
+    let set = sets.open_set("data").unwrap();
+    let file = set
+        .create(ROOT_INODE, b"file", &NewInode::file(0o644))
+        .unwrap();
+    set.write(file, 0, b"first").unwrap();
+    set.sync().unwrap();
+    disk.add_fault(Fault {
+        kind: FaultKind::Sync,
+        nth: disk.call_count(FaultKind::Sync),
+        is_persistent: false,
+        error: std::io::ErrorKind::Other,
+        effect: 1,
+    });
+    set.write(file, 0, b"other").unwrap();
+    assert!(set.sync().is_err());
+    let error = set.sync().unwrap_err().to_string();
+    assert!(error.contains("takes no more writes"), "{error}");
+    // What is in memory can still be read.
+    assert_eq!(set.read(file, 0, 10).unwrap(), b"other");
+    let image = disk.crash_losing_all();
+    let sets = open_on(Arc::new(SimDisk::new(image)), 1 << 20).unwrap();
+    let set = sets.open_set("data").unwrap();
+    assert_eq!(set.read(file, 0, 10).unwrap(), b"first");
+    assert_eq!(check(&sets), Ok(()));
+}

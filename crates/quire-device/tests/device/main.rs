@@ -1,0 +1,22 @@
+//! Data sets against a naive model, through crashes, damage and full disks.
+#![allow(clippy::unwrap_used)]
+
+mod codecs;
+mod crashes;
+mod damage;
+mod disk;
+mod faults;
+mod full;
+mod golden;
+mod golden_content;
+mod limits;
+mod model;
+mod names;
+mod operations;
+mod random;
+mod random_operations;
+mod sets;
+mod snapshots;
+mod synchronous;
+mod threads;
+mod volumes;
