@@ -28,7 +28,9 @@ impl FileDisk {
     pub fn open(path: impl AsRef<Path>, mode: OpenMode) -> Result<Self, VolumeOpenError> {
         let mut options = OpenOptions::new();
         options.read(true).write(mode == OpenMode::ReadWrite);
-        Self::open_locked(path.as_ref(), mode, &options)
+        let disk = Self::open_locked(path.as_ref(), mode, &options)?;
+        disk.advise_random_reads();
+        Ok(disk)
     }
 
     /// Opens a file for writing and creates it, empty, when it is missing.
@@ -46,6 +48,7 @@ impl FileDisk {
         if disk.length_bytes.load(Ordering::Relaxed) == 0 {
             sync_directory(path).map_err(|source| failed(path, "sync the directory of", source))?;
         }
+        disk.advise_random_reads();
         Ok(disk)
     }
 
@@ -65,6 +68,22 @@ impl FileDisk {
         std::fs::remove_file(&path).map_err(|source| failed(&path, "unlink", source))?;
         Ok(disk)
     }
+
+    /// Switches off the read-ahead of the operating system.
+    ///
+    /// Scans of a volume read ahead themselves: they know which pages they need next, and those of one column are seldom neighbours of
+    /// all of them. The system's guess reads up to 8 MiB beyond each request: for TPC-H's Q6 at scale 10 it read 650 MB from the
+    /// device where 348 MB were asked for. Temporary files keep the default, as they are read from end to end.
+    #[cfg(target_os = "linux")]
+    fn advise_random_reads(&self) {
+        use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+
+        // It is advice: file systems that do not take it read as they always do.
+        let _ = posix_fadvise(&self.file, 0, 0, PosixFadviseAdvice::POSIX_FADV_RANDOM);
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn advise_random_reads(&self) {}
 
     /// Runs a write that ends at byte `end`, and notes for the next sync whether it makes the file longer.
     pub(super) fn write_up_to(
