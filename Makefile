@@ -17,7 +17,7 @@ ORACLE_QUERIES ?= 20000
 ORACLE ?=
 ACCEPTANCE := cd tests/acceptance && ../../$(PYTHON) -W error -m unittest
 
-.PHONY: help setup build python tidy format lint docs unit corpus acceptance test demo bench bench-queries bench-codecs bench-server bench-latency bench-files bench-bits bench-memory testers oracle regress report nightly clean-data
+.PHONY: help setup build python tidy format lint docs unit corpus acceptance test demo bench bench-queries bench-codecs bench-server bench-latency bench-files bench-bits bench-memory bench-mount testers oracle regress report nightly clean-data
 
 help:
 	@echo "make setup       packages, Python environment (needs rustup)"
@@ -35,13 +35,14 @@ help:
 	@echo "make bench-server sysbench through the wire beside MariaDB and PostgreSQL; SERVER='--quick' to see that it runs"
 	@echo "make bench-latency small statements by psycopg beside PostgreSQL, and the bar of each"
 	@echo "make bench-files size of real files beside Parquet with zstd(3)"
+	@echo "make bench-mount  sizes and speed of mounted data sets beside ext4, btrfs and zfs-fuse; MOUNT='--quick' to see that it runs"
 	@echo "make bench-memory peak memory of large queries under limits beside DuckDB's; in control groups"
 	@echo "make bench-bits  flip every bit of a small database"
 	@echo "make nightly     CASES=100000 crashes of row transactions, 20,000 of loads, 500 kills, full disks, 2,000 power losses, 20,000 damaged files; 1,000,000 random statements"
 
 # What the tests of the server run: PostgreSQL's own clients, sysbench.
-CLIENTS := psql pgbench sysbench
-CLIENT_PACKAGES := postgresql-client postgresql-contrib sysbench
+CLIENTS := psql pgbench sysbench mariadbd
+CLIENT_PACKAGES := postgresql-client postgresql-contrib sysbench mariadb-server
 
 setup: .venv/ready
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs"; exit 1; }
@@ -86,7 +87,7 @@ unit:
 corpus:
 	$(CARGO) test --release --locked -p quire-acceptance --test slt_corpus -- --nocapture
 
-acceptance: setup build python
+acceptance: setup build python $(POSTGRES)
 	$(ACCEPTANCE) discover -v
 
 test: setup
@@ -141,6 +142,15 @@ bench-server: setup build
 	@test -x /usr/sbin/mariadbd && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 \
 		|| { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends mariadb-server postgresql; }
 	$(PYTHON) bench/server.py --quire $(QUIRE) $(SERVER)
+
+# Options of bench/mount_sizes.py and bench/mount.py. The scripts make the servers, mounts and loop devices themselves, in a temporary folder.
+MOUNT_SIZES ?=
+MOUNT ?=
+bench-mount: setup build
+	@command -v fio >/dev/null && command -v zfs-fuse >/dev/null && command -v mkfs.btrfs >/dev/null \
+		|| { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends fio zfs-fuse btrfs-progs mariadb-server postgresql; }
+	$(PYTHON) bench/mount_sizes.py $(MOUNT_SIZES)
+	$(PYTHON) bench/mount.py $(MOUNT)
 
 bench-latency: setup build
 	@ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 \

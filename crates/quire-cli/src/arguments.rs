@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::data_set::{DataSetAction, MountArguments};
 use crate::lab::LabArguments;
 use crate::render::RenderMode;
 use crate::shell::{Location, Resources, ShellSettings};
@@ -188,6 +189,19 @@ pub enum Action {
         #[command(flatten)]
         resources: Resources,
     },
+
+    /// Make and change data sets: compressed folders of files, of which a volume has any number
+    ///
+    /// Exit codes: 0 done; 1 not.
+    #[command(subcommand, name = "dataset")]
+    DataSet(DataSetAction),
+
+    /// Mount a data set as a folder, below any program, until it is unmounted or the process is told to end
+    ///
+    /// Everything that the system keeps in such a folder is compressed. Prints a line when the folder can be used; ends in order when
+    /// it is unmounted (umount DIR), interrupted or terminated. Exit codes: 0 unmounted, everything is on the disk; 1 it could not be mounted,
+    /// or not be written.
+    Mount(MountArguments),
 
     /// Measure the figures of the papers again on this machine
     ///

@@ -9,6 +9,7 @@ mod arguments;
 mod bare_words;
 mod check;
 mod commands;
+mod data_set;
 mod editor;
 mod exit_code;
 mod inspect;
@@ -17,6 +18,7 @@ mod interrupt;
 mod keywords;
 mod lab;
 mod lexer;
+mod mount;
 mod render;
 mod rows_behind;
 mod run_script;
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
             };
         }
         Some(Action::Inspect { file, html }) => return inspect::run(file, html.as_deref()),
+        Some(Action::DataSet(action)) => return data_set::run(action),
+        Some(Action::Mount(mount)) => return mount::run(mount),
         Some(Action::Lab(lab)) => return lab::run(lab),
         Some(Action::Serve {
             file,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use quire_error::Error;
 use quire_store::{
-    CheckReport, DirectFileDisk, Disk, FileDisk, Finding, MemDisk, OpenMode, RebuildReport, Volume,
+    CheckReport, DirectFileDisk, Disk, FileDisk, MemDisk, OpenMode, RebuildReport, Volume,
     VolumeOptions,
 };
-use quire_tables::Engine;
 
+use crate::check;
 use crate::connection::Connection;
 use crate::experiment_options::ExperimentOptions;
 use crate::opened::Opened;
@@ -125,28 +125,12 @@ impl Database {
         self.opened.engine.volume().notices()
     }
 
-    /// Checks every invariant of the database file at `path`, pages and tables, without changing it.
+    /// Checks every invariant of the database file at `path`, pages and tables, or pages and data sets, without changing it.
     ///
     /// # Errors
     /// When the file cannot be opened at all; what is wrong inside is in the report.
     pub fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
-        let disk = open_file(path.as_ref(), true, false)?;
-        let volume = Volume::open(disk, OpenMode::ReadOnly)?;
-        let mut report = volume.check();
-        let tables = Engine::check(&volume);
-        report
-            .findings
-            .extend(tables.into_iter().map(|finding| Finding {
-                invariant: finding.invariant,
-                page: finding.page,
-                offset: None,
-                what: match finding.table {
-                    Some(table) => format!("table {table:?}: {}", finding.what),
-                    None => finding.what,
-                },
-                advice: "restore a backup, or copy out what can still be read",
-            }));
-        Ok(report)
+        check::check(open_file(path.as_ref(), true, false)?)
     }
 
     /// Makes a file that [`Database::open`] refuses readable again, from the pages that are whole.

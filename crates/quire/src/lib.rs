@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod backup;
+mod check;
 mod connection;
 mod database;
 mod definition_text;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
+use quire_device::DataSetVolume;
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_exec::tuple::TemporaryDisks;
@@ -48,6 +49,16 @@ fn engine_options(options: &DatabaseOptions, finds_dictionaries: bool) -> Engine
         finds_dictionaries,
         ..EngineOptions::default()
     }
+}
+
+/// A volume of data sets has no tables.
+fn refuse_data_sets(volume: &Volume) -> Result<(), Error> {
+    if !DataSetVolume::is_in(volume) {
+        return Ok(());
+    }
+    let text = format!("{} holds data sets, not tables", volume.file());
+    let hint = "mount it with `quire mount`, or list them with `quire dataset list`";
+    Err(Error::new("08001", text).with_hint(hint))
 }
 
 fn start_threads(options: &DatabaseOptions) -> Result<Runtime, Error> {
@@ -97,6 +108,7 @@ impl Opened {
             OpenMode::ReadWrite => Volume::open_or_create(disk, volume_options)?,
             OpenMode::ReadOnly => Volume::open_with(disk, mode, volume_options)?,
         };
+        refuse_data_sets(&volume)?;
         let engine_options = engine_options(&options, experiment.finds_dictionaries);
         Ok(Self {
             engine: Engine::open_with(volume, engine_options)?,

@@ -52,16 +52,24 @@ impl DataSetVolume {
         Ok(Self::new(volume, options, table))
     }
 
+    /// Whether a volume is one of data sets, and not a database.
+    #[must_use]
+    pub fn is_in(volume: &Volume) -> bool {
+        let pin = volume.pin();
+        let kind = pin.kind(CATALOG_PAGE);
+        pin.contains(CATALOG_PAGE) && kind.is_ok_and(|kind| kind == PageKind::DataSetTable)
+    }
+
     /// Opens a volume of data sets. What a crash has interrupted is removed to its end, unless the volume is open read-only.
     ///
     /// # Errors
     /// [`DataSetError::NotDataSets`], [`DataSetError::Storage`].
     pub fn open(volume: Volume, options: DeviceOptions) -> Result<Self, DataSetError> {
-        let pin = volume.pin();
-        if !pin.contains(CATALOG_PAGE) || pin.kind(CATALOG_PAGE)? != PageKind::DataSetTable {
+        if !Self::is_in(&volume) {
             let file = volume.file();
             return Err(DataSetError::NotDataSets { file });
         }
+        let pin = volume.pin();
         let payload = pin.read(CATALOG_PAGE)?;
         let table = DataSetTable::decode(&payload).map_err(|corrupt| {
             DeviceStorageError::corrupt(&volume.file(), CATALOG_PAGE, &corrupt)

@@ -1,0 +1,135 @@
+//! `quire mount`: the files of a data set as a folder of the system.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use quire_device::DataSetVolume;
+use quire_mount::{MountError, MountOptions, MountedDataSet};
+
+use crate::data_set::{CommandError, MountArguments, open_for_reading, open_to_change};
+use crate::exit_code;
+
+/// How the line begins that says that the folder can be used.
+const READY: &str = "mounted ";
+
+/// Serves the folder until it is unmounted, or the process is interrupted or told to end.
+pub fn run(arguments: &MountArguments) -> ExitCode {
+    let done = if arguments.background {
+        start_in_background()
+    } else {
+        serve(arguments)
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "quire: {error}");
+            ExitCode::from(exit_code::FAILURE)
+        }
+    }
+}
+
+fn serve(arguments: &MountArguments) -> Result<(), CommandError> {
+    let is_snapshot = arguments.dataset.as_deref().is_some_and(|name| name.contains('@'));
+    let read_only = arguments.readonly || is_snapshot;
+    let sets = if read_only {
+        open_for_reading(&arguments.volume)?
+    } else {
+        open_to_change(&arguments.volume)?
+    };
+    let name = chosen(&sets, arguments)?;
+    // A signal that comes while the file system is being mounted is not lost.
+    let (sender, ends) = mpsc::channel();
+    let interrupted = sender.clone();
+    ctrlc::set_handler(move || {
+        let _ = interrupted.send(End::Signal);
+    })?;
+    let options = MountOptions {
+        allow_other: arguments.allow_other,
+        read_only,
+        volume_file: Some(arguments.volume.clone()),
+        ..MountOptions::default()
+    };
+    let mounted = MountedDataSet::mount(sets.open_set(&name)?, &arguments.directory, options)?;
+    let mounted = Arc::new(mounted);
+    writeln!(io::stdout(), "{READY}{name} at {}", mounted.directory().display())?;
+    io::stdout().flush()?;
+    let waiting = Arc::clone(&mounted);
+    thread::spawn(move || {
+        let _ = sender.send(End::Unmounted(waiting.wait()));
+    });
+    wait(&mounted, &ends)?;
+    sets.sync()?;
+    Ok(())
+}
+
+/// What makes the process end.
+enum End {
+    /// An interrupt, or a request to terminate.
+    Signal,
+    /// It is not mounted any more.
+    Unmounted(Result<(), MountError>),
+}
+
+/// Until it is unmounted. A first signal unmounts it if nobody uses it; a second one in any case.
+fn wait(mounted: &MountedDataSet, ends: &Receiver<End>) -> Result<(), CommandError> {
+    let mut is_asked_to_end = false;
+    while let Ok(end) = ends.recv() {
+        match end {
+            End::Unmounted(result) => return Ok(result?),
+            End::Signal if is_asked_to_end => return Ok(mounted.detach()?),
+            End::Signal => match mounted.unmount() {
+                Err(error @ MountError::Busy { .. }) => {
+                    is_asked_to_end = true;
+                    let message = "signal again to unmount it all the same";
+                    writeln!(io::stderr(), "quire: {error}; {message}")?;
+                }
+                done => return Ok(done?),
+            },
+        }
+    }
+    Ok(())
+}
+
+/// The data set that is asked for, or the only one.
+fn chosen(sets: &DataSetVolume, arguments: &MountArguments) -> Result<String, CommandError> {
+    if let Some(name) = &arguments.dataset {
+        return Ok(name.clone());
+    }
+    let names: Vec<String> = sets.list()?.into_iter().map(|set| set.name).collect();
+    let volume = arguments.volume.display();
+    match names.as_slice() {
+        [name] => Ok(name.clone()),
+        [] => Err(format!("{volume} has no data set; make one with `quire dataset create {volume} NAME`").into()),
+        several => Err(format!(
+            "{volume} has several data sets; choose one of {} with --dataset",
+            several.join(", ")
+        )
+        .into()),
+    }
+}
+
+/// The same command in a process group of its own; returns when the folder can be used.
+fn start_in_background() -> Result<(), CommandError> {
+    let words = std::env::args_os().skip(1).filter(|word| word != "--background");
+    let mut server = Command::new(std::env::current_exe()?)
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()?;
+    let mut line = String::new();
+    if let Some(output) = server.stdout.take() {
+        BufReader::new(output).read_line(&mut line)?;
+    }
+    if line.starts_with(READY) {
+        write!(io::stdout(), "{line}")?;
+        return Ok(());
+    }
+    // It has said on the standard error why.
+    server.wait()?;
+    Err("nothing is mounted".into())
+}
