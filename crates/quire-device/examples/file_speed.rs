@@ -120,7 +120,11 @@ fn synced_writes(file: &dyn MeasuredFile, threads: u64) -> Result<f64, Failure> 
             .collect();
         workers
             .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .map(|worker| {
+                worker
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
             .collect()
     });
     Ok(counts?.iter().sum::<u64>() as f64 / start.elapsed().as_secs_f64())
@@ -178,7 +182,10 @@ impl Bench<'_> {
     }
 
     fn show(&self, what: &str, unit: &str, set: f64, plain: f64) {
-        println!("| {what} | {set:.0} {unit} | {plain:.0} {unit} | {:.2} |", set / plain);
+        println!(
+            "| {what} | {set:.0} {unit} | {plain:.0} {unit} | {:.2} |",
+            set / plain
+        );
     }
 
     fn syncs(&self) -> Result<(), Failure> {
@@ -231,7 +238,12 @@ impl Bench<'_> {
         filled(&plain, self.bytes)?;
         let base = random_reads(&plain, self.bytes)?;
         let found = random_reads(&file, self.bytes)?;
-        self.show("16 KiB random reads, lz4, records of 16 KiB", "/s", found, base);
+        self.show(
+            "16 KiB random reads, lz4, records of 16 KiB",
+            "/s",
+            found,
+            base,
+        );
         Ok(())
     }
 
@@ -261,7 +273,9 @@ fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let directory = arguments.next().ok_or("name a directory")?;
     let directory = Path::new(&directory).join(format!("file-speed-{}", std::process::id()));
-    let megabytes = arguments.next().map_or(Ok(1024), |text| text.parse::<u64>())?;
+    let megabytes = arguments
+        .next()
+        .map_or(Ok(1024), |text| text.parse::<u64>())?;
     let only = arguments.next();
     fs::create_dir(&directory)?;
     let measured = measure(&directory, megabytes << 20, only.as_deref());
