@@ -5,9 +5,10 @@ use std::sync::{Arc, MutexGuard};
 
 use quire_codec::Corrupt;
 use quire_format::data_set::{
-    DataSetItem, DirectoryItem, FileTime, InodeAttributes, InodeKind, NodeEntry, RecordPointer,
+    DataSetItem, DirectoryItem, FileTime, InodeAttributes, InodeKind, NAME_BYTES_MAX, NodeEntry,
+    RecordPointer,
 };
-use quire_store::{Durability, PageId};
+use quire_store::PageId;
 
 use super::state::{DataSet, SetState};
 use crate::context::DeviceContext;
@@ -36,6 +37,32 @@ pub(super) enum RecordPlace {
 }
 
 impl View {
+    /// An item as what is being written and the tree have it.
+    pub(super) fn item(&self, key: &[u8]) -> Result<Option<Vec<u8>>, DeviceStorageError> {
+        let frozen = self.frozen.as_deref();
+        match frozen.map_or(Layered::Below, |frozen| frozen.item(key)) {
+            Layered::Is(value) => Ok(Some(value.clone())),
+            Layered::Gone => Ok(None),
+            Layered::Below => self.reader.get(self.root, key),
+        }
+    }
+
+    /// What attributes say that an item has.
+    pub(super) fn attributes(
+        &self,
+        inode: u64,
+        value: Option<Vec<u8>>,
+    ) -> Result<InodeAttributes, FileError> {
+        let value = value.ok_or_else(|| FileError::no_inode(inode))?;
+        Ok(self.decoded(&value, InodeAttributes::decode)?)
+    }
+
+    /// Where the bytes of a record are that has not changed since.
+    pub(super) fn place(&self, inode: u64, index: u64) -> RecordPlace {
+        let frozen = self.frozen.as_deref();
+        RecordPlace::of(frozen.map_or(Layered::Below, |frozen| frozen.record(inode, index)))
+    }
+
     /// Where the tree has a record.
     pub(super) fn pointer(
         &self,
@@ -74,11 +101,23 @@ impl View {
     }
 }
 
+impl RecordPlace {
+    fn of(record: Layered<&Arc<Vec<u8>>>) -> Self {
+        match record {
+            Layered::Is(content) => Self::Changed(Arc::clone(content)),
+            Layered::Gone => Self::Hole,
+            Layered::Below => Self::InTree,
+        }
+    }
+}
+
 /// The state, locked, and the view that belongs to it.
 pub(super) struct Access<'a> {
     pub(super) set: &'a DataSet,
     pub(super) state: MutexGuard<'a, SetState>,
     pub(super) view: View,
+    /// Items of a change that is being made ([`Access::all_or_nothing`]).
+    staged: Option<BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
 }
 
 impl DataSet {
@@ -87,10 +126,35 @@ impl DataSet {
         Access::new(self, self.lock())
     }
 
+    /// An item as it is now, for looking at it alone: the tree is read without the lock.
+    pub(super) fn glance(
+        &self,
+        item: DataSetItem<'_>,
+    ) -> Result<(Option<Vec<u8>>, View), DeviceStorageError> {
+        let key = item.key();
+        let Access { view, state, .. } = self.read_access();
+        let value = match state.current.item(&key) {
+            Layered::Is(value) => Some(value.clone()),
+            Layered::Gone => None,
+            Layered::Below => {
+                drop(state);
+                view.item(&key)?
+            }
+        };
+        Ok((value, view))
+    }
+
     /// To change files, after memory has been made free if too much of it is in use.
     pub(super) fn write_access(&self) -> Result<Access<'_>, FileError> {
         self.relieve()?;
         self.removal_access()
+    }
+
+    /// To add items whose names and values have so many bytes: as [`DataSet::write_access`], if the quota permits.
+    pub(super) fn growing_access(&self, bytes: usize) -> Result<Access<'_>, FileError> {
+        let mut access = self.access_with_room(bytes as u64)?;
+        access.state.unlogged.note_other();
+        Ok(access)
     }
 
     /// To remove something: goes on when the disk is full.
@@ -107,14 +171,6 @@ impl DataSet {
             return Err(FileError::ReadOnly { name });
         }
         Ok(self.read_access())
-    }
-
-    /// Writes what has changed if it takes too much memory.
-    pub(super) fn relieve(&self) -> Result<(), DeviceStorageError> {
-        if self.lock().current.bytes() < self.context.options.dirty_bytes {
-            return Ok(());
-        }
-        self.flush(Durability::Unsynced)
     }
 }
 
@@ -136,7 +192,13 @@ impl SetState {
 impl<'a> Access<'a> {
     pub(super) fn new(set: &'a DataSet, state: MutexGuard<'a, SetState>) -> Self {
         let view = state.view(&set.context);
-        Self { set, state, view }
+        let staged = None;
+        Self {
+            set,
+            state,
+            view,
+            staged,
+        }
     }
 
     pub(super) fn now(&self) -> FileTime {
@@ -154,25 +216,46 @@ impl<'a> Access<'a> {
         item: DataSetItem<'_>,
     ) -> Result<Option<Vec<u8>>, DeviceStorageError> {
         let key = item.key();
-        for layer in self.layers() {
-            match layer.item(&key) {
-                Layered::Is(value) => return Ok(Some(value.clone())),
-                Layered::Gone => return Ok(None),
-                Layered::Below => {}
-            }
+        if let Some(value) = self.staged.as_ref().and_then(|staged| staged.get(&key)) {
+            return Ok(value.clone());
         }
-        self.view.reader.get(self.view.root, &key)
+        match self.state.current.item(&key) {
+            Layered::Is(value) => Ok(Some(value.clone())),
+            Layered::Gone => Ok(None),
+            Layered::Below => self.view.item(&key),
+        }
     }
 
     pub(super) fn set_item(&mut self, item: DataSetItem<'_>, value: Option<Vec<u8>>) {
-        self.state.current.set_item(item.key(), value);
+        match &mut self.staged {
+            Some(staged) => {
+                staged.insert(item.key(), value);
+            }
+            None => self.state.current.set_item(item.key(), value),
+        }
+    }
+
+    /// Makes all changes of items that `change` makes, or, when it fails, none: an item that cannot be read in the middle of a change
+    /// must not leave half of it to the next batch.
+    pub(super) fn all_or_nothing<T>(
+        &mut self,
+        change: impl FnOnce(&mut Self) -> Result<T, FileError>,
+    ) -> Result<T, FileError> {
+        self.staged = Some(BTreeMap::new());
+        let changed = change(self);
+        let staged = self.staged.take().unwrap_or_default();
+        if changed.is_ok() {
+            for (key, value) in staged {
+                self.state.current.set_item(key, value);
+            }
+        }
+        changed
     }
 
     /// The attributes of an inode that exists.
     pub(super) fn inode(&self, inode: u64) -> Result<InodeAttributes, FileError> {
         let value = self.item(DataSetItem::Attributes(inode))?;
-        let value = value.ok_or_else(|| FileError::no_inode(inode))?;
-        Ok(self.view.decoded(&value, InodeAttributes::decode)?)
+        self.view.attributes(inode, value)
     }
 
     pub(super) fn set_inode(&mut self, inode: u64, attributes: &InodeAttributes) {
@@ -191,14 +274,7 @@ impl<'a> Access<'a> {
 
     /// The attributes of a file with content.
     pub(super) fn file(&self, inode: u64) -> Result<InodeAttributes, FileError> {
-        let attributes = self.inode(inode)?;
-        match attributes.kind {
-            InodeKind::File | InodeKind::Link => Ok(attributes),
-            InodeKind::Directory => Err(FileError::IsDirectory { inode }),
-            _ => Err(FileError::Invalid {
-                what: "pipes, sockets and devices have no content; use them through the system",
-            }),
-        }
+        with_content(inode, self.inode(inode)?)
     }
 
     /// The attributes of a file that may be written.
@@ -218,6 +294,7 @@ impl<'a> Access<'a> {
         directory: u64,
         name: &[u8],
     ) -> Result<Option<DirectoryItem>, FileError> {
+        check_name_bytes(name)?;
         let value = self.item(DataSetItem::Entry(directory, name))?;
         let decoded = value.map(|value| self.view.decoded(&value, DirectoryItem::decode));
         Ok(decoded.transpose()?)
@@ -225,14 +302,10 @@ impl<'a> Access<'a> {
 
     /// Where the bytes of a record are.
     pub(super) fn place(&self, inode: u64, index: u64) -> RecordPlace {
-        for layer in self.layers() {
-            match layer.record(inode, index) {
-                Layered::Is(content) => return RecordPlace::Changed(Arc::clone(content)),
-                Layered::Gone => return RecordPlace::Hole,
-                Layered::Below => {}
-            }
+        match self.state.current.record(inode, index) {
+            Layered::Below => self.view.place(inode, index),
+            record => RecordPlace::of(record),
         }
-        RecordPlace::InTree
     }
 
     /// Items that were to be removed are still there: the tree is damaged, and removing them again would not end.
@@ -240,6 +313,13 @@ impl<'a> Access<'a> {
         let page = self.view.root.unwrap_or(quire_store::CATALOG_PAGE);
         let corrupt = Corrupt::new("items cannot be found where they are", 0);
         self.view.reader.corrupt(page, &corrupt)
+    }
+
+    /// The next number of an inode has been given out already: the head does not belong to the tree.
+    pub(super) fn number_is_taken(&self, inode: u64) -> DeviceStorageError {
+        let what = format!("inode {inode} is there, and is to be the next one");
+        let page = self.set.head_page.unwrap_or(quire_store::CATALOG_PAGE);
+        self.view.reader.corrupt(page, &Corrupt::new(what, 0))
     }
 
     /// A copy of the bytes of a record; none of a hole.
@@ -358,4 +438,27 @@ impl<'a> Access<'a> {
         found.truncate(limit);
         Ok(found)
     }
+}
+
+/// Attributes of an inode that has content; errors for others.
+pub(super) fn with_content(
+    inode: u64,
+    attributes: InodeAttributes,
+) -> Result<InodeAttributes, FileError> {
+    match attributes.kind {
+        InodeKind::File | InodeKind::Link => Ok(attributes),
+        InodeKind::Directory => Err(FileError::IsDirectory { inode }),
+        _ => Err(FileError::Invalid {
+            what: "pipes, sockets and devices have no content; use them through the system",
+        }),
+    }
+}
+
+/// Refuses a name of a file that is too long.
+pub(super) fn check_name_bytes(name: &[u8]) -> Result<(), FileError> {
+    let bytes = name.len();
+    if bytes > NAME_BYTES_MAX {
+        return Err(FileError::NameTooLong { bytes });
+    }
+    Ok(())
 }

@@ -28,7 +28,8 @@ impl DataSet {
     /// # Errors
     /// [`FileError::NotFound`], [`FileError::Storage`].
     pub fn attributes(&self, inode: u64) -> Result<InodeAttributes, FileError> {
-        self.read_access().inode(inode)
+        let (value, view) = self.glance(DataSetItem::Attributes(inode))?;
+        view.attributes(inode, value)
     }
 
     /// Changes attributes, all or none. Returns the new ones.
@@ -41,6 +42,12 @@ impl DataSet {
         inode: u64,
         change: &AttributeChange,
     ) -> Result<InodeAttributes, FileError> {
+        let times = [change.accessed, change.modified];
+        if times.iter().flatten().any(|time| !time.is_valid()) {
+            return Err(FileError::Invalid {
+                what: "a time has less than 1,000,000,000 nanoseconds; carry the rest over to its seconds",
+            });
+        }
         self.relieve_if_possible();
         let mut access = self.removal_access()?;
         let mut attributes = access.inode(inode)?;

@@ -1,11 +1,13 @@
 //! The bytes of files.
 
-use quire_format::data_set::InodeAttributes;
+use quire_format::data_set::{DataSetItem, InodeAttributes};
 use quire_store::Durability;
 
-use super::access::{Access, RecordPlace};
+use super::access::{Access, RecordPlace, View, with_content};
 use super::state::{DataSet, SetState};
-use crate::error::FileError;
+use crate::context::DeviceContext;
+use crate::error::{DeviceStorageError, FileError};
+use crate::generation::Layered;
 
 /// Longest file.
 pub(super) const FILE_BYTES_MAX: u64 = i64::MAX as u64;
@@ -23,22 +25,24 @@ struct RecordPart {
 
 /// The records of a range of bytes, in their order.
 fn parts(record_bytes: u32, offset: u64, length: u64) -> impl Iterator<Item = RecordPart> {
-    let record_bytes = u64::from(record_bytes);
-    let end = offset + length;
-    let first = offset / record_bytes;
+    let first = offset / u64::from(record_bytes);
     let behind = if length == 0 {
         first
     } else {
-        end.div_ceil(record_bytes)
+        (offset + length).div_ceil(u64::from(record_bytes))
     };
-    (first..behind).map(move |index| {
-        let base = index * record_bytes;
-        RecordPart {
-            index,
-            start: offset.saturating_sub(base) as usize,
-            end: (end - base).min(record_bytes) as usize,
-        }
-    })
+    (first..behind).map(move |index| part_of(record_bytes, offset, length, index))
+}
+
+/// The part of record `index` that a range covers, which reaches into it.
+fn part_of(record_bytes: u32, offset: u64, length: u64, index: u64) -> RecordPart {
+    let record_bytes = u64::from(record_bytes);
+    let base = index * record_bytes;
+    RecordPart {
+        index,
+        start: offset.saturating_sub(base) as usize,
+        end: (offset + length - base).min(record_bytes) as usize,
+    }
 }
 
 impl DataSet {
@@ -47,32 +51,41 @@ impl DataSet {
     /// # Errors
     /// [`FileError::NotFound`], [`FileError::IsDirectory`], [`FileError::Storage`].
     pub fn read(&self, inode: u64, offset: u64, length: usize) -> Result<Vec<u8>, FileError> {
-        let access = self.read_access();
-        let attributes = access.file(inode)?;
-        let length = (length as u64).min(attributes.size.saturating_sub(offset));
-        let parts = parts(attributes.record_bytes, offset, length);
-        let places: Vec<(RecordPart, RecordPlace)> = parts
-            .map(|part| (part, access.place(inode, part.index)))
-            .collect();
-        // The view keeps what is read in the volume, so nobody waits for the disk with the lock.
-        let Access { view, state, .. } = access;
-        drop(state);
+        let (length, places, view) = self.places(inode, offset, length)?;
         let mut bytes = Vec::with_capacity(length as usize);
         for (part, place) in places {
-            let target = bytes.len() + part.end - part.start;
-            match place {
-                RecordPlace::Hole => {}
-                RecordPlace::Changed(content) => append_part(&mut bytes, &content, part),
-                RecordPlace::InTree => {
-                    let content = view.stored(&self.context, inode, part.index)?;
-                    if let Some(content) = content {
-                        append_part(&mut bytes, &content, part);
-                    }
-                }
-            }
-            bytes.resize(target, 0);
+            view.append(&self.context, inode, part, &place, &mut bytes)?;
         }
         Ok(bytes)
+    }
+
+    /// How many of `length` bytes a file has from `offset` on, and where. No lock is held while the disk is read: the view keeps
+    /// what is read in the volume.
+    fn places(
+        &self,
+        inode: u64,
+        offset: u64,
+        length: usize,
+    ) -> Result<(u64, Vec<(RecordPart, RecordPlace)>, View), FileError> {
+        let covered = |attributes: &InodeAttributes| {
+            let length = (length as u64).min(attributes.size.saturating_sub(offset));
+            (length, parts(attributes.record_bytes, offset, length))
+        };
+        let key = DataSetItem::Attributes(inode).key();
+        let access = self.read_access();
+        if let Layered::Below = access.state.current.item(&key) {
+            // What changes records changes attributes, so all of the file is as the view has it.
+            let Access { view, state, .. } = access;
+            drop(state);
+            let attributes = view.attributes(inode, view.item(&key)?)?;
+            let (length, parts) = covered(&with_content(inode, attributes)?);
+            let places = parts.map(|part| (part, view.place(inode, part.index)));
+            return Ok((length, places.collect(), view));
+        }
+        let (length, parts) = covered(&access.file(inode)?);
+        let places = parts.map(|part| (part, access.place(inode, part.index)));
+        let places = places.collect();
+        Ok((length, places, access.view))
     }
 
     /// Writes bytes into a file, which becomes longer if need be. What is between its end and `offset` is zeros.
@@ -136,10 +149,8 @@ impl DataSet {
             .copied()
             .filter(|index| length > 0 && !whole.contains(index))
         {
-            let mut covered = parts(attributes.record_bytes, offset, length);
-            if let Some(part) = covered.nth((index - first) as usize) {
-                access.clear(inode, part)?;
-            }
+            let part = part_of(attributes.record_bytes, offset, length, index);
+            access.clear(inode, part)?;
         }
         access.touch(inode, attributes);
         Ok(())
@@ -174,8 +185,9 @@ impl DataSet {
 
     /// Reads the records that a change of a range leaves in part, without the lock, so that they are in the cache when it is made.
     fn load_before(&self, inode: u64, offset: u64, length: u64) -> Result<(), FileError> {
+        // With this the tree's nodes are in the cache, too.
+        let attributes = with_content(inode, self.attributes(inode)?)?;
         let access = self.read_access();
-        let attributes = access.file(inode)?;
         let record_bytes = u64::from(attributes.record_bytes);
         let end = (offset + length).min(attributes.size);
         let mut indices = Vec::new();
@@ -195,7 +207,7 @@ impl DataSet {
     }
 
     /// Access for a write that takes so many bytes more, if the quota permits.
-    fn access_with_room(&self, bytes: u64) -> Result<Access<'_>, FileError> {
+    pub(super) fn access_with_room(&self, bytes: u64) -> Result<Access<'_>, FileError> {
         let quota_bytes = self.properties().quota_bytes.unwrap_or(u64::MAX);
         self.relieve()?;
         let access = self.loggable_access()?;
@@ -221,6 +233,35 @@ impl DataSet {
     pub(super) fn relieve_if_possible(&self) {
         // Whoever writes or syncs next is told.
         let _ = self.relieve();
+    }
+}
+
+impl View {
+    /// Appends a part of a record that is in `place`.
+    fn append(
+        &self,
+        context: &DeviceContext,
+        inode: u64,
+        part: RecordPart,
+        place: &RecordPlace,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), DeviceStorageError> {
+        let target = bytes.len() + part.end - part.start;
+        let mut append = |content: &[u8]| {
+            let end = part.end.min(content.len());
+            bytes.extend_from_slice(content.get(part.start..end).unwrap_or_default());
+        };
+        match place {
+            RecordPlace::Hole => {}
+            RecordPlace::Changed(content) => append(content),
+            RecordPlace::InTree => {
+                if let Some(content) = self.stored(context, inode, part.index)? {
+                    append(&content);
+                }
+            }
+        }
+        bytes.resize(target, 0);
+        Ok(())
     }
 }
 
@@ -268,11 +309,9 @@ impl Access<'_> {
     ) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::with_capacity(length);
         for part in parts(attributes.record_bytes, offset, length as u64) {
-            let target = bytes.len() + part.end - part.start;
-            if let Some(content) = self.content(inode, part.index)? {
-                append_part(&mut bytes, &content, part);
-            }
-            bytes.resize(target, 0);
+            let place = self.place(inode, part.index);
+            self.view
+                .append(&self.set.context, inode, part, &place, &mut bytes)?;
         }
         Ok(bytes)
     }
@@ -323,11 +362,6 @@ impl Access<'_> {
         attributes.modified = self.now();
         Ok(())
     }
-}
-
-fn append_part(bytes: &mut Vec<u8>, content: &[u8], part: RecordPart) {
-    let end = part.end.min(content.len());
-    bytes.extend_from_slice(content.get(part.start..end).unwrap_or_default());
 }
 
 /// The end of a range of bytes of a file.

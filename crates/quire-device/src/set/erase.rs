@@ -103,12 +103,14 @@ impl DataSet {
 impl Access<'_> {
     /// Removes the items of an inode and its records.
     fn forget(&mut self, inode: u64) -> Result<(), FileError> {
+        let prefix = DataSetItem::Extended(inode, &[]).key();
+        // Nothing is removed before all is read.
+        let extended = self.items(&prefix, None, usize::MAX)?;
         self.state.current.cut(inode, 0);
         for kind in [DataSetItem::Attributes(inode), DataSetItem::Space(inode)] {
             self.set_item(kind, None);
         }
-        let prefix = DataSetItem::Extended(inode, &[]).key();
-        for entry in self.items(&prefix, None, usize::MAX)? {
+        for entry in extended {
             self.state.current.set_item(entry.key, None);
         }
         self.set_item(DataSetItem::Orphan(inode), None);

@@ -1,7 +1,8 @@
 //! Extended attributes.
 
-use quire_format::data_set::{DataSetItem, ITEM_VALUE_BYTES_MAX, NAME_BYTES_MAX};
+use quire_format::data_set::{DataSetItem, ITEM_VALUE_BYTES_MAX};
 
+use super::access::check_name_bytes;
 use super::state::DataSet;
 use crate::error::{FileError, name_text};
 
@@ -22,9 +23,8 @@ impl DataSet {
     /// # Errors
     /// [`FileError::NoAttribute`], [`FileError::NotFound`], [`FileError::Storage`].
     pub fn extended(&self, inode: u64, name: &[u8]) -> Result<Vec<u8>, FileError> {
-        let access = self.read_access();
-        access.inode(inode)?;
-        let value = access.item(DataSetItem::Extended(inode, name))?;
+        self.attributes(inode)?;
+        let (value, _) = self.glance(DataSetItem::Extended(inode, name))?;
         value.ok_or_else(|| no_attribute(name))
     }
 
@@ -55,9 +55,7 @@ impl DataSet {
         value: &[u8],
         mode: ExtendedMode,
     ) -> Result<(), FileError> {
-        if name.len() > NAME_BYTES_MAX {
-            return Err(FileError::NameTooLong { bytes: name.len() });
-        }
+        check_name_bytes(name)?;
         if name.is_empty() || name.contains(&0) {
             return Err(FileError::Invalid {
                 what: "the name of an attribute is not empty and has no byte 0",
@@ -69,7 +67,7 @@ impl DataSet {
                 limit_bytes: ITEM_VALUE_BYTES_MAX,
             });
         }
-        let mut access = self.write_access()?;
+        let mut access = self.growing_access(name.len() + value.len())?;
         let mut attributes = access.inode(inode)?;
         let is_there = access.item(DataSetItem::Extended(inode, name))?.is_some();
         match mode {

@@ -17,21 +17,41 @@ use quire_store::Durability;
 
 use super::frozen::FrozenState;
 use super::state::DataSet;
+use super::turn::SyncTurn;
 use crate::error::DeviceStorageError;
 
 impl DataSet {
     /// Writes what has changed, compressed as the properties say.
     pub(crate) fn flush(&self, durability: Durability) -> Result<(), DeviceStorageError> {
-        let _turn = self.take_turn();
-        self.flush_in_turn(durability)
+        let turn = self.take_turn();
+        self.flush_in_turn(&turn, durability)
     }
 
-    /// As [`DataSet::flush`], for who has the turn.
-    pub(crate) fn flush_with_turn(&self) -> Result<(), DeviceStorageError> {
-        self.flush_in_turn(Durability::Synced)
+    /// Writes what has changed if it takes too much memory.
+    pub(super) fn relieve(&self) -> Result<(), DeviceStorageError> {
+        if !self.has_too_much() {
+            return Ok(());
+        }
+        let turn = self.take_turn();
+        // Threads that have waited for the turn find that another one has written everything: a batch of the little that came
+        // meanwhile would be of no use.
+        if self.has_too_much() {
+            self.flush_in_turn(&turn, Durability::Unsynced)
+        } else {
+            Ok(())
+        }
     }
 
-    fn flush_in_turn(&self, durability: Durability) -> Result<(), DeviceStorageError> {
+    fn has_too_much(&self) -> bool {
+        self.lock().current.bytes() >= self.context.options.dirty_bytes
+    }
+
+    /// As [`DataSet::flush`], for the thread that has the turn.
+    pub(crate) fn flush_in_turn(
+        &self,
+        _turn: &SyncTurn<'_>,
+        durability: Durability,
+    ) -> Result<(), DeviceStorageError> {
         match self.try_flush(durability) {
             Err(error) if error.is_full() => {
                 self.clean();
@@ -66,12 +86,15 @@ impl DataSet {
         let written = self.write_out(&frozen, head_page, durability);
         drop(frozen);
         let mut state = self.lock();
-        state.held = None;
+        let held = state.held.take();
         let generation = state.frozen.take();
         match written {
             Ok(head) => {
                 state.head = head;
                 state.is_unsynced = durability == Durability::Unsynced;
+                // Giving back the memory of thousands of records takes milliseconds, for which nobody has to wait.
+                drop(state);
+                drop((generation, held));
                 Ok(())
             }
             Err(error) => {
@@ -104,7 +127,7 @@ impl DataSet {
             }
             return Ok(None);
         }
-        state.unlogged.set_logged(0);
+        state.unlogged.set_logged(0, 0);
         let generation = Arc::new(std::mem::take(&mut state.current));
         state.frozen = Some(Arc::clone(&generation));
         let pin = self.context.volume.pin();

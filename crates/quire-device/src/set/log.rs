@@ -9,6 +9,7 @@ use quire_store::{Durability, PageKind};
 
 use super::access::Access;
 use super::state::DataSet;
+use super::turn::SyncTurn;
 use super::unlogged::WrittenRange;
 use crate::error::{DeviceStorageError, FileError};
 
@@ -19,9 +20,16 @@ impl DataSet {
     /// # Errors
     /// [`DeviceStorageError`]; what could not be written stays in memory, unless the volume takes no more writes.
     pub fn sync(&self) -> Result<(), DeviceStorageError> {
+        match self.take_turn_unless_synced() {
+            Some(turn) => turn.sync(|| self.sync_in_turn(&turn)),
+            None => Ok(()),
+        }
+    }
+
+    fn sync_in_turn(&self, turn: &SyncTurn<'_>) -> Result<(), DeviceStorageError> {
         let is_logged = self.properties().synchronous == SynchronousWrites::Logged;
         if is_logged {
-            match self.sync_by_log() {
+            match self.sync_by_log(turn) {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 // A batch may free more than it takes.
@@ -29,7 +37,7 @@ impl DataSet {
                 Err(error) => return Err(error),
             }
         }
-        self.flush(Durability::Synced)
+        self.flush_in_turn(turn, Durability::Synced)
     }
 
     /// Makes all that has been done so far to a file durable, and with it what else has changed.
@@ -50,8 +58,7 @@ impl DataSet {
     }
 
     /// Logs what has been written. False if a batch is needed instead.
-    fn sync_by_log(&self) -> Result<bool, DeviceStorageError> {
-        let _turn = self.take_turn();
+    fn sync_by_log(&self, _turn: &SyncTurn<'_>) -> Result<bool, DeviceStorageError> {
         let Some(head_page) = self.head_page.filter(|_| !self.is_read_only()) else {
             return Ok(true);
         };
@@ -98,7 +105,7 @@ impl DataSet {
     pub(crate) fn replay_log(&self) -> Result<(), FileError> {
         let mut access = self.read_access();
         let pages = access.state.head.log.clone();
-        let mut bytes = 0;
+        let (mut bytes, count) = (0, pages.len());
         for page in pages {
             let log = access.view.reader.decoded(page, LoggedWrites::decode)?;
             for write in &log.writes {
@@ -106,7 +113,7 @@ impl DataSet {
                 access.replay(write)?;
             }
         }
-        access.state.unlogged.set_logged(bytes);
+        access.state.unlogged.set_logged(count, bytes);
         Ok(())
     }
 }

@@ -14,6 +14,7 @@ mod rename;
 mod seek;
 mod state;
 mod statistics;
+mod turn;
 mod unlogged;
 mod write_out;
 

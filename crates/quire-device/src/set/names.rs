@@ -1,10 +1,8 @@
 //! Names: directories, and what comes and goes in them.
 
-use quire_format::data_set::{
-    DataSetItem, DirectoryItem, InodeAttributes, InodeKind, NAME_BYTES_MAX, NodeEntry,
-};
+use quire_format::data_set::{DataSetItem, DirectoryItem, InodeAttributes, InodeKind, NodeEntry};
 
-use super::access::Access;
+use super::access::{Access, check_name_bytes};
 use super::state::DataSet;
 use crate::error::FileError;
 
@@ -68,10 +66,13 @@ impl DataSet {
     /// # Errors
     /// [`FileError::NotFound`], [`FileError::NotDirectory`], [`FileError::Storage`].
     pub fn lookup(&self, directory: u64, name: &[u8]) -> Result<u64, FileError> {
-        let access = self.read_access();
-        access.directory(directory)?;
-        let entry = access.entry(directory, name)?;
-        Ok(entry.ok_or_else(|| FileError::no_name(name))?.inode)
+        check_name_bytes(name)?;
+        if self.attributes(directory)?.kind != InodeKind::Directory {
+            return Err(FileError::NotDirectory { inode: directory });
+        }
+        let (value, view) = self.glance(DataSetItem::Entry(directory, name))?;
+        let value = value.ok_or_else(|| FileError::no_name(name))?;
+        Ok(view.decoded(&value, DirectoryItem::decode)?.inode)
     }
 
     /// At most `limit` names of a directory in the order of their bytes, behind the name `after` if there is one.
@@ -109,7 +110,8 @@ impl DataSet {
                 what: "a symbolic link has a target; make it with `create_link`",
             });
         }
-        self.write_access()?.create(directory, name, new)
+        let mut access = self.growing_access(name.len())?;
+        access.all_or_nothing(|access| access.create(directory, name, new))
     }
 
     /// Makes a symbolic link. Returns its number.
@@ -134,11 +136,14 @@ impl DataSet {
             gid,
             ..NewInode::file(0o777)
         };
-        let mut access = self.write_access()?;
-        let inode = access.create(directory, name, &new)?;
-        let mut attributes = access.inode(inode)?;
-        attributes.size = target.len() as u64;
-        access.set_inode(inode, &attributes);
+        let mut access = self.growing_access(name.len() + target.len())?;
+        let inode = access.all_or_nothing(|access| {
+            let inode = access.create(directory, name, &new)?;
+            let mut attributes = access.inode(inode)?;
+            attributes.size = target.len() as u64;
+            access.set_inode(inode, &attributes);
+            Ok(inode)
+        })?;
         access.change_record(inode, 0, true, |content| *content = target.to_vec())?;
         Ok(inode)
     }
@@ -162,7 +167,7 @@ impl DataSet {
     /// # Errors
     /// [`FileError::IsDirectory`], [`FileError::TooManyLinks`]; otherwise as [`DataSet::create`].
     pub fn link(&self, inode: u64, directory: u64, name: &[u8]) -> Result<(), FileError> {
-        let mut access = self.write_access()?;
+        let mut access = self.growing_access(name.len())?;
         let mut attributes = access.inode(inode)?;
         if attributes.kind == InodeKind::Directory {
             return Err(FileError::IsDirectory { inode });
@@ -177,9 +182,11 @@ impl DataSet {
         access.require_free(directory, name)?;
         attributes.links += 1;
         attributes.changed = access.now();
-        access.set_inode(inode, &attributes);
         let kind = attributes.kind;
-        access.add_entry(directory, name, DirectoryItem { inode, kind })
+        access.all_or_nothing(|access| {
+            access.set_inode(inode, &attributes);
+            access.add_entry(directory, name, DirectoryItem { inode, kind })
+        })
     }
 
     /// Removes a name of an inode that is no directory. Without a name the inode goes, when nobody has it open any more.
@@ -195,8 +202,10 @@ impl DataSet {
         if kind == InodeKind::Directory {
             return Err(FileError::IsDirectory { inode });
         }
-        access.remove_entry(directory, name, kind)?;
-        let is_gone = access.drop_link(inode)?;
+        let is_gone = access.all_or_nothing(|access| {
+            access.remove_entry(directory, name, kind)?;
+            access.drop_link(inode)
+        })?;
         drop(access);
         if is_gone { self.reap(inode) } else { Ok(()) }
     }
@@ -212,8 +221,10 @@ impl DataSet {
         let entry = access.entry(directory, name)?;
         let DirectoryItem { inode, kind } = entry.ok_or_else(|| FileError::no_name(name))?;
         access.require_empty(inode)?;
-        access.remove_entry(directory, name, kind)?;
-        let is_gone = access.drop_directory(inode)?;
+        let is_gone = access.all_or_nothing(|access| {
+            access.remove_entry(directory, name, kind)?;
+            access.drop_directory(inode)
+        })?;
         drop(access);
         if is_gone { self.reap(inode) } else { Ok(()) }
     }
@@ -224,7 +235,11 @@ impl DataSet {
     /// [`FileError::NotFound`], [`FileError::Storage`].
     pub fn open(&self, inode: u64) -> Result<(), FileError> {
         let mut access = self.read_access();
-        access.inode(inode)?;
+        let is_opened = access.state.opened.contains_key(&inode);
+        // What has no name and is not open is being removed, perhaps in steps of which some are done.
+        if access.inode(inode)?.links == 0 && !is_opened {
+            return Err(FileError::no_inode(inode));
+        }
         *access.state.opened.entry(inode).or_default() += 1;
         Ok(())
     }
@@ -257,6 +272,9 @@ impl Access<'_> {
     fn create(&mut self, directory: u64, name: &[u8], new: &NewInode) -> Result<u64, FileError> {
         self.require_free(directory, name)?;
         let inode = self.state.next_inode;
+        if self.item(DataSetItem::Attributes(inode))?.is_some() {
+            return Err(self.number_is_taken(inode).into());
+        }
         self.state.next_inode = inode.checked_add(1).ok_or(FileError::Invalid {
             what: "there are no more numbers of inodes; copy the files into a new data set",
         })?;
@@ -369,9 +387,7 @@ impl Access<'_> {
 }
 
 pub(super) fn check_name(name: &[u8]) -> Result<(), FileError> {
-    if name.len() > NAME_BYTES_MAX {
-        return Err(FileError::NameTooLong { bytes: name.len() });
-    }
+    check_name_bytes(name)?;
     if matches!(name, b"" | b"." | b"..") || name.iter().any(|byte| matches!(byte, 0 | b'/')) {
         return Err(FileError::Invalid {
             what: "a name is not empty, `.` or `..`, and has no `/` and no byte 0",

@@ -55,12 +55,13 @@ impl DataSet {
                 if target.kind == InodeKind::Directory {
                     access.require_outside(target.inode, from.0)?;
                 }
-                access.exchange((from, moved), (to, target))
+                access.all_or_nothing(|access| access.exchange((from, moved), (to, target)))
             }
             (RenameMode::NoReplace, Some(_)) => Err(FileError::exists(to.1)),
             (_, Some(target)) if target.inode == moved.inode => Ok(()),
             (_, Some(target)) => {
-                let is_gone = access.replace((from, moved), (to, target))?;
+                let is_gone =
+                    access.all_or_nothing(|access| access.replace((from, moved), (to, target)))?;
                 drop(access);
                 if is_gone {
                     self.reap(target.inode)
@@ -68,7 +69,7 @@ impl DataSet {
                     Ok(())
                 }
             }
-            (_, None) => access.move_entry(from, to, moved),
+            (_, None) => access.all_or_nothing(|access| access.move_entry(from, to, moved)),
         }
     }
 }

@@ -9,6 +9,7 @@ use quire_format::data_set::{
 };
 use quire_store::{PageId, Pin};
 
+use super::turn::{SyncTurn, SyncTurns};
 use super::unlogged::UnloggedWrites;
 use crate::context::DeviceContext;
 use crate::dead::Boundaries;
@@ -29,8 +30,8 @@ pub struct DataSet {
     pub(super) head_page: Option<PageId>,
     properties: Mutex<EffectiveProperties>,
     state: Mutex<SetState>,
-    /// Held by whoever writes a batch of this data set.
-    turn: Mutex<()>,
+    /// Whose turn it is to write a batch of this data set.
+    turns: SyncTurns,
 }
 
 /// What operations work on.
@@ -135,7 +136,7 @@ impl DataSet {
             head_page,
             properties: Mutex::new(properties),
             state: Mutex::new(state),
-            turn: Mutex::default(),
+            turns: SyncTurns::default(),
         }
     }
 
@@ -171,9 +172,14 @@ impl DataSet {
         self.id
     }
 
-    /// Nobody else writes a batch of this data set until the guard is dropped.
-    pub(crate) fn take_turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Nobody else writes a batch of this data set until the turn is dropped.
+    pub(crate) fn take_turn(&self) -> SyncTurn<'_> {
+        self.turns.take()
+    }
+
+    /// The turn for a sync; `None` when another thread has synced all that there was to sync.
+    pub(super) fn take_turn_unless_synced(&self) -> Option<SyncTurn<'_>> {
+        self.turns.take_unless_synced()
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, SetState> {

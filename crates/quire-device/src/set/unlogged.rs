@@ -2,6 +2,10 @@
 
 /// A log page has no more bytes of files.
 const LOG_BYTES_MAX: usize = 1 << 20;
+/// What a range takes in a log page and in memory besides its bytes, about.
+const RANGE_BYTES: usize = 32;
+/// No more log pages are written before a batch. Each sync stores the list of them anew, so it must stay short.
+const LOG_PAGES_MAX: usize = 512;
 
 /// A range of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +23,18 @@ pub(super) struct UnloggedWrites {
     bytes: usize,
     /// Something that the log has no words for: names, lengths, attributes.
     has_others: bool,
-    /// Bytes in the log pages since the newest batch.
+    /// The log pages since the newest batch, and their bytes.
+    logged_pages: usize,
     logged_bytes: usize,
 }
 
 impl UnloggedWrites {
     pub(super) fn note_write(&mut self, inode: u64, offset: u64, length: usize) {
-        self.bytes += length;
+        let is_next = self
+            .ranges
+            .last()
+            .is_some_and(|last| last.inode == inode && last.offset + last.length as u64 == offset);
+        self.bytes += length + if is_next { 0 } else { RANGE_BYTES };
         // Then they are not logged anyway, and need not be remembered.
         if self.has_others || self.bytes > LOG_BYTES_MAX {
             self.ranges.clear();
@@ -33,9 +42,7 @@ impl UnloggedWrites {
             return;
         }
         match self.ranges.last_mut() {
-            Some(last) if last.inode == inode && last.offset + last.length as u64 == offset => {
-                last.length += length;
-            }
+            Some(last) if is_next => last.length += length,
             _ => self.ranges.push(WrittenRange {
                 inode,
                 offset,
@@ -57,17 +64,21 @@ impl UnloggedWrites {
     /// What a log page is to have. `None` when a batch has to be written instead: because of other changes, or since the log
     /// would become longer than `limit_bytes`.
     pub(super) fn take(&mut self, limit_bytes: usize) -> Option<Vec<WrittenRange>> {
-        if self.has_others || self.logged_bytes + self.bytes > limit_bytes {
+        let is_long =
+            self.logged_pages >= LOG_PAGES_MAX || self.logged_bytes + self.bytes > limit_bytes;
+        if self.has_others || is_long {
             return None;
         }
+        self.logged_pages += 1;
         self.logged_bytes += self.bytes;
         self.bytes = 0;
         Some(std::mem::take(&mut self.ranges))
     }
 
-    /// So many bytes are in log pages already.
-    pub(super) fn set_logged(&mut self, bytes: usize) {
+    /// So many log pages with so many bytes are there already.
+    pub(super) fn set_logged(&mut self, pages: usize, bytes: usize) {
         *self = Self {
+            logged_pages: pages,
             logged_bytes: bytes,
             ..Self::default()
         };
@@ -91,14 +102,17 @@ mod tests {
             .collect();
         assert_eq!(found, [(0, 30), (50, 10)]);
         assert!(unlogged.is_empty());
-        unlogged.note_write(7, 0, 961);
-        assert_eq!(unlogged.take(1000), None, "40 and 961 bytes");
+        unlogged.note_write(7, 0, 865);
+        assert_eq!(unlogged.take(1000), None, "104 and 897 bytes");
         unlogged.note_other();
         assert_eq!(unlogged.take(1 << 30), None);
-        unlogged.set_logged(0);
+        unlogged.set_logged(0, 0);
         assert_eq!(unlogged.take(1000), Some(Vec::new()));
         unlogged.note_write(7, 0, LOG_BYTES_MAX + 1);
         assert_eq!(unlogged.take(1 << 30), None);
         assert!(!unlogged.is_empty());
+        unlogged.set_logged(LOG_PAGES_MAX - 1, 0);
+        assert_eq!(unlogged.take(1000), Some(Vec::new()));
+        assert_eq!(unlogged.take(1000), None, "as many pages as may be");
     }
 }

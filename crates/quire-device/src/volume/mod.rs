@@ -177,13 +177,14 @@ impl DataSetVolume {
         Ok(snapshot)
     }
 
-    /// Makes durable what has been done in all data sets that are open.
+    /// Makes durable what has been done in all data sets that are open, also in those behind one that fails.
     ///
     /// # Errors
     /// [`DeviceStorageError`], the first one.
     pub fn sync(&self) -> Result<(), DeviceStorageError> {
         let opened: Vec<Arc<DataSet>> = self.lock_opened().values().cloned().collect();
-        opened.iter().try_for_each(|set| set.sync())
+        let synced = opened.iter().map(|set| set.sync());
+        synced.fold(Ok(()), Result::and)
     }
 
     /// Closes a data set, or a snapshot: what has changed is made durable, and its memory is given back.

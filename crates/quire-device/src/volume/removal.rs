@@ -68,13 +68,13 @@ impl DataSetVolume {
         if opened.get(&key).is_some_and(is_in_use) {
             return Err(DataSetError::Busy { name });
         }
-        // What has changed in it is of no use any more.
-        opened.remove(&key);
         self.change_table(|table, batch| {
             batch.use_reserve();
             set_of(table, definition.id)?.is_dying = true;
             Ok(())
         })?;
+        // What has changed in it is of no use any more.
+        opened.remove(&key);
         self.remove_set(&definition)
     }
 

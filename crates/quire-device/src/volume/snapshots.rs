@@ -1,7 +1,7 @@
 //! Data sets as they were: snapshots, and clones of them.
 
 use quire_format::data_set::{DataSetHead, DataSetProperties, SnapshotDefinition, SnapshotOrigin};
-use quire_store::PageKind;
+use quire_store::{Durability, PageKind};
 
 use super::names::split_snapshot;
 use super::{DataSetVolume, add_set, find, find_mut, not_found};
@@ -17,8 +17,8 @@ impl DataSetVolume {
         let mut opened = self.lock_opened();
         let definition = find(&self.context.table(), set_name)?.clone();
         let set = self.live(&mut opened, &definition)?;
-        let _turn = set.take_turn();
-        set.flush_with_turn()?;
+        let turn = set.take_turn();
+        set.flush_in_turn(&turn, Durability::Synced)?;
         let head = set.lock().head.clone();
         // No page has this number: all that are there are below it, and all that come are above.
         let boundary = self.context.volume.allocate_page();

@@ -1,10 +1,13 @@
 use std::sync::Arc;
 
 use quire_device::{DataSetProperties, DataSetVolume, NewInode, ROOT_INODE};
+use quire_format::data_set::{DataSetHead, DataSetItem, NodeEntry, encode_node};
 use quire_store::{CATALOG_PAGE, MemDisk, OpenMode, PageId, PageKind, Volume};
 
 use crate::random::Random;
-use crate::volumes::{create_on, device_options, in_memory, open_on, volume_options};
+use crate::volumes::{
+    create_on, device_options, in_memory, new_file, open_on, short_records_on, volume_options,
+};
 
 /// Some files, a snapshot, and lists of dead pages.
 fn some_files(sets: &DataSetVolume) {
@@ -189,4 +192,117 @@ fn a_damaged_table_names_its_page() {
         error.starts_with("page 1 of (in memory) is damaged at byte 3"),
         "{error}"
     );
+}
+
+/// A volume with the data set `data`, which has one file, and the page of its head.
+fn one_file() -> (Arc<MemDisk>, PageId, DataSetHead) {
+    let disk = Arc::new(MemDisk::new());
+    let (sets, set) = short_records_on(disk.clone(), 1 << 20);
+    let file = new_file(&set, "file");
+    set.write(file, 0, b"content").unwrap();
+    set.sync().unwrap();
+    drop(set);
+    drop(sets);
+    let volume = Volume::open(disk.clone(), OpenMode::ReadOnly).unwrap();
+    let pin = volume.pin();
+    let mut pages = pin.pages().into_iter();
+    let is_head = |page: &PageId| pin.kind(*page).unwrap() == PageKind::DataSetHead;
+    let page = pages.find(is_head).unwrap();
+    let head = DataSetHead::decode(&pin.read(page).unwrap()).unwrap();
+    (disk, page, head)
+}
+
+#[test]
+fn an_inode_number_that_is_taken_is_an_error_and_the_file_stays() {
+    let (disk, page, head) = one_file();
+    let wrong = DataSetHead {
+        next_inode: 2,
+        ..head
+    };
+    let image = with_page(&disk.to_bytes(), page, &wrong.encode());
+    let sets = open_on(Arc::new(MemDisk::from_bytes(image)), 1 << 20).unwrap();
+    let set = sets.open_set("data").unwrap();
+    let created = set.create(ROOT_INODE, b"other", &NewInode::file(0o644));
+    let error = created.unwrap_err().to_string();
+    assert!(
+        error.starts_with(&format!("page {page} of (in memory) is damaged")),
+        "{error}"
+    );
+    assert_eq!(set.read(2, 0, 100).unwrap(), b"content");
+}
+
+/// Each node has 200 children, which are all the same one: 200^12 ways to a leaf that has nothing of what is looked for.
+#[test]
+fn a_tree_that_leads_to_one_leaf_in_many_ways_is_an_error_soon() {
+    let (disk, page, head) = one_file();
+    let volume = Volume::open_with(disk.clone(), OpenMode::ReadWrite, volume_options()).unwrap();
+    let batch = volume.begin().unwrap();
+    let value = Vec::new();
+    let key = DataSetItem::Orphan(1).key();
+    let leaf = encode_node(0, &[NodeEntry { key, value }]);
+    let mut child = batch.write(PageKind::DataSetNode, &leaf).unwrap();
+    for level in 1..=12 {
+        let entries: Vec<NodeEntry> = (0..200)
+            .map(|number| NodeEntry::of_child(DataSetItem::Record(1, number).key(), child))
+            .collect();
+        let node = encode_node(level, &entries);
+        child = batch.write(PageKind::DataSetNode, &node).unwrap();
+    }
+    let wrong = DataSetHead {
+        root: Some(child),
+        ..head
+    };
+    batch
+        .replace(page, PageKind::DataSetHead, &wrong.encode())
+        .unwrap();
+    batch.commit().unwrap();
+    drop(volume);
+    let sets = open_on(disk, 1 << 20).unwrap();
+    // Looking for inodes without names is what opening does.
+    let error = sets.open_set("data").err().unwrap().to_string();
+    assert!(error.contains("do not ascend"), "{error}");
+}
+
+#[test]
+fn a_data_set_that_is_damaged_does_not_keep_others_from_being_synced() {
+    let disk = Arc::new(MemDisk::new());
+    let sets = create_on(disk, 1 << 20);
+    let mut files = Vec::new();
+    for name in ["a", "b"] {
+        sets.create_set(name, DataSetProperties::default()).unwrap();
+        let set = sets.open_set(name).unwrap();
+        let file = new_file(&set, "file");
+        set.sync().unwrap();
+        files.push((set, file));
+    }
+    let volume = sets.volume();
+    for round in 0..4 {
+        // The older root is that of the data set that was synced first in the round before.
+        let pin = volume.pin();
+        let mut pages = pin.pages().into_iter();
+        let is_node = |page: &PageId| pin.kind(*page).unwrap() == PageKind::DataSetNode;
+        let page = pages.find(is_node).unwrap();
+        let whole = volume.read(page).unwrap();
+        let replaced = |payload: &[u8]| {
+            let batch = volume.begin().unwrap();
+            batch.replace(page, PageKind::DataSetNode, payload).unwrap();
+            batch.commit().unwrap();
+        };
+        for (set, file) in &files {
+            set.write(*file, round, &[7; 100]).unwrap();
+        }
+        replaced(&[9; 20]);
+        assert!(sets.sync().is_err());
+        let changed: Vec<bool> = files
+            .iter()
+            .map(|(set, _)| set.statistics().changed_bytes > 0)
+            .collect();
+        assert_eq!(
+            changed.iter().filter(|is_changed| **is_changed).count(),
+            1,
+            "{changed:?}"
+        );
+        replaced(&whole);
+        sets.sync().unwrap();
+    }
 }

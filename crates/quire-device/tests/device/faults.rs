@@ -3,14 +3,17 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use quire_device::{DataSetCodec, DataSetProperties, SynchronousWrites};
+use quire_device::{
+    DataSet, DataSetCodec, DataSetProperties, ExtendedMode, FileError, NewInode, ROOT_INODE,
+    RenameMode, SynchronousWrites,
+};
 use quire_store::SimDisk;
 use quire_store::disk::{Fault, FaultKind};
 
 use crate::model::Model;
 use crate::operations::{any_operation, perform_both};
 use crate::random::{Random, seeds};
-use crate::volumes::{check, create_on, open_on};
+use crate::volumes::{check, create_on, new_file, open_on, short_records_on};
 
 /// Little: batches are written in the middle of operations, too.
 const DIRTY_BYTES: usize = 64 << 10;
@@ -86,4 +89,139 @@ fn a_call_that_fails_loses_nothing_that_was_synced() {
             }
         }
     }
+}
+
+/// Inodes that are in different leaves of the tree, because of long attributes between them.
+fn spread_inodes() -> Vec<u8> {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let (sets, set) = short_records_on(disk.clone(), 4 << 20);
+    for number in 0..4 {
+        let name = format!("directory {number}");
+        let new = NewInode::directory(0o755);
+        let directory = set.create(ROOT_INODE, name.as_bytes(), &new).unwrap();
+        let file = new_file(&set, &format!("file {number}"));
+        if number % 2 == 0 {
+            set.create(directory, b"inside", &NewInode::file(0o600))
+                .unwrap();
+        }
+        for inode in [directory, file] {
+            for attribute in 0..12_u8 {
+                let name = [b'a' + attribute];
+                set.set_extended(inode, &name, &[7; 3000], ExtendedMode::Any)
+                    .unwrap();
+            }
+        }
+    }
+    set.sync().unwrap();
+    drop(set);
+    drop(sets);
+    disk.to_bytes()
+}
+
+type Change = (&'static str, fn(&DataSet) -> Result<(), FileError>);
+
+/// Each reads several inodes.
+const CHANGES: [Change; 7] = [
+    ("unlink", |set| set.unlink(ROOT_INODE, b"file 1")),
+    ("rmdir", |set| {
+        set.remove_directory(ROOT_INODE, b"directory 1")
+    }),
+    ("replace", |set| {
+        let to = (ROOT_INODE, &b"file 2"[..]);
+        set.rename((ROOT_INODE, b"file 1"), to, RenameMode::Replace)
+    }),
+    ("move", |set| {
+        let directory = set.lookup(ROOT_INODE, b"directory 2")?;
+        let to = (directory, &b"moved"[..]);
+        set.rename((ROOT_INODE, b"directory 0"), to, RenameMode::Replace)
+    }),
+    ("exchange", |set| {
+        let directory = set.lookup(ROOT_INODE, b"directory 2")?;
+        let to = (directory, &b"inside"[..]);
+        set.rename((ROOT_INODE, b"directory 0"), to, RenameMode::Exchange)
+    }),
+    ("link", |set| {
+        let file = set.lookup(ROOT_INODE, b"file 3")?;
+        let directory = set.lookup(ROOT_INODE, b"directory 0")?;
+        set.link(file, directory, b"again")
+    }),
+    ("create", |set| {
+        let directory = set.lookup(ROOT_INODE, b"directory 0")?;
+        set.create(directory, b"new", &NewInode::directory(0o755))
+            .map(|_| ())
+    }),
+];
+
+#[test]
+fn a_change_that_cannot_read_an_inode_leaves_nothing_half() {
+    let image = spread_inodes();
+    for (name, change) in CHANGES {
+        for nth in 0.. {
+            let disk = Arc::new(SimDisk::new(image.clone()));
+            let sets = open_on(disk.clone(), 4 << 20).unwrap();
+            let set = sets.open_set("data").unwrap();
+            disk.add_fault(Fault {
+                kind: FaultKind::Read,
+                nth: disk.call_count(FaultKind::Read) + nth,
+                is_persistent: false,
+                error: ErrorKind::Other,
+                effect: 0,
+            });
+            let is_done = change(&set).is_ok();
+            disk.clear_faults();
+            set.sync().unwrap();
+            assert_eq!(check(&sets), Ok(()), "{name}, read {nth} failed");
+            if is_done {
+                assert!(nth > 0, "{name} reads no page");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn an_inode_whose_removal_was_interrupted_cannot_be_opened() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let (sets, set) = short_records_on(disk.clone(), 4 << 20);
+    let file = new_file(&set, "file");
+    // More records than one step of a removal has.
+    for index in 0..9000_u64 {
+        set.write(file, index * 4096, b"x").unwrap();
+    }
+    set.sync().unwrap();
+    disk.add_fault(Fault {
+        kind: FaultKind::Write,
+        nth: disk.call_count(FaultKind::Write),
+        is_persistent: true,
+        error: ErrorKind::Other,
+        effect: 0,
+    });
+    assert!(set.unlink(ROOT_INODE, b"file").is_err());
+    let opened = set.open(file);
+    assert!(
+        matches!(opened, Err(FileError::NotFound { .. })),
+        "{opened:?}"
+    );
+    drop(set);
+    drop(sets);
+}
+
+#[test]
+fn a_data_set_that_could_not_be_removed_keeps_what_was_not_written_yet() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let (sets, set) = short_records_on(disk.clone(), 4 << 20);
+    let file = new_file(&set, "file");
+    set.sync().unwrap();
+    set.write(file, 0, b"not written yet").unwrap();
+    drop(set);
+    disk.add_fault(Fault {
+        kind: FaultKind::Write,
+        nth: disk.call_count(FaultKind::Write),
+        is_persistent: true,
+        error: ErrorKind::Other,
+        effect: 0,
+    });
+    assert!(sets.destroy_set("data").is_err());
+    let set = sets.open_set("data").unwrap();
+    assert_eq!(set.read(file, 0, 100).unwrap(), b"not written yet");
 }

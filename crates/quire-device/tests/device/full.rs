@@ -1,29 +1,18 @@
 use std::sync::Arc;
 
-use quire_device::{DataSetProperties, NewInode, ROOT_INODE};
+use quire_device::{NewInode, ROOT_INODE};
 use quire_store::SimDisk;
 use quire_store::disk::{Fault, FaultKind};
 
 use crate::random::Random;
-use crate::volumes::{check, create_on, open_on};
-
-fn properties() -> DataSetProperties {
-    DataSetProperties {
-        record_bytes: Some(4096),
-        ..DataSetProperties::default()
-    }
-}
+use crate::volumes::{check, new_file, open_on, short_records_on};
 
 #[test]
 fn a_full_disk_loses_nothing_and_removal_makes_room() {
     let disk = Arc::new(SimDisk::new(Vec::new()));
-    let sets = create_on(disk.clone(), 1 << 20);
-    sets.create_set("data", properties()).unwrap();
-    let set = sets.open_set("data").unwrap();
+    let (sets, set) = short_records_on(disk.clone(), 1 << 20);
     let mut random = Random(1);
-    let kept = set
-        .create(ROOT_INODE, b"kept", &NewInode::file(0o644))
-        .unwrap();
+    let kept = new_file(&set, "kept");
     let content = random.bytes(200_000);
     set.write(kept, 0, &content).unwrap();
     set.sync().unwrap();
@@ -48,9 +37,7 @@ fn a_full_disk_loses_nothing_and_removal_makes_room() {
         set.unlink(ROOT_INODE, name.as_bytes()).unwrap();
     }
     set.sync().unwrap();
-    let again = set
-        .create(ROOT_INODE, b"again", &NewInode::file(0o644))
-        .unwrap();
+    let again = new_file(&set, "again");
     set.write(again, 0, &content).unwrap();
     set.sync().unwrap();
     drop(set);
@@ -65,12 +52,8 @@ fn a_full_disk_loses_nothing_and_removal_makes_room() {
 #[test]
 fn a_read_that_fails_is_told_and_a_later_one_succeeds() {
     let disk = Arc::new(SimDisk::new(Vec::new()));
-    let sets = create_on(disk.clone(), 1 << 20);
-    sets.create_set("data", properties()).unwrap();
-    let set = sets.open_set("data").unwrap();
-    let file = set
-        .create(ROOT_INODE, b"file", &NewInode::file(0o644))
-        .unwrap();
+    let (sets, set) = short_records_on(disk.clone(), 1 << 20);
+    let file = new_file(&set, "file");
     let content = Random(1).bytes(2 << 20);
     set.write(file, 0, &content).unwrap();
     set.sync().unwrap();
@@ -94,12 +77,8 @@ fn a_read_that_fails_is_told_and_a_later_one_succeeds() {
 #[test]
 fn after_a_failed_sync_nothing_more_is_written_and_what_was_synced_is_there() {
     let disk = Arc::new(SimDisk::new(Vec::new()));
-    let sets = create_on(disk.clone(), 1 << 20);
-    sets.create_set("data", properties()).unwrap();
-    let set = sets.open_set("data").unwrap();
-    let file = set
-        .create(ROOT_INODE, b"file", &NewInode::file(0o644))
-        .unwrap();
+    let (_sets, set) = short_records_on(disk.clone(), 1 << 20);
+    let file = new_file(&set, "file");
     set.write(file, 0, b"first").unwrap();
     set.sync().unwrap();
     disk.add_fault(Fault {

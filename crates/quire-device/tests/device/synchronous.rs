@@ -1,13 +1,16 @@
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use quire_device::{
     AttributeChange, DataSet, DataSetProperties, DataSetVolume, NewInode, ROOT_INODE,
     SynchronousWrites,
 };
-use quire_store::SimDisk;
+use quire_store::disk::{DiskCall, HookedDisk};
+use quire_store::{MemDisk, SimDisk};
 
 use crate::random::Random;
-use crate::volumes::{check, create_on, in_memory, open_on};
+use crate::volumes::{check, create_on, in_memory, new_file, open_on, short_records};
 
 const DIRTY_BYTES: usize = 4 << 20;
 
@@ -134,4 +137,60 @@ fn a_sync_is_one_batch_and_a_second_one_is_none() {
     assert_eq!(sets.volume().commit_sequence(), before + 1);
     set.sync().unwrap();
     assert_eq!(sets.volume().commit_sequence(), before + 1);
+}
+
+#[test]
+fn a_log_does_not_have_many_pages_either() {
+    let (disk, sets, set, file) = logged(&[1; 1000]);
+    let before = sets.volume().stats().page_count;
+    for round in 0..1500_u64 {
+        set.write(file, round % 1000, &[round as u8]).unwrap();
+        set.sync().unwrap();
+        let pages = sets.volume().stats().page_count - before;
+        assert!(pages < 520, "{pages} pages in round {round}");
+    }
+    let expected = set.read(file, 0, 1000).unwrap();
+    let image = disk.crash_losing_all();
+    let opened = open_on(Arc::new(SimDisk::new(image)), DIRTY_BYTES).unwrap();
+    let found = opened.open_set("data").unwrap();
+    assert_eq!(found.read(file, 0, 1000).unwrap(), expected);
+}
+
+#[test]
+fn threads_that_sync_at_the_same_time_share_batches_and_log_pages() {
+    const THREADS: u64 = 8;
+    const ROUNDS: u64 = 10;
+    for mode in [SynchronousWrites::Compressed, SynchronousWrites::Logged] {
+        let disk = HookedDisk::new(MemDisk::new(), |call| {
+            if call == DiskCall::Sync {
+                thread::sleep(Duration::from_millis(30));
+            }
+        });
+        let sets = create_on(Arc::new(disk), DIRTY_BYTES);
+        let properties = DataSetProperties {
+            synchronous: Some(mode),
+            ..short_records()
+        };
+        sets.create_set("data", properties).unwrap();
+        let set = sets.open_set("data").unwrap();
+        let file = new_file(&set, "file");
+        set.sync().unwrap();
+        let before = sets.volume().commit_sequence();
+        thread::scope(|scope| {
+            for number in 0..THREADS {
+                let set = &set;
+                scope.spawn(move || {
+                    for round in 0..ROUNDS {
+                        let offset = number * 4096;
+                        set.write(file, offset, &[round as u8 + 1; 4096]).unwrap();
+                        set.sync_file(file).unwrap();
+                    }
+                });
+            }
+        });
+        let batches = sets.volume().commit_sequence() - before;
+        // Two for each round when all go in step.
+        assert!(batches <= 3 * ROUNDS, "{batches} batches, {mode:?}");
+        assert_eq!(check(&sets), Ok(()));
+    }
 }

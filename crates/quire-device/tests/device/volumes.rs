@@ -3,7 +3,9 @@
 use std::num::NonZero;
 use std::sync::Arc;
 
-use quire_device::{DataSetVolume, DeviceOptions, FileTime};
+use quire_device::{
+    DataSet, DataSetProperties, DataSetVolume, DeviceOptions, FileTime, NewInode, ROOT_INODE,
+};
 use quire_store::{Disk, MemDisk, OpenMode, Volume, VolumeOptions};
 
 pub fn volume_options() -> VolumeOptions {
@@ -44,6 +46,28 @@ pub fn open_on(disk: Arc<dyn Disk>, dirty_bytes: usize) -> Result<DataSetVolume,
     let volume = Volume::open_with(disk, OpenMode::ReadWrite, volume_options());
     let volume = volume.map_err(|error| format!("volume: {error}"))?;
     DataSetVolume::open(volume, device_options(dirty_bytes)).map_err(|error| error.to_string())
+}
+
+/// Short records, and defaults.
+pub fn short_records() -> DataSetProperties {
+    DataSetProperties {
+        record_bytes: Some(4096),
+        ..DataSetProperties::default()
+    }
+}
+
+/// A new volume with the data set `data` of short records.
+pub fn short_records_on(disk: Arc<dyn Disk>, dirty_bytes: usize) -> (DataSetVolume, Arc<DataSet>) {
+    let sets = create_on(disk, dirty_bytes);
+    sets.create_set("data", short_records()).unwrap();
+    let set = sets.open_set("data").unwrap();
+    (sets, set)
+}
+
+/// A new file at the root.
+pub fn new_file(set: &DataSet, name: &str) -> u64 {
+    let new = NewInode::file(0o644);
+    set.create(ROOT_INODE, name.as_bytes(), &new).unwrap()
 }
 
 /// No rule is broken.
