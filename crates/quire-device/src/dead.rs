@@ -13,8 +13,13 @@
 //! it can have: those that are not below the boundary of the snapshot before were made after that, so nobody has them any more: they
 //! are free. The others stay on the list, together with the list of the one that goes. A snapshot that has clones cannot go.
 //! This is the rule of ZFS, with page numbers for times of birth.
+//!
+//! When a clone is promoted, the snapshots up to its origin become the clone's, and the data set that had them becomes a clone of the
+//! newest of these. Numbers and boundaries stay as they are, for they are those of the volume, not of a data set. Two lists change: what that
+//! snapshot has and the clone's first tree has not was not the clone's to list before, and is now; and the list of the snapshot's old
+//! successor, whose pages are all below its new origin, goes.
 
-use quire_format::data_set::DeadPages;
+use quire_format::data_set::{DataSetDefinition, DeadPages};
 use quire_store::{PageId, PageKind, WriteBatch};
 
 use crate::error::DeviceStorageError;
@@ -30,6 +35,18 @@ pub(crate) struct Boundaries {
     pub(crate) origin: u64,
     /// Pages below it are in the newest snapshot; that of the origin if there is no snapshot.
     pub(crate) snapshot: u64,
+}
+
+impl Boundaries {
+    /// Those of a data set.
+    pub(crate) fn of(set: &DataSetDefinition) -> Self {
+        let origin = set.origin.map_or(0, |origin| origin.boundary);
+        let newest = set.snapshots.last().map(|snapshot| snapshot.boundary);
+        Self {
+            origin,
+            snapshot: newest.unwrap_or(origin),
+        }
+    }
 }
 
 /// Frees the pages that a tree has lost, or puts them on `lists`. Returns the bytes that became free.
@@ -56,10 +73,34 @@ pub(crate) fn bury(
             batch.replace(*last, PageKind::DeadPages, &encoded(list))?;
         }
     }
-    for part in kept.chunks(LIST_PAGES_WANTED) {
-        lists.push(batch.write(PageKind::DeadPages, &encoded(part.to_vec()))?);
-    }
+    lists.append(&mut write_lists(batch, &kept)?);
     Ok(freed_bytes)
+}
+
+/// New lists of dead pages.
+pub(crate) fn write_lists(
+    batch: &WriteBatch,
+    pages: &[PageId],
+) -> Result<Vec<PageId>, DeviceStorageError> {
+    let parts = pages.chunks(LIST_PAGES_WANTED);
+    let lists = parts.map(|part| batch.write(PageKind::DeadPages, &encoded(part.to_vec())));
+    Ok(lists.collect::<Result<_, _>>()?)
+}
+
+/// What the pages on `lists` take that are not below `boundary`.
+pub(crate) fn listed_bytes(
+    reader: &PageReader,
+    lists: &[PageId],
+    boundary: u64,
+) -> Result<u64, DeviceStorageError> {
+    let mut bytes = 0;
+    for list in lists {
+        let pages = reader.decoded(*list, DeadPages::decode)?.pages;
+        let pages = pages.into_iter().filter(|page| page.get() >= boundary);
+        let each = pages.map(|page| u64::from(reader.pin.payload_bytes(page).unwrap_or(0)));
+        bytes += each.sum::<u64>();
+    }
+    Ok(bytes)
 }
 
 /// What is left of a list of dead pages when the snapshot that had them goes: those below `boundary`, that of the snapshot before.

@@ -73,6 +73,21 @@ impl Disk for DataSetDisk {
         changed.map(|_| ()).map_err(as_io)
     }
 
+    /// Makes a hole, which is durable after a sync.
+    fn discard(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let bytes = bytes.min(self.len()?.saturating_sub(offset));
+        if bytes == 0 {
+            return Ok(());
+        }
+        let punched = self.set.punch_hole(self.inode, offset, bytes);
+        punched.map_err(as_io)
+    }
+
+    /// What is free would be compressed and kept, and counted among what is stored.
+    fn wants_discards(&self) -> bool {
+        true
+    }
+
     fn name(&self) -> String {
         format!("inode {} of {}", self.inode, self.set.name())
     }

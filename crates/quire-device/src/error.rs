@@ -6,6 +6,8 @@ use quire_codec::Corrupt;
 use quire_store::{BatchWriteError, CommitError, PageId, PageReadError};
 use thiserror::Error;
 
+use crate::properties::PropertyError;
+
 /// The volume below could not be read or written, or holds bytes that are no data set.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -246,6 +248,41 @@ pub enum DataSetError {
         name: String,
         /// A clone, a snapshot, or a data set below.
         dependent: String,
+    },
+    /// A property given as text is wrong.
+    #[error(transparent)]
+    Property(#[from] PropertyError),
+    /// The new name will not do.
+    #[error("{from} cannot become {to}: {why}")]
+    InvalidRename {
+        /// The name.
+        from: String,
+        /// The new one.
+        to: String,
+        /// Why not, and what to do instead.
+        why: &'static str,
+    },
+    /// A data set goes back to its newest snapshot only.
+    #[error(
+        "{name} is not the newest snapshot; remove those up to {newest} first, or clone {name}"
+    )]
+    NotNewest {
+        /// The snapshot asked for.
+        name: String,
+        /// The newest one.
+        newest: String,
+    },
+    /// Only a clone can be promoted.
+    #[error("{name} is no clone, so there is nothing to promote")]
+    NotClone {
+        /// The data set.
+        name: String,
+    },
+    /// Its removal was interrupted.
+    #[error("the removal of {name} was interrupted; open the volume again, which ends it")]
+    BeingRemoved {
+        /// The snapshot.
+        name: String,
     },
     /// Inodes without a name could not be removed.
     #[error(transparent)]

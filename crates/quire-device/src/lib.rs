@@ -24,19 +24,28 @@
 mod check;
 mod context;
 mod dead;
+mod device;
 mod disk;
 mod error;
 mod generation;
 mod options;
+mod properties;
 mod records;
 mod set;
 mod tree;
 mod volume;
 
 pub use check::{DataSetCheckReport, DataSetFinding};
+pub use device::{
+    DeviceKind, DeviceMonitor, DeviceOpenError, DeviceOpenOptions, DeviceSpecification,
+    DeviceSpecificationError, DeviceStatistics, OpenedDevice, open_device, open_device_on,
+};
 pub use disk::DataSetDisk;
 pub use error::{DataSetError, DeviceStorageError, FileError};
 pub use options::{DeviceOptions, EffectiveProperties};
+pub use properties::{
+    PropertyError, PropertyName, parse_properties, properties_text, set_property,
+};
 pub use quire_format::data_set::{
     CodecTotals, DataSetCodec, DataSetProperties, DataSetTotals, FileSpace, FileTime,
     InodeAttributes, InodeKind, NAME_BYTES_MAX, ROOT_INODE, SectorRounding, SynchronousWrites,
@@ -44,4 +53,4 @@ pub use quire_format::data_set::{
 pub use set::{
     AttributeChange, DataSet, DataSetStatistics, DirectoryEntry, ExtendedMode, NewInode, RenameMode,
 };
-pub use volume::{DataSetSummary, DataSetVolume, SnapshotSummary};
+pub use volume::{DataSetSummary, DataSetVolume, PropertySource, PropertyValue, SnapshotSummary};

@@ -85,8 +85,9 @@ const LAYERS: [(&str, &[&str]); 22] = [
     (
         "quire-device",
         &[
-            "error",
             "options",
+            "properties",
+            "error",
             "tree",
             "records",
             "generation",
@@ -95,6 +96,7 @@ const LAYERS: [(&str, &[&str]); 22] = [
             "set",
             "disk",
             "volume",
+            "device",
             "check",
         ],
     ),

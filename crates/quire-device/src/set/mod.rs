@@ -24,3 +24,4 @@ pub use names::{DirectoryEntry, NewInode};
 pub use rename::RenameMode;
 pub use state::DataSet;
 pub use statistics::DataSetStatistics;
+pub(crate) use statistics::compression_ratio;

@@ -71,12 +71,7 @@ impl DataSet {
             let what = format!("head of data set {} where {} is expected", head.id, set.id);
             Err(quire_codec::Corrupt::new(what, 1))
         })?;
-        let origin = set.origin.map_or(0, |origin| origin.boundary);
-        let newest = set.snapshots.last().map(|snapshot| snapshot.boundary);
-        let boundaries = Boundaries {
-            origin,
-            snapshot: newest.unwrap_or(origin),
-        };
+        let boundaries = Boundaries::of(set);
         let name = set.name.clone();
         let head_page = Some(set.head);
         Ok(Self::new(

@@ -33,10 +33,15 @@ impl DataSetStatistics {
     /// How many times as long the records are as what is stored of them; 1 if there is none.
     #[must_use]
     pub fn compression_ratio(&self) -> f64 {
-        match self.stored_bytes() {
-            0 => 1.0,
-            stored => self.logical_bytes() as f64 / stored as f64,
-        }
+        compression_ratio(&self.totals)
+    }
+}
+
+/// How many times as long records are as what is stored of them; 1 if there is none.
+pub(crate) fn compression_ratio(totals: &DataSetTotals) -> f64 {
+    match totals.stored_bytes() {
+        0 => 1.0,
+        stored => totals.raw_bytes() as f64 / stored as f64,
     }
 }
 

@@ -4,6 +4,7 @@ mod apply;
 mod nodes;
 mod pack;
 mod read;
+mod walk;
 
 pub(crate) use apply::{TreeChange, TreeUpdate};
 pub(crate) use read::{PageReader, open_node};

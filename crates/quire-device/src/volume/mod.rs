@@ -1,7 +1,11 @@
 //! The data sets of a volume: made, listed, opened, given properties.
 
 mod names;
+mod promotion;
+mod properties;
 mod removal;
+mod renaming;
+mod rollback;
 mod snapshots;
 mod summary;
 
@@ -14,6 +18,7 @@ use quire_format::data_set::{
 };
 use quire_store::{CATALOG_PAGE, PageKind, Volume, WriteBatch};
 
+pub use properties::{PropertySource, PropertyValue};
 pub use summary::{DataSetSummary, SnapshotSummary};
 
 use crate::context::DeviceContext;
@@ -340,6 +345,12 @@ fn find_mut<'a>(
     let mut sets = table.sets.iter_mut();
     let set = sets.find(|set| set.name == name && !set.is_dying);
     set.ok_or_else(|| not_found(name))
+}
+
+/// The same by its id, whatever becomes of it.
+fn set_of(table: &mut DataSetTable, id: u64) -> Result<&mut DataSetDefinition, DataSetError> {
+    let found = table.sets.iter_mut().find(|set| set.id == id);
+    found.ok_or_else(|| not_found(&format!("number {id}")))
 }
 
 fn not_found(name: &str) -> DataSetError {

@@ -1,11 +1,11 @@
 //! Removing snapshots and data sets, in steps of bounded size that a crash may interrupt anywhere: what is being removed is
 //! marked first, and whoever opens the volume goes on.
 
-use quire_format::data_set::{DataSetDefinition, DataSetHead, DataSetTable, SnapshotOrigin};
+use quire_format::data_set::{DataSetDefinition, DataSetHead, SnapshotOrigin};
 use quire_store::PageKind;
 
 use super::names::{is_below, split_snapshot};
-use super::{DataSetVolume, effective, find, is_in_use, not_found};
+use super::{DataSetVolume, effective, find, is_in_use, not_found, set_of};
 use crate::dead::sift;
 use crate::error::DataSetError;
 use crate::set::DataSet;
@@ -173,11 +173,6 @@ impl DataSetVolume {
         state.boundaries.snapshot = newest.unwrap_or(boundaries.origin);
         Ok(is_left)
     }
-}
-
-fn set_of(table: &mut DataSetTable, id: u64) -> Result<&mut DataSetDefinition, DataSetError> {
-    let found = table.sets.iter_mut().find(|set| set.id == id);
-    found.ok_or_else(|| not_found(&format!("number {id}")))
 }
 
 fn place_of(set: &DataSetDefinition, boundary: u64) -> Result<usize, DataSetError> {

@@ -1,9 +1,11 @@
 //! Data sets against a naive model, through crashes, damage and full disks.
 #![allow(clippy::unwrap_used)]
 
+mod administration;
 mod codecs;
 mod crashes;
 mod damage;
+mod devices;
 mod disk;
 mod faults;
 mod full;
@@ -13,6 +15,7 @@ mod limits;
 mod model;
 mod names;
 mod operations;
+mod properties;
 mod random;
 mod random_operations;
 mod sets;
@@ -20,3 +23,4 @@ mod snapshots;
 mod synchronous;
 mod threads;
 mod volumes;
+mod world;

@@ -15,6 +15,7 @@ use std::collections::HashSet;
 
 use quire_codec::Corrupt;
 
+use crate::data_set::DATA_SET_TABLE_VERSION;
 use crate::document::{DiskStructure, StructureField};
 use crate::wire::{WireItemReader, WireItemWriter};
 
@@ -239,6 +240,10 @@ impl CatalogRecord {
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
         let version = match payload.first() {
             Some(&known @ CATALOG_VERSION_MIN..CATALOG_VERSION) => known,
+            Some(&DATA_SET_TABLE_VERSION) => {
+                let what = "this is no catalog: the file is a device or a volume of data sets, not a database; open it as what it is";
+                return Err(Corrupt::new(what, 0));
+            }
             _ => CATALOG_VERSION,
         };
         let mut reader = WireItemReader::new(payload, version, "catalog")?;

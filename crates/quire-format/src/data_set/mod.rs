@@ -29,6 +29,7 @@ pub use properties::{
     SynchronousWrites,
 };
 pub use record::{FileSpace, RecordPointer};
+pub(crate) use table::DATA_SET_TABLE_VERSION;
 pub use table::{DataSetDefinition, DataSetTable, SnapshotDefinition, SnapshotOrigin};
 
 use crate::document::DiskStructure;

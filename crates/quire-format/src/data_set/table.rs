@@ -15,7 +15,8 @@ use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 
 /// Different from the versions of catalogs, which are on the same page of other volumes.
-const VERSION: u8 = 0xD1;
+pub(crate) const DATA_SET_TABLE_VERSION: u8 = 0xD1;
+const VERSION: u8 = DATA_SET_TABLE_VERSION;
 
 pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Table of data sets (page 1 of a volume of data sets, kind 11)",

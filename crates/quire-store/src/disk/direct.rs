@@ -249,6 +249,10 @@ impl Disk for DirectFileDisk {
         self.ordinary.set_len(bytes)
     }
 
+    fn discard(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.ordinary.discard(offset, bytes)
+    }
+
     fn name(&self) -> String {
         self.ordinary.name()
     }

@@ -174,9 +174,41 @@ impl Disk for FileDisk {
         Ok(())
     }
 
+    fn discard(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        punch_hole(&self.file, offset, bytes)
+    }
+
     fn name(&self) -> String {
         self.path.display().to_string()
     }
+}
+
+/// Gives the blocks of a range back to the file system. A file system that cannot do that is asked in vain.
+#[cfg(target_os = "linux")]
+fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
+    use nix::errno::Errno;
+    use nix::fcntl::{FallocateFlags, fallocate};
+
+    let too_large = |_| io::Error::from(io::ErrorKind::FileTooLarge);
+    let offset = offset.try_into().map_err(too_large)?;
+    let length = bytes.try_into().map_err(too_large)?;
+    if length == 0 {
+        return Ok(());
+    }
+    let flags = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+    loop {
+        match fallocate(file, flags, offset, length) {
+            Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => return Ok(()),
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Only Linux can be asked.
+#[cfg(not(target_os = "linux"))]
+fn punch_hole(_file: &File, _offset: u64, _bytes: u64) -> io::Result<()> {
+    Ok(())
 }
 
 pub(super) fn failed(path: &Path, operation: &'static str, source: io::Error) -> VolumeOpenError {

@@ -53,6 +53,14 @@ impl<D: Disk> Disk for HookedDisk<D> {
         self.below.set_len(bytes)
     }
 
+    fn discard(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.below.discard(offset, bytes)
+    }
+
+    fn wants_discards(&self) -> bool {
+        self.below.wants_discards()
+    }
+
     fn name(&self) -> String {
         self.below.name()
     }

@@ -64,6 +64,11 @@ impl Disk for MemDisk {
         Ok(())
     }
 
+    fn discard(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        zero_range(&mut self.exclusive(), offset, bytes);
+        Ok(())
+    }
+
     fn name(&self) -> String {
         "(in memory)".to_owned()
     }
@@ -77,6 +82,17 @@ pub(super) fn read_range(image: &[u8], buffer: &mut [u8], offset: u64) -> io::Re
         .ok_or(io::ErrorKind::UnexpectedEof)?;
     buffer.copy_from_slice(source);
     Ok(())
+}
+
+/// Makes the bytes of a range zeros, as far as the image has them.
+pub(super) fn zero_range(image: &mut [u8], offset: u64, bytes: u64) {
+    let place = |offset: u64| {
+        usize::try_from(offset)
+            .unwrap_or(usize::MAX)
+            .min(image.len())
+    };
+    let range = place(offset)..place(offset.saturating_add(bytes));
+    image[range].fill(0);
 }
 
 /// Copies `bytes` to `image[offset..]`, growing the image with zeros where needed.

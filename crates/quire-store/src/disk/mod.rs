@@ -75,6 +75,23 @@ pub trait Disk: Send + Sync {
     /// Those of the operating system.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
 
+    /// Says that nobody needs the bytes of a range any more, so that what is below can use their space for something else. Until the
+    /// range is written again it reads as zeros, or as before if the disk takes no advice. A later [`Disk::sync`] makes
+    /// the zeros durable; a crash before that may bring the old bytes back. The length of the disk stays, and what lies behind its
+    /// end is ignored.
+    ///
+    /// # Errors
+    /// Those of the operating system. The range may then hold old bytes or zeros.
+    fn discard(&self, _offset: u64, _bytes: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Whether a volume should discard what it frees even if it is not told to: free space costs something here, and is not needed to
+    /// write again.
+    fn wants_discards(&self) -> bool {
+        false
+    }
+
     /// What to call this disk in messages: the path of the file.
     fn name(&self) -> String;
 }

@@ -382,17 +382,21 @@ impl WriteBatch {
             return;
         }
         let mut writer = self.inner.lock_writer();
-        let mut starts = Vec::new();
+        let mut undone = Vec::new();
         for placement in runs.placements.drain(..).rev() {
             writer.space.undo(&placement);
-            starts.extend(placement.runs().map(|extent| extent.start));
+            undone.extend(placement.runs());
         }
+        self.inner.note_untold(&mut writer, &undone);
         writer.contents.next_sequence = runs.sequence + 1;
         let end = writer.space.free.end();
         // A failure poisons the volume, which the next caller is told.
-        let _ = self
-            .inner
-            .erase(starts.into_iter().filter(|start| *start < end));
+        let _ = self.inner.erase(
+            undone
+                .iter()
+                .map(|run| run.start)
+                .filter(|start| *start < end),
+        );
         let _ = self.inner.cut_file(&writer);
         if runs.failed && self.inner.may_write().is_ok() {
             // The disk is full: let the next try have the space that a checkpoint sets free.

@@ -311,9 +311,10 @@ impl VolumeInner {
         writer.log_blocks = 0;
         writer.needs_snapshot = false;
         writer.note_checkpointed();
-        for extent in released {
-            writer.space.free.put(extent);
+        for extent in &released {
+            writer.space.free.put(*extent);
         }
+        self.note_untold(writer, &released);
         self.release_dead(writer)?;
         self.tidy_end(writer)
     }

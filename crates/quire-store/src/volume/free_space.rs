@@ -97,6 +97,20 @@ impl FreeSpace {
             .map(|(&start, &count)| Extent { start, count })
     }
 
+    /// The parts of `extent` that are free, ascending.
+    pub(super) fn within(&self, extent: Extent) -> impl Iterator<Item = Extent> + '_ {
+        let before = self.extents.range(..extent.start).next_back();
+        let inside = self.extents.range(extent.start..extent.end());
+        before
+            .into_iter()
+            .chain(inside)
+            .filter_map(move |(&first, &count)| {
+                let start = first.max(extent.start);
+                let count = (first + count).min(extent.end()).checked_sub(start)?;
+                (count > 0).then_some(Extent { start, count })
+            })
+    }
+
     /// How many blocks are free from `start` on without a gap. `may_grow` counts those behind
     /// the end of the file as well.
     pub(super) fn room_at(&self, start: u64, may_grow: bool) -> u64 {

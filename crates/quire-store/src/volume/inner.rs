@@ -41,6 +41,8 @@ pub(super) struct VolumeInner {
     pub(super) next_page: AtomicU64,
     /// The disk could not make the file longer when that was last tried.
     pub(super) is_full: AtomicBool,
+    /// The disk has not been told of some space that has become free.
+    pub(super) has_untold: AtomicBool,
     /// What is set aside for a flush of what has changed in memory.
     pub(super) flush_room_bytes: AtomicU64,
     /// The same, or more.
@@ -67,6 +69,7 @@ impl WriterTurn {
 
 impl Drop for WriterTurn {
     fn drop(&mut self) {
+        self.inner.discard_free();
         self.inner.gate.give_back();
     }
 }

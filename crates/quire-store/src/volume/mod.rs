@@ -15,6 +15,7 @@ mod commit;
 mod contents;
 mod copies;
 mod derived;
+mod discard;
 mod duplicate;
 mod floors;
 mod flush;
@@ -158,6 +159,7 @@ impl Volume {
             read_threads: ReadThreads::default(),
             next_page: AtomicU64::new(next_page),
             is_full: AtomicBool::new(false),
+            has_untold: AtomicBool::new(false),
             flush_room_bytes: AtomicU64::new(0),
             flush_room_kept_bytes: AtomicU64::new(0),
             image_permille: AtomicU64::new(1_000),
@@ -311,6 +313,8 @@ impl Drop for VolumeInner {
             let mut writer = self.lock_writer();
             // Nobody is left to tell; the log holds everything that was committed.
             let _ = self.end_session(&mut writer);
+            drop(writer);
+            self.discard_free();
         }
     }
 }

@@ -34,6 +34,10 @@ pub struct VolumeOptions {
     /// A batch is written in runs of about this length, at most 2 MiB. Larger runs are read and
     /// written with fewer calls; space is given back run by run.
     pub run_bytes: usize,
+    /// Tells the disk which space is free ([`crate::Disk::discard`]), once a checkpoint that does not name it is durable. Then the file takes as much of
+    /// the disk as is alive, and what the volume promises on a full disk is less: see "Discarding" in the crate's README. A disk that wants it
+    /// ([`crate::Disk::wants_discards`]) is told anyway.
+    pub discards: bool,
     /// Makes the random marks of volume and session repeatable, for simulations. Two sessions of
     /// one file must not share a seed and a superblock generation.
     pub salt_seed: Option<u64>,
@@ -47,6 +51,7 @@ impl Default for VolumeOptions {
             growth_bytes: 1 << 20,
             clean_dead_percent: 50,
             run_bytes: 1 << 20,
+            discards: false,
             salt_seed: None,
         }
     }

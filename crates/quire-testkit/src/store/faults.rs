@@ -50,7 +50,7 @@ pub fn fail_every_call(seed: u64, options: WorkloadOptions) -> Result<FaultRepor
     Ok(report)
 }
 
-fn count_calls(seed: u64, options: WorkloadOptions) -> Result<[(FaultKind, u64); 4], String> {
+fn count_calls(seed: u64, options: WorkloadOptions) -> Result<[(FaultKind, u64); 5], String> {
     let disk = Arc::new(SimDisk::new(Vec::new()));
     let (_, result) = StoreWorkload::new(disk.clone(), seed, options, State::default()).run();
     result.map_err(|what| format!("without any fault: {what}"))?;
@@ -59,6 +59,7 @@ fn count_calls(seed: u64, options: WorkloadOptions) -> Result<[(FaultKind, u64);
         FaultKind::Write,
         FaultKind::Sync,
         FaultKind::SetLen,
+        FaultKind::Discard,
     ];
     Ok(kinds.map(|kind| (kind, disk.call_count(kind))))
 }

@@ -41,6 +41,7 @@ pub fn volume_options(seed: u64) -> VolumeOptions {
         clean_dead_percent: [0, 50, 100][random.below(3) as usize],
         run_bytes: [4 << 10, 16 << 10, 64 << 10][random.below(3) as usize],
         salt_seed: Some(random.next_u64()),
+        discards: random.chance(50),
     }
 }
 

@@ -73,8 +73,16 @@ fn apply_whole(image: &mut Vec<u8>, operation: &DiskOperation) {
 
 /// Keeps some of the units of a write.
 fn apply_torn(image: &mut Vec<u8>, operation: &DiskOperation, random: &mut CrashRandom) {
-    let DiskOperation::Write { offset, bytes } = operation else {
-        return;
+    let discarded;
+    let (offset, bytes) = match operation {
+        DiskOperation::Write { offset, bytes } => (offset, bytes),
+        // As a write of zeros.
+        DiskOperation::Discard { offset, bytes } => {
+            let left = (image.len() as u64).saturating_sub(*offset);
+            discarded = vec![0; left.min(*bytes) as usize];
+            (offset, &discarded)
+        }
+        DiskOperation::SetLen(_) | DiskOperation::Sync => return,
     };
     let unit = if random.below(2) == 0 { 512 } else { 4096 };
     let prefix_only = random.below(2) == 0;

@@ -28,6 +28,8 @@ pub enum FaultKind {
     Sync,
     /// [`Disk::set_len`].
     SetLen,
+    /// [`Disk::discard`].
+    Discard,
 }
 
 /// One thing that will go wrong.
@@ -41,7 +43,7 @@ pub struct Fault {
     pub is_persistent: bool,
     /// The error they return.
     pub error: io::ErrorKind,
-    /// For writes: the part of the bytes, in 256ths, that reaches the disk nevertheless. For
+    /// For writes and discards: the part of the bytes, in 256ths, that reaches the disk nevertheless. For
     /// syncs: not 0 means that the unsynced writes are dropped for good, although reads still
     /// show them.
     pub effect: u8,
@@ -62,7 +64,7 @@ struct SimulatedDiskState {
     unsynced: Vec<DiskOperation>,
     journal: Option<Vec<DiskOperation>>,
     faults: Vec<Fault>,
-    counts: [u64; 4],
+    counts: [u64; 5],
     quota_bytes: Option<u64>,
 }
 
@@ -235,6 +237,21 @@ impl Disk for SimDisk {
         match state.count(FaultKind::SetLen) {
             Some(fault) => Err(fault.error.into()),
             None => state.perform(DiskOperation::SetLen(bytes)),
+        }
+    }
+
+    fn discard(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let mut state = self.lock();
+        match state.count(FaultKind::Discard) {
+            Some(fault) => {
+                let part_bytes = bytes / 256 * u64::from(fault.effect);
+                if part_bytes > 0 {
+                    let bytes = part_bytes;
+                    state.perform(DiskOperation::Discard { offset, bytes })?;
+                }
+                Err(fault.error.into())
+            }
+            None => state.perform(DiskOperation::Discard { offset, bytes }),
         }
     }
 

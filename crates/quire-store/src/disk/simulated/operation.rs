@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::disk::memory::write_range;
+use crate::disk::memory::{write_range, zero_range};
 
 /// An operation that changes the disk, as it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,13 @@ pub enum DiskOperation {
         offset: u64,
         /// What.
         bytes: Vec<u8>,
+    },
+    /// Bytes that nobody needs: zeros now.
+    Discard {
+        /// Where.
+        offset: u64,
+        /// How many.
+        bytes: u64,
     },
     /// A new length.
     SetLen(u64),
@@ -25,6 +32,10 @@ impl DiskOperation {
     pub(super) fn apply(&self, image: &mut Vec<u8>) -> io::Result<()> {
         match self {
             Self::Write { offset, bytes } => write_range(image, bytes, *offset),
+            Self::Discard { offset, bytes } => {
+                zero_range(image, *offset, *bytes);
+                Ok(())
+            }
             Self::SetLen(bytes) => {
                 image.resize(usize::try_from(*bytes).map_err(io::Error::other)?, 0);
                 Ok(())

@@ -164,6 +164,14 @@ impl Disk for ThrottledDisk {
         self.disk.set_len(bytes)
     }
 
+    fn discard(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.disk.discard(offset, bytes)
+    }
+
+    fn wants_discards(&self) -> bool {
+        self.disk.wants_discards()
+    }
+
     fn name(&self) -> String {
         self.disk.name()
     }

@@ -177,6 +177,31 @@ mod tests {
     }
 
     #[test]
+    fn the_compressing_drive_writes_as_many_blocks_as_it_names() {
+        let mut device = Timeline::new(DeviceProfile::CSD_2021);
+        let count = 100_000;
+        let last = (0..count).map(|number| {
+            let offset = (number * 7_919 % count) * 8_192;
+            let bytes = 4_096;
+            device.done_at(Duration::ZERO, DeviceRequest::Write { offset, bytes })
+        });
+        let seconds = last.max().map_or(0.0, |done_at| done_at.as_secs_f64());
+        let rate = count as f64 / seconds;
+        assert!((510_000.0..530_000.0).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn each_profile_has_a_name_that_is_typed() {
+        for profile in DeviceProfile::ALL {
+            let typed = profile.typed_name().unwrap();
+            assert_eq!(DeviceProfile::from_typed_name(typed), Some(profile));
+            let constant = typed.to_uppercase().replace('-', "_");
+            assert_eq!(DeviceProfile::from_typed_name(&constant), Some(profile));
+        }
+        assert_eq!(DeviceProfile::from_typed_name("tape"), None);
+    }
+
+    #[test]
     fn the_profiles_reach_the_rates_they_name() {
         for (profile, reads_per_second) in [
             (DeviceProfile::DISK_OF_1998, 70.0..80.0),
@@ -185,6 +210,7 @@ mod tests {
             (DeviceProfile::RAID_4, 480.0..510.0),
             (DeviceProfile::SATA_SSD, 80_000.0..90_000.0),
             (DeviceProfile::NVME_SSD, 600_000.0..800_000.0),
+            (DeviceProfile::CSD_2021, 630_000.0..660_000.0),
         ] {
             let mut device = Timeline::new(profile);
             let count = 100_000;

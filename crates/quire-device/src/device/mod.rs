@@ -1,0 +1,12 @@
+//! A file that is a device: a volume with one data set, in which there is one file, which is the disk of a database.
+
+mod error;
+mod monitor;
+mod open;
+mod specification;
+mod whole;
+
+pub use error::DeviceOpenError;
+pub use monitor::{DeviceMonitor, DeviceStatistics};
+pub use open::{DeviceOpenOptions, OpenedDevice, open_device, open_device_on};
+pub use specification::{DeviceKind, DeviceSpecification, DeviceSpecificationError};
