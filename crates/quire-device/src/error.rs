@@ -49,7 +49,8 @@ pub enum DeviceStorageError {
 
 impl DeviceStorageError {
     /// The disk is full.
-    pub(crate) fn is_full(&self) -> bool {
+    #[must_use]
+    pub fn is_full(&self) -> bool {
         matches!(
             self,
             Self::Write(BatchWriteError::Full { .. })
