@@ -370,7 +370,7 @@ mod tests {
             panic!("no laboratory");
         };
         assert_eq!((lab.topic, lab.quick), (Some(Topic::Postings), true));
-        assert_eq!(lab.file, Some("text".into()));
+        assert_eq!(lab.files, [PathBuf::from("text")]);
         assert_eq!(lab.out, Some("figures".into()));
         let (arguments, _) = read(&["./check", "select 1"]);
         assert_eq!(arguments.location().path, Some(PathBuf::from("./check")));

@@ -23,9 +23,11 @@ pub struct LabArguments {
     #[arg(required_unless_present = "report")]
     pub topic: Option<Topic>,
 
-    /// The text to use: the documents of `postings` and `document-numbers`, one on each line, or
-    /// the strings of `transforms`; without it, and for a report of several topics, texts are made up
-    pub file: Option<PathBuf>,
+    /// The texts to use: the documents of `postings` and `document-numbers`, one on each line, the words
+    /// of `dual-format`, or the strings of `transforms`, whose columns are each of one of the files;
+    /// without any, and for a report of several topics, texts are made up
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
 
     /// Write each figure as .csv and .svg into this folder instead
     #[arg(long, value_name = "DIR", conflicts_with = "report")]
@@ -274,21 +276,20 @@ impl LabArguments {
         }
     }
 
-    /// The text of the user's, if there is one.
-    fn text(&self) -> Result<Option<Vec<u8>>, String> {
-        let Some(file) = &self.file else {
-            return Ok(None);
+    /// The texts of the user's.
+    fn texts(&self) -> Result<Vec<Vec<u8>>, String> {
+        let read = |file: &PathBuf| {
+            fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
         };
-        let text = fs::read(file);
-        text.map(Some)
-            .map_err(|error| format!("cannot read {}: {error}", file.display()))
+        self.files.iter().map(read).collect()
     }
 
     /// Measures the figures of a topic.
-    fn figures(&self, topic: Topic, text: Option<&[u8]>) -> Result<Vec<Figure>, String> {
+    fn figures(&self, topic: Topic, texts: &[Vec<u8>]) -> Result<Vec<Figure>, String> {
+        let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
         let figures = match topic.experiment() {
             Some(experiment) => experiment
-                .run(&Lab::new(self.effort()), text)
+                .run(&Lab::new(self.effort()), &texts)
                 .map_err(|error| error.to_string())?,
             None if topic == Topic::Tpcd && self.benchmark.is_on_machine_of_tpch() => {
                 return Err(TPCH_MACHINES.to_owned());
@@ -363,10 +364,10 @@ pub fn run(arguments: &LabArguments) -> ExitCode {
 
 /// The figures as text, or the names of their files.
 fn measured(arguments: &LabArguments) -> Result<String, String> {
-    let text = arguments.text()?;
+    let texts = arguments.texts()?;
     let mut figures = Vec::new();
     for topic in arguments.topics() {
-        figures.extend(arguments.figures(topic, text.as_deref())?);
+        figures.extend(arguments.figures(topic, &texts)?);
     }
     match &arguments.out {
         Some(folder) => write_files(&figures, folder),

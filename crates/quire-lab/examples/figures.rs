@@ -1,6 +1,6 @@
 //! The laboratory without the shell and all that it needs.
 //!
-//! `cargo run --release -p quire-lab --example figures -- TOPIC [--quick] [FILE]` prints what `quire lab TOPIC` prints, for
+//! `cargo run --release -p quire-lab --example figures -- TOPIC [--quick] [FILE …]` prints what `quire lab TOPIC` prints, for
 //! codecs, transforms, dual-format, postings, document-numbers, length-decoding and iterator-models. `figures -- dbgen` prints
 //! figure 6.2 over the columns that TPC-H's generator makes, in place of those that the laboratory draws.
 
@@ -14,12 +14,12 @@ const DBGEN_ROWS: usize = 1 << 17;
 const DBGEN_ROWS_QUICK: usize = 1 << 12;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut topic, mut effort, mut text) = (None, MeasureEffort::Full, None);
+    let (mut topic, mut effort, mut texts) = (None, MeasureEffort::Full, Vec::new());
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
             "--quick" => effort = MeasureEffort::Quick,
             _ if topic.is_none() => topic = Some(argument),
-            file => text = Some(std::fs::read(file)?),
+            file => texts.push(std::fs::read(file)?),
         }
     }
     let lab = Lab::new(effort);
@@ -43,7 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             );
         }
     };
-    print(&experiment.run(&lab, text.as_deref())?);
+    let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    print(&experiment.run(&lab, &texts)?);
     Ok(())
 }
 

@@ -1,14 +1,15 @@
 //! Paper 3, §IV-B: the table of the system-level evaluation as leaves of Quire's B+tree, in every order of their bytes.
 
+use crate::leaves::{
+    FILL_PERCENT, LeafFormat, built_in_order, fill_percent, inserted_at_random, of_pages,
+};
 use crate::random::LabRandom;
 use crate::sample_text::made_up_text;
+use crate::sectors::{SECTOR_BYTES, SectorCodec, ZLIB_NOTE};
 use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
-use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, open};
-use quire_format::row_page::{
-    BuildOptions, LevelBuilder, PAGE_BYTES_DEFAULT, PageTransform, RowPage, RowPageShape,
-    encode_image, encode_image_as,
-};
-use quire_format::tuple::{TupleColumn, TupleCompression, TupleLayout, TupleType, TupleValue};
+use quire_codec::block::{BlockCodecId, BlockOptions, open};
+use quire_format::row_page::{PAGE_BYTES_DEFAULT, PageTransform, RowPage};
+use quire_format::tuple::{TupleCompression, TupleType, TupleValue};
 
 const NUMBER_COLUMNS: usize = 32;
 const STRING_BYTES: usize = 32;
@@ -16,51 +17,122 @@ const STRING_BYTES: usize = 32;
 /// Rows the sizes are given for.
 const TABLE_ROWS: f64 = 2e6;
 
-/// Storage compresses each sector by itself (§II-B).
-const SECTOR_BYTES: usize = 4096;
-
-/// How full pages are, in percent: 15/16 as in §IV-A1.
-const FILL_PERCENT: u8 = 94;
-
 /// What the text of the paper says of figure 11: the ratio of rows, and what the other scenarios add to it.
 const PAPER_RATIO: f64 = 2.08;
 const PAPER_GAINS: [f64; 6] = [0.0, 0.206, 0.305, 0.449, 0.375, 0.408];
 
-/// Compression ratio and size of the table under the six scenarios, with numbers in as many bits as their range needs,
-/// and with strings so too. `text` is where the words of its strings come from.
-pub fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
+/// Figure 11 with leaves as random inserts leave them; and with leaves that were built in order, the ratio and the size, with
+/// numbers in as many bits as their range needs, and with strings so too. `text` is where the words of the strings come from.
+pub(crate) fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
     let made_up = made_up_text(11, 1 << 20);
     let words = Words::of(text.unwrap_or(made_up.as_bytes()))?;
+    let rows = lab.size(40_000, 600) as u64;
+    let mut figures = vec![figure_11(lab, &words, rows)?];
+    figures.extend(figures_of_full_leaves(lab, &words, rows)?);
+    Ok(figures)
+}
+
+/// As the paper has it: what a drive that compresses makes of the table, and what page compression with hole punching does.
+fn figure_11(lab: &Lab, words: &Words<'_>, rows: u64) -> Result<Figure, LabError> {
+    let table = EvaluatedTable::new(words, &TupleCompression::None)?;
+    let mut order = LabRandom(43);
+    let inserted = inserted_at_random(rows, &mut order, table.rows())?;
+    let built = built_in_order(rows, table.rows())?;
+    let (inserted_fill, built_fill) = (fill_percent(&inserted)?, fill_percent(&built)?);
+    let mut series = Vec::new();
+    let mut add = |name: &str, leaves: &[Vec<u8>], storage: PageStorage| {
+        let ratios = table.ratios(leaves, storage)?;
+        let mut one = Series::new(name, SeriesOrigin::Measured, Vec::new());
+        one.values = ratios;
+        series.push(one);
+        Ok::<(), LabError>(())
+    };
+    for (name, codec) in [("LZ4", BlockCodecId::Lz4), ("zlib", BlockCodecId::Zlib)] {
+        add(
+            &format!("{name} drive"),
+            &inserted,
+            PageStorage::Drive(codec),
+        )?;
+    }
+    let zlib_drive = PageStorage::Drive(BlockCodecId::Zlib);
+    add("zlib drive, leaves built in order", &built, zlib_drive)?;
+    for (name, codec) in [("LZ4", BlockCodecId::Lz4), ("zlib", BlockCodecId::Zlib)] {
+        let storage = PageStorage::HolePunching(codec);
+        add(&format!("page compression, {name}"), &inserted, storage)?;
+    }
+    for (name, codec) in [("LZ4", BlockCodecId::Lz4), ("zlib", BlockCodecId::Zlib)] {
+        let storage = PageStorage::Images(codec);
+        add(&format!("Quire's images, {name}"), &inserted, storage)?;
+    }
+    series.push(paper_series());
+    let y = Axis::linear("compression ratio", "");
+    let mut figure = figure(lab, "paper-3-figure-11", y, series);
+    figure.notes.extend([
+        format!(
+            "leaves of {PAGE_BYTES_DEFAULT} bytes after {rows} rows were inserted in random order, {inserted_fill:.0} % full; built in order: \
+             {built_fill:.0} %. The paper does not say how full its pages are, but that not all are 15/16 full; zeros compress"
+        ),
+        "drive: an image that no codec has compressed, with zeros for the free space, in sectors of 4 KiB, each compressed by itself and packed \
+         tightly. Page compression: the page in memory, compressed and rounded up to 4 KiB, on a drive that does not compress. Quire's images: as \
+         Quire stores pages compressed with that codec, of any length; packed is its own format"
+            .to_owned(),
+        ZLIB_NOTE.to_owned(),
+    ]);
+    Ok(figure)
+}
+
+/// Compression ratio and size of leaves that were built in order.
+fn figures_of_full_leaves(
+    lab: &Lab,
+    words: &Words<'_>,
+    rows: u64,
+) -> Result<[Figure; 2], LabError> {
     let mut ratios = Vec::new();
     let mut sizes = Vec::new();
     for (tuples, compression) in [
         ("plain tuples", TupleCompression::None),
         ("compressed tuples", TupleCompression::NullSuppressed),
     ] {
-        let table = TupleTable::new(&compression)?;
-        let leaves = table.leaves(&words, lab.size(40_000, 600))?;
-        for way in WAYS {
-            let mut codec = open(way.codec, &BlockOptions::default())?;
-            let bytes = leaves.bytes(&table.shape, way, codec.as_mut())?;
-            let name = format!("{tuples}, {}", way.name);
-            let page_bytes = (leaves.pages.len() * PAGE_BYTES_DEFAULT) as f64;
-            let ratio = bytes.iter().map(|bytes| page_bytes / *bytes as f64);
-            ratios.push(Series::new(&name, SeriesOrigin::Measured, ratio.collect()));
-            let megabytes = |bytes: &usize| *bytes as f64 / leaves.rows as f64 * TABLE_ROWS / 1e6;
-            let size = bytes.iter().map(megabytes);
-            sizes.push(Series::new(&name, SeriesOrigin::Measured, size.collect()));
+        let table = EvaluatedTable::new(words, &compression)?;
+        let leaves = built_in_order(rows, table.rows())?;
+        for (name, storage) in STORAGES {
+            let name = format!("{tuples}, {name}");
+            let ratio = table.ratios(&leaves, storage)?;
+            let page_bytes = (leaves.len() * PAGE_BYTES_DEFAULT) as f64;
+            let megabytes = |ratio: f64| page_bytes / ratio / rows as f64 * TABLE_ROWS / 1e6;
+            let mut size = Series::new(&name, SeriesOrigin::Measured, Vec::new());
+            size.values = ratio.iter().map(|ratio| ratio.map(megabytes)).collect();
+            sizes.push(size);
+            let mut one = Series::new(&name, SeriesOrigin::Measured, Vec::new());
+            one.values = ratio;
+            ratios.push(one);
         }
     }
+    ratios.push(paper_series());
+    let ratio = Axis::linear("compression ratio", "");
+    let size = Axis::linear("size of 2 million rows", "MB");
+    let mut figures = [
+        figure(lab, "paper-3-figure-11-full", ratio, ratios),
+        figure(lab, "paper-3-figure-11-size", size, sizes),
+    ];
+    for figure in &mut figures {
+        figure.notes.extend([
+            format!(
+                "leaves of {PAGE_BYTES_DEFAULT} bytes, built in order and filled to {FILL_PERCENT} %. Drive: an image that no codec has \
+                 compressed, in pieces of {SECTOR_BYTES} bytes. Images: as Quire stores them. Sizes are those of a sample, for {TABLE_ROWS} rows; \
+                 inner pages and what the volume adds are not in them"
+            ),
+            ZLIB_NOTE.to_owned(),
+        ]);
+    }
+    Ok(figures)
+}
+
+fn paper_series() -> Series {
     let gains = PAPER_GAINS.map(|gain| Some(PAPER_RATIO * (1.0 + gain)));
     let mut paper = gains.to_vec();
     paper.resize(PageTransform::ALL.len(), None);
-    ratios.push(Series::paper("zlib of sectors, in the drive", paper));
-    let ratio = Axis::linear("compression ratio", "");
-    let size = Axis::linear("size of 2 million rows", "MB");
-    Ok(vec![
-        figure(lab, "paper-3-figure-11", ratio, ratios),
-        figure(lab, "paper-3-figure-11-size", size, sizes),
-    ])
+    Series::paper("zlib drive", paper)
 }
 
 fn figure(lab: &Lab, stem: &'static str, y: Axis, series: Vec<Series>) -> Figure {
@@ -77,54 +149,30 @@ fn figure(lab: &Lab, stem: &'static str, y: Axis, series: Vec<Series>) -> Figure
         verdicts: Vec::new(),
         notes: vec![
             lab.machine().to_owned(),
-            format!(
-                "leaves of {PAGE_BYTES_DEFAULT} bytes, filled to {FILL_PERCENT} %, keys of 8 bytes; nothing is timed. Ratios are \
-                 of whole pages in memory. Sectors: an image that no codec has compressed, in pieces of {SECTOR_BYTES} bytes, as a \
-                 drive would. Images: as Quire stores them. Sizes are those of a sample, for {TABLE_ROWS} rows; inner pages and \
-                 what the volume adds are not in them"
-            ),
-            "columns as in §IV-A2: a centre between 2^8 and 2^16 for each, numbers within a tenth of it; words drawn one by \
-             one as often as the text has them. The paper's pages are not all 15/16 full, as those of a table that was \
-             not built at once are, and zeros compress: its ratios are the higher for that"
+            "columns as in §IV-A2: a centre between 2^8 and 2^16 for each, numbers within a tenth of it; words drawn one by one as often as the \
+             text has them; keys of 8 bytes; a sample in memory, of which nothing is timed. Ratios are of whole pages in memory"
                 .to_owned(),
         ],
     }
 }
 
-/// A way to compress images.
+/// How pages get onto storage.
 #[derive(Clone, Copy)]
-struct CompressionMethod {
-    name: &'static str,
-    codec: BlockCodecId,
-    sectors: bool,
+enum PageStorage {
+    /// Not compressed, on a drive that compresses each sector.
+    Drive(BlockCodecId),
+    /// The page in memory compressed, in whole sectors of a drive that does not compress. It has one order of bytes: rows.
+    HolePunching(BlockCodecId),
+    /// Compressed images of any length.
+    Images(BlockCodecId),
 }
 
-const WAYS: [CompressionMethod; 5] = [
-    CompressionMethod {
-        name: "LZ4 of sectors",
-        codec: BlockCodecId::Lz4,
-        sectors: true,
-    },
-    CompressionMethod {
-        name: "zlib of sectors",
-        codec: BlockCodecId::Zlib,
-        sectors: true,
-    },
-    CompressionMethod {
-        name: "LZ4 of images",
-        codec: BlockCodecId::Lz4,
-        sectors: false,
-    },
-    CompressionMethod {
-        name: "zlib of images",
-        codec: BlockCodecId::Zlib,
-        sectors: false,
-    },
-    CompressionMethod {
-        name: "zstd of images",
-        codec: BlockCodecId::Zstd,
-        sectors: false,
-    },
+const STORAGES: [(&str, PageStorage); 5] = [
+    ("LZ4 drive", PageStorage::Drive(BlockCodecId::Lz4)),
+    ("zlib drive", PageStorage::Drive(BlockCodecId::Zlib)),
+    ("LZ4 of images", PageStorage::Images(BlockCodecId::Lz4)),
+    ("zlib of images", PageStorage::Images(BlockCodecId::Zlib)),
+    ("zstd of images", PageStorage::Images(BlockCodecId::Zstd)),
 ];
 
 /// Words of a text, each as often as it is there.
@@ -155,107 +203,87 @@ impl<'a> Words<'a> {
     }
 }
 
-/// How rows of the table are tuples.
-struct TupleTable {
-    layout: TupleLayout,
-    shape: RowPageShape,
+/// The table of the paper: 32 numbers and a string a row.
+struct EvaluatedTable<'a> {
+    format: LeafFormat,
+    words: &'a Words<'a>,
 }
 
-/// Leaves, and how many rows are in them.
-struct DualFormatLeaves {
-    pages: Vec<Vec<u8>>,
-    rows: usize,
-}
-
-impl TupleTable {
-    fn new(compression: &TupleCompression) -> Result<Self, LabError> {
-        let column = |column_type| TupleColumn {
-            column_type,
-            nullable: false,
-            compression: compression.clone(),
-        };
-        let mut columns = vec![column(TupleType::Int32); NUMBER_COLUMNS];
-        columns.push(column(TupleType::Text));
-        let layout = TupleLayout::new(&columns).map_err(of_pages)?;
-        let shape = layout.page_shape().map_err(of_pages)?;
-        Ok(Self { layout, shape })
+impl<'a> EvaluatedTable<'a> {
+    fn new(words: &'a Words<'a>, compression: &TupleCompression) -> Result<Self, LabError> {
+        let mut types = vec![TupleType::Int32; NUMBER_COLUMNS];
+        types.push(TupleType::Text);
+        Ok(Self {
+            format: LeafFormat::new(types, compression)?,
+            words,
+        })
     }
 
-    fn leaves(&self, words: &Words<'_>, rows: usize) -> Result<DualFormatLeaves, LabError> {
+    /// Writes the tuples of the table, from the first on.
+    fn rows(&self) -> impl FnMut(&mut Vec<u8>) -> Result<(), LabError> + use<'_> {
         let mut random = LabRandom(42);
         let centres = [(); NUMBER_COLUMNS].map(|()| 256 + random.below((1 << 16) - 256));
-        let mut builder = LevelBuilder::new(BuildOptions {
-            page_bytes: PAGE_BYTES_DEFAULT,
-            level: 0,
-            layout: 1,
-            lsn: 1,
-            fill_percent: FILL_PERCENT,
-        })
-        .map_err(of_pages)?;
-        let (mut pages, mut string, mut tuple) = (Vec::new(), Vec::new(), Vec::new());
-        for row in 0..rows as u64 {
-            words.string(&mut random, &mut string);
+        let mut string = Vec::new();
+        move |tuple| {
+            self.words.string(&mut random, &mut string);
             let number = |centre: u64| {
                 let least = centre * 9 / 10;
                 TupleValue::Integer((least + random.below(centre * 11 / 10 + 1 - least)) as i64)
             };
             let mut values: Vec<TupleValue<'_>> = centres.map(number).to_vec();
             values.push(TupleValue::Bytes(&string));
-            tuple.clear();
-            self.layout.encode(&values, &mut tuple).map_err(of_pages)?;
-            let built = builder
-                .push(&row.to_be_bytes(), &tuple, false)
-                .map_err(of_pages)?;
-            pages.extend(built.map(|page| page.bytes));
+            self.format.layout.encode(&values, tuple).map_err(of_pages)
         }
-        let last = builder.finish().map_err(of_pages)?;
-        pages.extend(last.into_iter().map(|page| page.bytes));
-        Ok(DualFormatLeaves { pages, rows })
     }
-}
 
-fn of_pages(error: impl std::error::Error) -> LabError {
-    LabError::Pages(error.to_string())
-}
-
-impl DualFormatLeaves {
-    /// Bytes of all leaves under each transform.
-    fn bytes(
+    /// The compression ratio of leaves under each transform; none of transforms that cannot be stored so.
+    fn ratios(
         &self,
-        shape: &RowPageShape,
-        way: CompressionMethod,
-        codec: &mut dyn BlockCodec,
-    ) -> Result<Vec<usize>, LabError> {
-        let mut stored = open(BlockCodecId::None, &BlockOptions::default())?;
-        let mut room = vec![0; 2 * SECTOR_BYTES];
-        let mut all = vec![0; PageTransform::ALL.len()];
-        for (bytes, transform) in all.iter_mut().zip(PageTransform::ALL) {
-            for page in &self.pages {
-                let page = RowPage::trusted(page)?;
-                if !way.sectors {
-                    *bytes += image(&page, transform, shape, codec)?.len();
-                    continue;
-                }
-                let image = image(&page, transform, shape, stored.as_mut())?;
-                for sector in image.chunks(SECTOR_BYTES) {
-                    let limit = room.len();
-                    let written = codec.compress(sector, &mut room, limit);
-                    *bytes += written.unwrap_or(sector.len()).min(sector.len());
-                }
-            }
+        leaves: &[Vec<u8>],
+        storage: PageStorage,
+    ) -> Result<Vec<Option<f64>>, LabError> {
+        let page_bytes = (leaves.len() * PAGE_BYTES_DEFAULT) as f64;
+        let mut ratios = Vec::new();
+        for transform in PageTransform::ALL {
+            let bytes = self.stored_bytes(leaves, storage, transform)?;
+            ratios.push(bytes.map(|bytes| page_bytes / bytes as f64));
         }
-        Ok(all)
+        Ok(ratios)
     }
-}
 
-fn image(
-    page: &RowPage<'_>,
-    transform: PageTransform,
-    shape: &RowPageShape,
-    codec: &mut dyn BlockCodec,
-) -> Result<Vec<u8>, LabError> {
-    Ok(match transform {
-        PageTransform::ROWS => encode_image(page, codec)?,
-        _ => encode_image_as(page, transform, shape, codec)?,
-    })
+    /// Bytes of leaves on storage.
+    fn stored_bytes(
+        &self,
+        leaves: &[Vec<u8>],
+        storage: PageStorage,
+        transform: PageTransform,
+    ) -> Result<Option<usize>, LabError> {
+        let (image_codec, device_codec) = match storage {
+            PageStorage::Drive(codec) => (BlockCodecId::None, codec),
+            PageStorage::HolePunching(codec) => (BlockCodecId::None, codec),
+            PageStorage::Images(codec) => (codec, BlockCodecId::None),
+        };
+        let mut codec = open(image_codec, &BlockOptions::default())?;
+        let mut device = SectorCodec::open(device_codec)?;
+        let mut bytes = 0;
+        for leaf in leaves {
+            let page = RowPage::trusted(leaf)?;
+            bytes += match storage {
+                PageStorage::HolePunching(_) if transform != PageTransform::ROWS => {
+                    return Ok(None);
+                }
+                PageStorage::HolePunching(_) => device.hole_punched_bytes(leaf),
+                PageStorage::Images(_) => {
+                    self.format.image(&page, transform, codec.as_mut())?.len()
+                }
+                PageStorage::Drive(_) => {
+                    let mut image = self.format.image(&page, transform, codec.as_mut())?;
+                    let page_bytes = image.len().max(leaf.len());
+                    image.resize(page_bytes.next_multiple_of(SECTOR_BYTES), 0);
+                    device.device_bytes(&image)
+                }
+            };
+        }
+        Ok(Some(bytes))
+    }
 }

@@ -20,9 +20,10 @@ mod clock;
 pub mod codecs;
 mod counters;
 mod device;
-pub mod dual_format;
+mod dual_format;
 mod figure;
 mod iterator_models;
+mod leaves;
 mod length_decoding;
 mod machine;
 pub mod postings;
@@ -30,6 +31,7 @@ mod random;
 pub mod render;
 mod report;
 mod sample_text;
+mod sectors;
 mod stored;
 pub mod streams;
 pub mod super_scalar;
@@ -73,22 +75,24 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    /// Measures all figures. `text` is a text of the user's: the strings of figure 9, the words of figure 11, or the documents of the
-    /// inverted file, one on each line; without it a text is made up. Those of paper 1 and
-    /// [`Experiment::Codecs`] need none.
+    /// Measures all figures. `texts` are the user's: the strings of figure 9, for each column of one of them, or, one after the other,
+    /// the words of figure 11 or the documents of the inverted file, one on each line. Without any, texts are made up. Those of paper 1
+    /// and [`Experiment::Codecs`] need none.
     ///
     /// # Errors
-    /// When the text is of no use, or a codec fails.
-    pub fn run(self, lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
-        let mut figures = self.measured(lab, text)?;
+    /// When a text is of no use, or a codec fails.
+    pub fn run(self, lab: &Lab, texts: &[&[u8]]) -> Result<Vec<Figure>, LabError> {
+        let mut figures = self.measured(lab, texts)?;
         claims::judge(&mut figures);
         Ok(figures)
     }
 
-    fn measured(self, lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
+    fn measured(self, lab: &Lab, texts: &[&[u8]]) -> Result<Vec<Figure>, LabError> {
+        let joined = texts.concat();
+        let text = (!texts.is_empty()).then_some(joined.as_slice());
         match self {
             Self::Codecs => codecs::figures(lab),
-            Self::Transforms => transforms::figures(lab, text),
+            Self::Transforms => transforms::figures(lab, texts),
             Self::DualFormat => dual_format::figures(lab, text),
             Self::Postings => postings::figures(lab, text),
             Self::DocumentNumbers => postings::document_number_figures(lab, text),

@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use quire_lab::{
-    Experiment, Figure, Lab, MeasureEffort, SeriesOrigin, VerdictOutcome, made_up_text,
+    Experiment, Figure, Lab, MeasureEffort, Series, SeriesOrigin, VerdictOutcome, made_up_text,
 };
 
 fn run(experiment: Experiment, text: Option<&[u8]>) -> Vec<Figure> {
     let figures = experiment
-        .run(&Lab::new(MeasureEffort::Quick), text)
+        .run(&Lab::new(MeasureEffort::Quick), text.as_slice())
         .unwrap();
     for figure in &figures {
         let stem = figure.stem;
@@ -152,6 +152,8 @@ fn transforms_measure_all_figures_of_paper_3() {
         "paper-3-figure-4",
         "paper-3-figure-5",
         "paper-3-figure-7",
+        "paper-3-figure-7-fields",
+        "paper-3-figure-7-leaf",
         "paper-3-figure-8a",
         "paper-3-figure-8b",
         "paper-3-figure-9",
@@ -171,17 +173,36 @@ fn transforms_measure_all_figures_of_paper_3() {
             }
         }
     }
-    let latencies = named(&figures, "paper-3-figure-7");
-    assert_eq!(value(latencies, "2 bytes", "clt"), 16.7 + 15.0);
-    assert_eq!(value(latencies, "8 bytes", "xor_rlt"), 6.6 + 8.0);
-    assert_eq!(
-        latencies
-            .series
-            .iter()
-            .filter(|one| one.origin == SeriesOrigin::Measured)
-            .count(),
-        6
-    );
+    // Sectors of random bytes cannot be smaller than the whole block is.
+    for codec in ["lz4", "zlib"] {
+        let sectors = value(constant, &format!("{codec}, 4 KiB"), "50");
+        assert!(sectors <= value(constant, codec, "50") * 1.02, "{codec}");
+    }
+    for stem in [
+        "paper-3-figure-7",
+        "paper-3-figure-7-fields",
+        "paper-3-figure-7-leaf",
+    ] {
+        let latencies = named(&figures, stem);
+        let paper = |name: &str, position: usize| {
+            let mut series = latencies.series.iter();
+            let of_paper = |one: &&Series| one.origin == SeriesOrigin::Paper && one.name == name;
+            series.find(of_paper).unwrap().values[position].unwrap()
+        };
+        assert_eq!(paper("2 bytes", 3), 16.7 + 15.0);
+        assert_eq!(paper("8 bytes", 5), 6.6 + 8.0);
+        assert_eq!(paper("page I/O of flash memory", 0), 100.0);
+        let measured = latencies.series.iter();
+        let measured = measured.filter(|one| one.origin == SeriesOrigin::Measured);
+        assert_eq!(measured.count(), 6, "{stem}");
+        assert_eq!(latencies.verdicts.len(), 6, "{stem}");
+    }
+    // An image of a leaf costs more than the permutation of bare numbers.
+    let of = |stem, transform| value(named(&figures, stem), "2 bytes, to storage", transform);
+    assert!(of("paper-3-figure-7-leaf", "clt") > of("paper-3-figure-7-fields", "clt"));
+    for (stem, verdicts) in [("paper-3-figure-8a", 5), ("paper-3-figure-8b", 6)] {
+        assert_eq!(named(&figures, stem).verdicts.len(), verdicts, "{stem}");
+    }
 }
 
 #[test]
@@ -191,7 +212,31 @@ fn strings_of_the_user_are_used() {
     let strings = named(&figures, "paper-3-figure-9");
     assert!(strings.notes[1].contains("the text named"));
     let lab = Lab::new(MeasureEffort::Quick);
-    assert!(Experiment::Transforms.run(&lab, Some(b"")).is_err());
+    assert!(Experiment::Transforms.run(&lab, &[b""]).is_err());
+}
+
+#[test]
+fn each_column_is_a_piece_of_one_of_the_texts() {
+    let lab = Lab::new(MeasureEffort::Quick);
+    let ratio = |texts: &[&[u8]]| {
+        let figures = Experiment::Transforms.run(&lab, texts).unwrap();
+        let strings = named(&figures, "paper-3-figure-9");
+        (
+            value(strings, "zlib, columns", "fixed"),
+            strings.notes[1].clone(),
+        )
+    };
+    // One text is a single byte again and again, so pages of it alone are nothing but repetitions.
+    let (dull, prose) = (vec![b'x'; 20_000], made_up_text(5, 20_000));
+    let (only_dull, _) = ratio(&[&dull]);
+    let (both, note) = ratio(&[&dull, prose.as_bytes()]);
+    let (only_prose, _) = ratio(&[prose.as_bytes()]);
+    assert!(note.contains("the 2 texts named"), "{note}");
+    assert!(
+        only_dull > both && both > only_prose,
+        "{only_dull} {both} {only_prose}"
+    );
+    assert!(Experiment::Transforms.run(&lab, &[&dull, b""]).is_err());
 }
 
 #[test]
@@ -229,7 +274,7 @@ fn postings_measure_table_6_2_and_the_query() {
     // Six collections, five lists, seven devices.
     assert!(agreement.contains("of 210 measurements"), "{agreement}");
     let lab = Lab::new(MeasureEffort::Quick);
-    assert!(Experiment::Postings.run(&lab, Some(b" ,\n.")).is_err());
+    assert!(Experiment::Postings.run(&lab, &[b" ,\n."]).is_err());
 }
 
 #[test]
@@ -260,20 +305,49 @@ fn made_up_text_is_the_same_for_the_same_seed() {
 #[test]
 fn pages_by_columns_are_the_better_the_more_they_move() {
     let figures = run(Experiment::DualFormat, None);
-    let expected = ["paper-3-figure-11", "paper-3-figure-11-size"];
+    let expected = [
+        "paper-3-figure-11",
+        "paper-3-figure-11-full",
+        "paper-3-figure-11-size",
+    ];
     assert_eq!(stems(&figures), expected);
-    let ratios = &figures[0];
-    assert_eq!(ratios.series.len(), 11);
-    assert_eq!(ratios.verdicts.len(), 2);
-    for way in ["LZ4 of sectors", "zlib of sectors", "zlib of images"] {
-        let ratio = |transform| value(ratios, &format!("plain tuples, {way}"), transform);
+    let full = &figures[1];
+    assert_eq!(full.series.len(), 11);
+    assert_eq!(full.verdicts.len(), 2);
+    let names = ["LZ4 drive", "zlib drive", "zlib of images"];
+    let names = names.map(|way| (full, format!("plain tuples, {way}")));
+    let aged = &figures[0];
+    let drives = ["LZ4 drive", "zlib drive"].map(|way| (aged, way.to_owned()));
+    for (ratios, name) in names.into_iter().chain(drives) {
+        let ratio = |transform| value(ratios, &name, transform);
         // The paper's order (§IV-B): rows, columns, CLT; numbers of 12 to 14 bits in that many bits are smaller still.
-        assert!(ratio("rows") < ratio("r2c"), "{way}");
-        assert!(ratio("r2c") < ratio("clt"), "{way}");
-        assert!(ratio("clt") < ratio("packed"), "{way}");
+        assert!(ratio("rows") < ratio("r2c"), "{name}");
+        assert!(ratio("r2c") < ratio("clt"), "{name}");
+        assert!(ratio("clt") < ratio("packed"), "{name}");
+    }
+}
+
+#[test]
+fn a_drive_is_beside_page_compression_with_hole_punching() {
+    let figures = run(Experiment::DualFormat, None);
+    let aged = &figures[0];
+    assert_eq!(aged.verdicts.len(), 5);
+    assert!(aged.notes.iter().any(|note| note.contains("% full")));
+    for codec in ["LZ4", "zlib"] {
+        let punched = aged.series(&format!("page compression, {codec}")).unwrap();
+        // A page of 16 KiB takes one to four sectors, and there are no columns.
+        let ratio = punched.values[0].unwrap();
+        assert!((1.0..=4.0).contains(&ratio), "{ratio}");
+        assert!(punched.values[1..].iter().all(Option::is_none));
+        assert!(value(aged, &format!("{codec} drive"), "clt") > ratio);
+    }
+    // The free space of pages that are not full compresses to almost nothing.
+    let full = "zlib drive, leaves built in order";
+    for transform in ["rows", "clt"] {
+        assert!(value(aged, "zlib drive", transform) > value(aged, full, transform));
     }
     let lab = Lab::new(MeasureEffort::Quick);
-    assert!(Experiment::DualFormat.run(&lab, Some(b"12 34")).is_err());
+    assert!(Experiment::DualFormat.run(&lab, &[b"12 34"]).is_err());
 }
 
 #[test]

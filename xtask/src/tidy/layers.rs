@@ -359,6 +359,8 @@ const LAYERS: [(&str, &[&str]); 22] = [
             "device",
             "clock",
             "super_scalar",
+            "sectors",
+            "leaves",
             "codecs",
             "streams",
             "dual_format",

@@ -20,7 +20,7 @@ const COMMIT: Option<&str> = option_env!("QUIRE_COMMIT");
 /// # Errors
 /// When a file cannot be read or written; when topics could not be measured, of which the page has the errors.
 pub(super) fn write(arguments: &LabArguments, page: &Path) -> Result<(), String> {
-    let text = arguments.text()?;
+    let texts = arguments.texts()?;
     let topics = arguments.topics();
     let mut report = LabReport {
         title: title(arguments),
@@ -33,7 +33,7 @@ pub(super) fn write(arguments: &LabArguments, page: &Path) -> Result<(), String>
         let name = name(*topic);
         say(&format!("{name}: topic {} of {}", at + 1, topics.len()));
         let start = Instant::now();
-        let figures = arguments.figures(*topic, text.as_deref());
+        let figures = arguments.figures(*topic, &texts);
         let elapsed = start.elapsed();
         let state = match figures {
             Ok(figures) => TopicState::Measured { figures, elapsed },
@@ -139,7 +139,7 @@ fn facts(arguments: &LabArguments) -> Vec<(String, String)> {
             ),
         ),
         ("bandwidth: streams at most", benchmark.streams.to_string()),
-        ("text", text(arguments)),
+        ("texts", texts(arguments)),
     ];
     facts
         .into_iter()
@@ -189,9 +189,11 @@ fn databases(arguments: &LabArguments) -> String {
     }
 }
 
-fn text(arguments: &LabArguments) -> String {
-    match &arguments.file {
-        Some(file) => file.display().to_string(),
-        None => "made up".to_owned(),
+fn texts(arguments: &LabArguments) -> String {
+    if arguments.files.is_empty() {
+        return "made up".to_owned();
     }
+    let names = arguments.files.iter();
+    let names = names.map(|file| file.display().to_string());
+    names.collect::<Vec<_>>().join(", ")
 }

@@ -12,7 +12,7 @@ use crate::verdict::VerdictCase;
 
 /// Gives each figure the verdicts on what its paper claims of it.
 pub(crate) fn judge(figures: &mut [Figure]) {
-    for figure in figures {
+    for figure in figures.iter_mut() {
         let verdicts = match figure.stem {
             "length-decoding" => compressed_databases::length_decoding(figure),
             "whole-tuples" => compressed_databases::whole_tuples(figure),
@@ -30,13 +30,27 @@ pub(crate) fn judge(figures: &mut [Figure]) {
             "retrieval-equation-6.1" => super_scalar_compression::equation_6_1(figure),
             "paper-3-figure-4" => dual_page_format::figure_4(figure),
             "paper-3-figure-5" => dual_page_format::figure_5(figure),
-            "paper-3-figure-7" => dual_page_format::figure_7(figure),
+            "paper-3-figure-7" | "paper-3-figure-7-fields" | "paper-3-figure-7-leaf" => {
+                dual_page_format::figure_7(figure)
+            }
             "paper-3-figure-8a" | "paper-3-figure-8b" => dual_page_format::figure_8(figure),
             "paper-3-figure-9" => dual_page_format::figure_9(figure),
             "paper-3-figure-11" => dual_page_format::figure_11(figure),
+            "paper-3-figure-11-full" => dual_page_format::figure_11_full(figure),
             _ => continue,
         };
         figure.verdicts.extend(verdicts);
+    }
+    judge_pairs(figures);
+}
+
+/// Claims about two figures: the second has the verdict.
+fn judge_pairs(figures: &mut [Figure]) {
+    let place = |stem| figures.iter().position(|figure| figure.stem == stem);
+    let places = (place("paper-3-figure-8a"), place("paper-3-figure-8b"));
+    if let (Some(large), Some(small)) = places {
+        let verdict = dual_page_format::figures_8(&figures[large], &figures[small]);
+        figures[small].verdicts.push(verdict);
     }
 }
 

@@ -4,6 +4,8 @@
 //! free space of zeros from 15/16 of the page on, a trailer. The paper gives no figure for the bytes of the
 //! headers; these have InnoDB's lengths and the same kind of content, in little endian.
 
+pub use crate::sectors::SECTOR_BYTES;
+
 use quire_codec::transform::{
     LayoutColumn, TransformError, TransformPageShape, TransformRowLayout,
 };
@@ -11,9 +13,6 @@ use std::ops::Range;
 
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = 16 * 1024;
-
-/// Bytes of a sector: storage compresses each by itself (§II-B).
-pub const SECTOR_BYTES: usize = 4 * 1024;
 
 /// Fields of a row, besides the record header.
 pub const FIELD_COUNT: usize = 32;
