@@ -345,6 +345,7 @@ mod tests {
             memory_bytes: Some(2 << 30),
             threads: Some(3),
             direct_io: true,
+            device: None,
         };
         assert_eq!(arguments.resources, expected);
         for wrong in [

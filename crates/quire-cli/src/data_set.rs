@@ -2,16 +2,17 @@
 
 mod arguments;
 mod list;
-mod volume;
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use quire_device::{DataSetVolume, parse_properties, set_property};
+use quire_device::{
+    DataSetVolume, OpenMode, open_data_sets, open_or_create_data_sets, parse_properties,
+    set_property,
+};
 
 pub use arguments::{DataSetAction, MountArguments};
-pub use volume::{create_or_open, open_for_reading, open_to_change};
 
 use crate::exit_code;
 
@@ -36,10 +37,13 @@ pub fn run(action: &DataSetAction) -> ExitCode {
 /// What is to be printed.
 fn act(action: &DataSetAction) -> Result<String, CommandError> {
     match action {
-        DataSetAction::List { volume } => Ok(list::list(&open_for_reading(volume)?)?),
-        DataSetAction::Get { volume, name } => {
-            Ok(list::properties(&open_for_reading(volume)?, name)?)
+        DataSetAction::List { volume } => {
+            Ok(list::list(&open_data_sets(volume, OpenMode::ReadOnly)?)?)
         }
+        DataSetAction::Get { volume, name } => Ok(list::properties(
+            &open_data_sets(volume, OpenMode::ReadOnly)?,
+            name,
+        )?),
         DataSetAction::Create {
             volume,
             name,
@@ -47,7 +51,7 @@ fn act(action: &DataSetAction) -> Result<String, CommandError> {
         } => {
             // Wrong properties leave no file behind.
             let properties = parse_properties(properties)?;
-            changed(create_or_open(volume)?, |sets| {
+            changed(open_or_create_data_sets(volume)?, |sets| {
                 Ok(sets.create_set(name, properties)?)
             })
         }
@@ -56,9 +60,7 @@ fn act(action: &DataSetAction) -> Result<String, CommandError> {
             name,
             properties,
         } => change(volume, |sets| set(sets, name, properties)),
-        DataSetAction::Snapshot { volume, name } => {
-            change(volume, |sets| Ok(sets.snapshot(name)?))
-        }
+        DataSetAction::Snapshot { volume, name } => change(volume, |sets| Ok(sets.snapshot(name)?)),
         DataSetAction::Clone {
             volume,
             snapshot,
@@ -71,12 +73,8 @@ fn act(action: &DataSetAction) -> Result<String, CommandError> {
             })
         }
         DataSetAction::Rename { volume, from, to } => change(volume, |sets| rename(sets, from, to)),
-        DataSetAction::Promote { volume, name } => {
-            change(volume, |sets| Ok(sets.promote(name)?))
-        }
-        DataSetAction::Rollback { volume, name } => {
-            change(volume, |sets| Ok(sets.rollback(name)?))
-        }
+        DataSetAction::Promote { volume, name } => change(volume, |sets| Ok(sets.promote(name)?)),
+        DataSetAction::Rollback { volume, name } => change(volume, |sets| Ok(sets.rollback(name)?)),
         DataSetAction::Destroy { volume, name } => change(volume, |sets| destroy(sets, name)),
     }
 }
@@ -85,7 +83,7 @@ fn change(
     volume: &Path,
     act: impl FnOnce(&DataSetVolume) -> Result<(), CommandError>,
 ) -> Result<String, CommandError> {
-    changed(open_to_change(volume)?, act)
+    changed(open_data_sets(volume, OpenMode::ReadWrite)?, act)
 }
 
 fn changed(

@@ -7,10 +7,10 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use quire_device::DataSetVolume;
+use quire_device::{DataSetVolume, OpenMode, open_data_sets};
 use quire_mount::{MountError, MountOptions, MountedDataSet};
 
-use crate::data_set::{CommandError, MountArguments, open_for_reading, open_to_change};
+use crate::data_set::{CommandError, MountArguments};
 use crate::exit_code;
 
 /// How the line begins that says that the folder can be used.
@@ -33,13 +33,17 @@ pub fn run(arguments: &MountArguments) -> ExitCode {
 }
 
 fn serve(arguments: &MountArguments) -> Result<(), CommandError> {
-    let is_snapshot = arguments.dataset.as_deref().is_some_and(|name| name.contains('@'));
+    let is_snapshot = arguments
+        .dataset
+        .as_deref()
+        .is_some_and(|name| name.contains('@'));
     let read_only = arguments.readonly || is_snapshot;
-    let sets = if read_only {
-        open_for_reading(&arguments.volume)?
+    let mode = if read_only {
+        OpenMode::ReadOnly
     } else {
-        open_to_change(&arguments.volume)?
+        OpenMode::ReadWrite
     };
+    let sets = open_data_sets(&arguments.volume, mode)?;
     let name = chosen(&sets, arguments)?;
     // A signal that comes while the file system is being mounted is not lost.
     let (sender, ends) = mpsc::channel();
@@ -55,7 +59,11 @@ fn serve(arguments: &MountArguments) -> Result<(), CommandError> {
     };
     let mounted = MountedDataSet::mount(sets.open_set(&name)?, &arguments.directory, options)?;
     let mounted = Arc::new(mounted);
-    writeln!(io::stdout(), "{READY}{name} at {}", mounted.directory().display())?;
+    writeln!(
+        io::stdout(),
+        "{READY}{name} at {}",
+        mounted.directory().display()
+    )?;
     io::stdout().flush()?;
     let waiting = Arc::clone(&mounted);
     thread::spawn(move || {
@@ -80,7 +88,7 @@ fn wait(mounted: &MountedDataSet, ends: &Receiver<End>) -> Result<(), CommandErr
     while let Ok(end) = ends.recv() {
         match end {
             End::Unmounted(result) => return Ok(result?),
-            End::Signal if is_asked_to_end => return Ok(mounted.detach()?),
+            End::Signal if is_asked_to_end => return Ok(mounted.unmount_by_force()?),
             End::Signal => match mounted.unmount() {
                 Err(error @ MountError::Busy { .. }) => {
                     is_asked_to_end = true;
@@ -103,7 +111,10 @@ fn chosen(sets: &DataSetVolume, arguments: &MountArguments) -> Result<String, Co
     let volume = arguments.volume.display();
     match names.as_slice() {
         [name] => Ok(name.clone()),
-        [] => Err(format!("{volume} has no data set; make one with `quire dataset create {volume} NAME`").into()),
+        [] => Err(format!(
+            "{volume} has no data set; make one with `quire dataset create {volume} NAME`"
+        )
+        .into()),
         several => Err(format!(
             "{volume} has several data sets; choose one of {} with --dataset",
             several.join(", ")
@@ -114,7 +125,9 @@ fn chosen(sets: &DataSetVolume, arguments: &MountArguments) -> Result<String, Co
 
 /// The same command in a process group of its own; returns when the folder can be used.
 fn start_in_background() -> Result<(), CommandError> {
-    let words = std::env::args_os().skip(1).filter(|word| word != "--background");
+    let words = std::env::args_os()
+        .skip(1)
+        .filter(|word| word != "--background");
     let mut server = Command::new(std::env::current_exe()?)
         .args(words)
         .stdin(Stdio::null())

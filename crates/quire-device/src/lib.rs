@@ -38,7 +38,8 @@ mod volume;
 pub use check::{DataSetCheckReport, DataSetFinding};
 pub use device::{
     DeviceKind, DeviceMonitor, DeviceOpenError, DeviceOpenOptions, DeviceSpecification,
-    DeviceSpecificationError, DeviceStatistics, OpenedDevice, open_device, open_device_on,
+    DeviceSpecificationError, DeviceStatistics, OpenedDevice, open_data_sets, open_device,
+    open_device_on, open_or_create_data_sets,
 };
 pub use disk::DataSetDisk;
 pub use error::{DataSetError, DeviceStorageError, FileError};
@@ -50,6 +51,7 @@ pub use quire_format::data_set::{
     CodecTotals, DataSetCodec, DataSetProperties, DataSetTotals, FileSpace, FileTime,
     InodeAttributes, InodeKind, NAME_BYTES_MAX, ROOT_INODE, SectorRounding, SynchronousWrites,
 };
+pub use quire_store::OpenMode;
 pub use set::{
     AttributeChange, DataSet, DataSetStatistics, DirectoryEntry, ExtendedMode, NewInode, RenameMode,
 };

@@ -117,6 +117,18 @@ impl MountedDataSet {
         self.wait()
     }
 
+    /// Unmounts the data set also if somebody uses its files: they get errors from then on. When this returns, all that has changed is durable.
+    ///
+    /// # Errors
+    /// As [`MountedDataSet::wait`].
+    pub fn unmount_by_force(&self) -> Result<(), MountError> {
+        if !self.has_ended() && detach(&self.directory).is_err() {
+            send_cached(&self.directory);
+            detach_by_force(&self.directory);
+        }
+        self.wait()
+    }
+
     /// Whether the data set is not mounted any more.
     #[must_use]
     pub fn has_ended(&self) -> bool {
@@ -127,14 +139,7 @@ impl MountedDataSet {
 impl Drop for MountedDataSet {
     fn drop(&mut self) {
         // Nobody is left to tell of errors.
-        if self.has_ended() {
-            return;
-        }
-        if detach(&self.directory).is_err() {
-            send_cached(&self.directory);
-            detach_by_force(&self.directory);
-        }
-        let _ = self.wait();
+        let _ = self.unmount_by_force();
     }
 }
 

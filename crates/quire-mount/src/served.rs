@@ -165,12 +165,7 @@ impl ServedSet {
         self.describe_known(made.map_err(|error| errno(&error))?)
     }
 
-    pub(crate) fn link(
-        &self,
-        inode: u64,
-        directory: u64,
-        name: &[u8],
-    ) -> Result<Described, Errno> {
+    pub(crate) fn link(&self, inode: u64, directory: u64, name: &[u8]) -> Result<Described, Errno> {
         match self.set.link(inode, directory, name) {
             Ok(()) => self.describe_known(inode),
             Err(FileError::IsDirectory { .. }) => Err(Errno::EPERM),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
-use quire::{DatabaseOptions, TransactionStatus};
+use quire::{DatabaseOptions, DeviceSpecification, TransactionStatus};
 
 use crate::cursor::Cursor;
 use crate::errors;
@@ -21,7 +21,8 @@ use crate::waiting::without_lock;
 /// the default as PEP 249 wants it, changes are kept by `commit()`, and lost when the connection is closed without.
 ///
 /// `threads`, `memory_bytes` (of running statements together) and `cache_bytes` (of compressed pages) count for whoever opens
-/// the file first, and so does `direct_io`: the file is read and written past the system's page cache.
+/// the file first, and so does `direct_io`: the file is read and written past the system's page cache. So
+/// does `device`, which puts the database on a device that compresses, as in `"csd:zlib"` or `"zfs:lzjb:128k"`.
 ///
 /// >>> import quire
 /// >>> connection = quire.connect(":memory:")
@@ -29,9 +30,9 @@ use crate::waiting::without_lock;
 /// (2,)
 /// >>> connection.close()
 #[pyfunction]
-#[pyo3(signature = (path = None, *, read_only = false, autocommit = false, threads = None, memory_bytes = None, cache_bytes = None, direct_io = false))]
+#[pyo3(signature = (path = None, *, read_only = false, autocommit = false, threads = None, memory_bytes = None, cache_bytes = None, direct_io = false, device = None))]
 #[pyo3(
-    text_signature = "(path=':memory:', *, read_only=False, autocommit=False, threads=None, memory_bytes=None, cache_bytes=None, direct_io=False)"
+    text_signature = "(path=':memory:', *, read_only=False, autocommit=False, threads=None, memory_bytes=None, cache_bytes=None, direct_io=False, device=None)"
 )]
 // Each is a keyword in Python.
 #[allow(clippy::too_many_arguments)]
@@ -44,7 +45,10 @@ pub fn connect(
     memory_bytes: Option<usize>,
     cache_bytes: Option<usize>,
     direct_io: bool,
+    device: Option<&str>,
 ) -> PyResult<Connection> {
+    let device = device.map(str::parse::<DeviceSpecification>).transpose();
+    let device = device.map_err(|error| errors::programming(py, &error.to_string(), None))?;
     let default = DatabaseOptions::default();
     let options = DatabaseOptions {
         read_only,
@@ -52,6 +56,7 @@ pub fn connect(
         memory_bytes: memory_bytes.unwrap_or(default.memory_bytes),
         cache_bytes: cache_bytes.unwrap_or(default.cache_bytes),
         direct_io,
+        device,
         ..default
     };
     let path = path.filter(|path| path.as_os_str() != ":memory:");

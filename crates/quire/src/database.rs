@@ -11,6 +11,7 @@ use quire_store::{
 
 use crate::check;
 use crate::connection::Connection;
+use crate::device;
 use crate::experiment_options::ExperimentOptions;
 use crate::opened::Opened;
 use crate::options::DatabaseOptions;
@@ -59,7 +60,7 @@ impl Database {
             OpenMode::ReadWrite
         };
         let disk = open_file(path.as_ref(), options.read_only, options.direct_io)?;
-        Self::on_disk(disk, mode, options)
+        Self::on_disk(device::on(disk, mode, &options)?, mode, options)
     }
 
     /// A database in memory; it ends with its last clone and connection.
@@ -75,7 +76,9 @@ impl Database {
     /// # Errors
     /// As [`Database::in_memory`].
     pub fn in_memory_with(options: DatabaseOptions) -> Result<Self, Error> {
-        Self::on_disk(Arc::new(MemDisk::new()), OpenMode::ReadWrite, options)
+        let mode = OpenMode::ReadWrite;
+        let disk = device::on(Arc::new(MemDisk::new()), mode, &options)?;
+        Self::on_disk(disk, mode, options)
     }
 
     /// A database on any disk, for tests that make disks fail.

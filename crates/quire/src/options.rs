@@ -3,6 +3,8 @@
 use std::num::NonZeroUsize;
 use std::thread;
 
+use quire_device::DeviceSpecification;
+
 use crate::memory_limits::DefaultBudget;
 
 /// How a database is opened. `DatabaseOptions::default()` suits a machine of one's own.
@@ -20,6 +22,9 @@ pub struct DatabaseOptions {
     /// Reads and writes the file past the system's page cache, so that `cache_bytes` is all the memory that its pages have. File systems and
     /// machines without direct I/O refuse it.
     pub direct_io: bool,
+    /// The database lies on a device that compresses what is written to it, inside this process: the file is a volume of data sets, one of
+    /// which has the database's file. For experiments; Quire's own compression is best switched off there.
+    pub device: Option<DeviceSpecification>,
     /// Whether changed rows of column tables become row groups in the background when there are many; otherwise only by
     /// `VACUUM`.
     pub merges_in_background: bool,
@@ -34,6 +39,7 @@ impl Default for DatabaseOptions {
             memory_bytes: budget.memory_bytes,
             threads: thread::available_parallelism().map_or(1, NonZeroUsize::get),
             direct_io: false,
+            device: None,
             merges_in_background: true,
         }
     }

@@ -319,6 +319,7 @@ const LAYERS: [(&str, &[&str]); 22] = [
             "result_rows",
             "memory_limits",
             "options",
+            "device",
             "experiment_options",
             "memory",
             "native",

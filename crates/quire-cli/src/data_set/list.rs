@@ -61,7 +61,9 @@ fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
     let mut text = String::new();
     for row in rows {
         let cells = row.iter().zip(widths);
-        let line: Vec<String> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let line: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
         text.push_str(line.join("  ").trim_end());
         text.push('\n');
     }

@@ -1,11 +1,11 @@
 //! What databases may use, as the command line says.
 
-use quire::DatabaseOptions;
+use quire::{DatabaseOptions, DeviceSpecification};
 
 use super::quantities::parse_bytes;
 
 /// What databases may use; `None` leaves it to the library.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::Args)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, clap::Args)]
 pub struct Resources {
     /// Bytes of pages kept in memory
     /// [default: 20 % of the machine's or container's memory, 512 MiB at most]
@@ -24,6 +24,11 @@ pub struct Resources {
     /// Read and write the file past the system's page cache; --cache is then all the memory that its pages have
     #[arg(long)]
     pub direct_io: bool,
+
+    /// Keep the database on a device that compresses what is written to it, as in csd:zlib or zfs:lzjb:128k: an experiment. The
+    /// file is a volume with one data set then
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<DeviceSpecification>,
 }
 
 impl Resources {
@@ -35,6 +40,7 @@ impl Resources {
             memory_bytes: self.memory_bytes.unwrap_or(defaults.memory_bytes),
             threads: self.threads.unwrap_or(defaults.threads),
             direct_io: self.direct_io,
+            device: self.device,
             ..defaults
         }
     }

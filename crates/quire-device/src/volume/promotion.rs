@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use quire_format::data_set::{DataSetDefinition, DataSetHead, SnapshotDefinition, SnapshotOrigin};
-use quire_store::{PageId, PageKind};
+use quire_store::{Durability, PageId, PageKind};
 
 use super::renaming::close_unused;
 use super::{DataSetVolume, find, set_of};
@@ -59,9 +59,9 @@ impl DataSetVolume {
         let parent_set = self.live(&mut opened, parent)?;
         let clone_set = self.live(&mut opened, clone)?;
         // Nobody else takes two turns: that is done with the data sets that are open locked.
-        let _turns = (parent_set.take_turn(), clone_set.take_turn());
-        parent_set.flush_with_turn()?;
-        clone_set.flush_with_turn()?;
+        let turns = (parent_set.take_turn(), clone_set.take_turn());
+        parent_set.flush_in_turn(&turns.0, Durability::Synced)?;
+        clone_set.flush_in_turn(&turns.1, Durability::Synced)?;
         let promotion = self.promotion((parent, &parent_set), (clone, &clone_set), &moved)?;
         self.change_places(promotion, &parent_set, &clone_set)
     }

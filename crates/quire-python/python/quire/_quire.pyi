@@ -26,6 +26,7 @@ def connect(
     memory_bytes: Optional[int] = None,
     cache_bytes: Optional[int] = None,
     direct_io: bool = False,
+    device: Optional[str] = None,
 ) -> Connection: ...
 @final
 class Connection:
