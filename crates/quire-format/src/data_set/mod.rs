@@ -32,8 +32,7 @@ pub use record::{FileSpace, RecordPointer};
 pub use table::{DataSetDefinition, DataSetTable, SnapshotDefinition, SnapshotOrigin};
 
 use crate::document::DiskStructure;
-use crate::volume::PageId;
-use crate::wire::{WireItemReader, WireItemWriter};
+use crate::wire::WireItemReader;
 use quire_codec::Corrupt;
 
 pub(crate) const STRUCTURES: &[&DiskStructure] = &[
@@ -49,11 +48,6 @@ pub(crate) const STRUCTURES: &[&DiskStructure] = &[
     &logged_writes::STRUCTURE,
 ];
 
-fn read_page(reader: &mut WireItemReader<'_>) -> Result<PageId, Corrupt> {
-    let number = reader.varint()?;
-    PageId::new(number).ok_or_else(|| reader.corrupt(format!("there is no page {number}")))
-}
-
 /// A number to which others are added: less than 2^60.
 fn read_total(reader: &mut WireItemReader<'_>) -> Result<u64, Corrupt> {
     let number = reader.varint()?;
@@ -62,31 +56,4 @@ fn read_total(reader: &mut WireItemReader<'_>) -> Result<u64, Corrupt> {
     } else {
         Err(reader.corrupt(format!("{number} is more than there can be")))
     }
-}
-
-/// A page, or 0.
-fn write_optional_page(writer: &mut WireItemWriter, page: Option<PageId>) {
-    writer.varint(page.map_or(0, PageId::get));
-}
-
-fn read_optional_page(reader: &mut WireItemReader<'_>) -> Result<Option<PageId>, Corrupt> {
-    match reader.varint()? {
-        0 => Ok(None),
-        number => {
-            let page = PageId::new(number);
-            let page = page.ok_or_else(|| reader.corrupt(format!("there is no page {number}")))?;
-            Ok(Some(page))
-        }
-    }
-}
-
-fn write_page_list(writer: &mut WireItemWriter, pages: &[PageId]) {
-    writer.varint(pages.len() as u64);
-    for page in pages {
-        writer.varint(page.get());
-    }
-}
-
-fn read_page_list(reader: &mut WireItemReader<'_>) -> Result<Vec<PageId>, Corrupt> {
-    reader.list(1, read_page)
 }
