@@ -1,4 +1,4 @@
-//! Data sets: files whose records are pages of a volume, compressed below whoever reads and writes them.
+//! Data sets: files whose records are pages of a volume, compressed invisibly to the programs that use them.
 //!
 //! A volume of data sets has their table on page 1. Each data set has a *head* and a tree of *items*; an item is a
 //! key and a value, and the key says what the value is ([`DataSetItem`]). Nodes of the tree and records are pages that
