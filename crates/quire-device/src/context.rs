@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use quire_codec::block::BlockCodecId;
 use quire_format::data_set::{DataSetTable, RecordPointer};
 use quire_store::{Pin, Volume};
 
@@ -51,13 +52,17 @@ impl DeviceContext {
         reader: &PageReader,
         pointer: &RecordPointer,
     ) -> Result<Arc<[u8]>, DeviceStorageError> {
-        if let Some(content) = self.cache.get(pointer.page)
+        if pointer.codec != BlockCodecId::None
+            && let Some(content) = self.cache.get(pointer.page)
             && content.len() == pointer.raw_bytes as usize
         {
             return Ok(content);
         }
-        let content: Arc<[u8]> = self.stored_record(reader, pointer)?.into();
-        self.cache.insert(pointer.page, &content);
+        let content = self.stored_record(reader, pointer)?;
+        // What is stored as it is is in the cache of the volume already.
+        if pointer.codec != BlockCodecId::None {
+            self.cache.insert(pointer.page, &content);
+        }
         Ok(content)
     }
 
@@ -66,8 +71,11 @@ impl DeviceContext {
         &self,
         reader: &PageReader,
         pointer: &RecordPointer,
-    ) -> Result<Vec<u8>, DeviceStorageError> {
+    ) -> Result<Arc<[u8]>, DeviceStorageError> {
         let payload = reader.payload(pointer.page)?;
+        if pointer.codec == BlockCodecId::None && payload.len() == pointer.stored_bytes as usize {
+            return Ok(payload);
+        }
         let decoded = self.coders.with(|coder| coder.decode(pointer, &payload))?;
         decoded.map_err(|corrupt| reader.corrupt(pointer.page, &corrupt))
     }

@@ -1,4 +1,4 @@
-//! When the space of pages is free: the rule of snapshots and clones.
+//! When the space of a page is free: the rule of snapshots and clones, which is ZFS's with page numbers as birth times.
 //!
 //! Pages are numbered in the order in which they are made, and a tree never gets a page back that it has lost. So a page belongs to a
 //! piece of a data set's history without gaps, and its number says where that begins. Let the *boundary* of a snapshot be a number
@@ -10,9 +10,8 @@
 //!
 //! A new snapshot takes over the list. So the list of a snapshot has what the snapshot before has and this one has not. When a
 //! snapshot goes, the list of its successor (the next snapshot, or the data set) has all pages that only the two before
-//! it can have: those that are not below the boundary of the snapshot before were made after that, so nobody has them any more: they
+//! it can have: those that are not below the boundary of the snapshot before were born after that, so nothing has them any more: they
 //! are free. The others stay on the list, together with the list of the one that goes. A snapshot that has clones cannot go.
-//! This is the rule of ZFS, with page numbers for times of birth.
 //!
 //! When a clone is promoted, the snapshots up to its origin become the clone's, and the data set that had them becomes a clone of the
 //! newest of these. Numbers and boundaries stay as they are, for they are those of the volume, not of a data set. Two lists change: what that

@@ -1,7 +1,7 @@
 //! How do the files of any program live compressed in a volume?
 //!
 //! A volume of data sets is what a compressing file system is made of: each data set is a tree of files whose records
-//! are compressed below whoever reads and writes them, and has snapshots and clones that cost nothing when they are made.
+//! are compressed invisibly to the programs that use them, and has snapshots and clones that cost nothing when they are made.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -9,6 +9,7 @@ pub mod document;
 pub mod key;
 pub mod log;
 pub mod page_dictionary;
+mod page_numbers;
 pub mod redo;
 pub mod reference;
 pub mod relation;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use quire_codec::Corrupt;
 
 use crate::document::{DiskStructure, StructureField};
+use crate::page_numbers::{read_pages, write_pages};
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 
@@ -54,10 +55,7 @@ impl DictionaryList {
         writer.varint(self.trees.len() as u64);
         for (tree, pages) in &self.trees {
             writer.varint(*tree);
-            writer.varint(pages.len() as u64);
-            for page in pages {
-                writer.varint(page.get());
-            }
+            write_pages(&mut writer, pages);
         }
         writer.finish()
     }
@@ -72,11 +70,7 @@ impl DictionaryList {
         for _ in 0..reader.count(3)? {
             let tree = reader.varint()?;
             let is_ascending = trees.last_key_value().is_none_or(|(last, _)| *last < tree);
-            let mut pages = Vec::new();
-            for _ in 0..reader.count(1)? {
-                let page = PageId::new(reader.varint()?);
-                pages.push(page.ok_or_else(|| reader.corrupt("page of a dictionary"))?);
-            }
+            let pages = read_pages(&mut reader)?;
             if pages.is_empty() || !is_ascending {
                 return Err(reader.corrupt("trees of a list of dictionaries"));
             }

@@ -14,8 +14,9 @@ mod block;
 use quire_codec::correlated::{self, DIVISOR_DIGITS_MAX};
 use quire_codec::{CodecId, Corrupt, PhysicalType, ROWS_MAX, VECTOR_VALUES};
 
-use crate::catalog::{read_codec, read_pages, write_pages};
+use crate::catalog::read_codec;
 use crate::document::{DiskStructure, StructureField};
+use crate::page_numbers::{read_pages, write_pages};
 use crate::relation::ColumnRelation;
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};

@@ -3,6 +3,7 @@
 use quire_codec::Corrupt;
 
 use crate::document::{DiskStructure, StructureField};
+use crate::page_numbers::read_page;
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 
@@ -43,9 +44,7 @@ impl StagingMark {
     /// [`Corrupt`] when it is not one.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
         let mut reader = WireItemReader::new(payload, VERSION, "staging mark")?;
-        let Some(first_page) = PageId::new(reader.varint()?) else {
-            return Err(reader.corrupt("it begins at an impossible page"));
-        };
+        let first_page = read_page(&mut reader)?;
         reader.finish()?;
         Ok(Self { first_page })
     }

@@ -10,9 +10,9 @@ use std::collections::HashSet;
 
 use quire_codec::{Corrupt, PhysicalType};
 
-use crate::catalog::{read_pages, write_pages};
 use crate::distinct_sketch::DistinctSketch;
 use crate::document::{DiskStructure, StructureField};
+use crate::page_numbers::{read_pages, write_pages};
 use crate::row_group::{ROW_GROUP_ROWS, RowGroup, read_physical_type};
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};

@@ -45,6 +45,10 @@ impl WireItemWriter {
         self.bytes.push(value);
     }
 
+    pub(crate) fn bool(&mut self, value: bool) {
+        self.byte(u8::from(value));
+    }
+
     pub(crate) fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);
@@ -124,6 +128,14 @@ impl<'a> WireItemReader<'a> {
 
     pub(crate) fn byte(&mut self) -> Result<u8, Corrupt> {
         Ok(self.array::<1>()?[0])
+    }
+
+    pub(crate) fn bool(&mut self) -> Result<bool, Corrupt> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(self.corrupt(format!("{other} where 0 or 1 should be"))),
+        }
     }
 
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Corrupt> {

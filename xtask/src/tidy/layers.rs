@@ -56,6 +56,7 @@ const LAYERS: [(&str, &[&str]); 22] = [
             "document",
             "wire",
             "volume",
+            "page_numbers",
             "data_set",
             "catalog",
             "zone",

@@ -1,7 +1,7 @@
 //! From the bytes of a record to the payload of its page, and back.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use quire_codec::Corrupt;
 use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, MinimumGain, open};
@@ -75,7 +75,7 @@ impl RecordCoder {
         &mut self,
         pointer: &RecordPointer,
         payload: &[u8],
-    ) -> Result<Result<Vec<u8>, Corrupt>, DeviceStorageError> {
+    ) -> Result<Result<Arc<[u8]>, Corrupt>, DeviceStorageError> {
         let stored = payload.get(..pointer.stored_bytes as usize);
         let Some(stored) = stored else {
             let what = format!(
@@ -86,11 +86,16 @@ impl RecordCoder {
             return Ok(Err(Corrupt::new(what, payload.len())));
         };
         if pointer.codec == BlockCodecId::None {
-            return Ok(Ok(stored.to_vec()));
+            return Ok(Ok(stored.into()));
         }
-        let mut raw = vec![0; pointer.raw_bytes as usize];
+        // Decompressed in place: the cache shares it without another copy.
+        let mut raw: Arc<[u8]> = std::iter::repeat_n(0, pointer.raw_bytes as usize).collect();
         let codec = self.codec(pointer.codec, pointer.codec.default_level())?;
-        Ok(codec.decompress(stored, &mut raw).map(|()| raw))
+        let decompressed = match Arc::get_mut(&mut raw) {
+            Some(room) => codec.decompress(stored, room),
+            None => Err(Corrupt::new("memory of a record is shared", 0)),
+        };
+        Ok(decompressed.map(|()| raw))
     }
 }
 
@@ -127,7 +132,7 @@ mod tests {
     use super::*;
     use quire_store::PageId;
 
-    fn decoded(encoded: &EncodedRecord, raw_bytes: usize) -> Result<Vec<u8>, Corrupt> {
+    fn decoded(encoded: &EncodedRecord, raw_bytes: usize) -> Result<Arc<[u8]>, Corrupt> {
         let pointer = RecordPointer {
             page: PageId::new(16).unwrap(),
             codec: encoded.codec,
@@ -182,7 +187,7 @@ mod tests {
             let encoded = coder.encode(&raw, how, MinimumGain::EIGHTH, SectorRounding::Bytes512);
             let mut encoded = encoded.unwrap();
             assert_eq!(encoded.payload.len() % 512, 0);
-            assert_eq!(decoded(&encoded, raw.len()).unwrap(), raw, "{codec}");
+            assert_eq!(decoded(&encoded, raw.len()).unwrap()[..], raw, "{codec}");
             if encoded.codec != BlockCodecId::None {
                 assert!(decoded(&encoded, raw.len() + 1).is_err(), "{codec}");
             }

@@ -164,7 +164,7 @@ impl DataSet {
         Ok(access)
     }
 
-    /// For changes that the log has words for, and are noted by whoever makes them.
+    /// For writes, which can be logged and which the caller notes itself.
     pub(super) fn loggable_access(&self) -> Result<Access<'_>, FileError> {
         if self.is_read_only() {
             let name = self.name.clone();

@@ -231,7 +231,7 @@ impl DataSet {
 
     /// As [`DataSet::relieve`] for removals, which have to go on when nothing can be written.
     pub(super) fn relieve_if_possible(&self) {
-        // Whoever writes or syncs next is told.
+        // The next write or sync reports the error.
         let _ = self.relieve();
     }
 }
@@ -287,10 +287,14 @@ impl Access<'_> {
             let is_whole = part.end == attributes.record_bytes as usize;
             let is_replaced = part.start == 0 && (is_whole || ends_here);
             self.change_record(inode, part.index, is_replaced, |content| {
-                if content.len() < part.end {
-                    content.resize(part.end, 0);
+                if content.len() < part.start {
+                    content.resize(part.start, 0);
                 }
-                content[part.start..part.end].copy_from_slice(now);
+                // What is appended need not be zeros first.
+                let replaced = (content.len() - part.start).min(now.len());
+                let (over, behind) = now.split_at(replaced);
+                content[part.start..part.start + replaced].copy_from_slice(over);
+                content.extend_from_slice(behind);
             })?;
         }
         attributes.size = attributes.size.max(end);

@@ -1,4 +1,4 @@
-//! Removing what nobody can reach: inodes without names, and at last all of a data set.
+//! Removing what cannot be reached any more: orphans, and at last all of a data set.
 
 use quire_format::data_set::{DataSetItem, NodeEntry};
 use quire_store::Durability;

@@ -2,13 +2,13 @@
 //!
 //! 1. What operations have changed becomes a layer that nothing changes, and operations begin a new one above it.
 //! 2. Its records are compressed, without a lock.
-//! 3. A batch gets the records, the nodes of the tree on the way to what changes, and the head. It frees what nobody can reach any
+//! 3. A batch gets the records, the nodes of the tree on the way to what changes, and the head. It frees what cannot be reached any
 //!    more ([`crate::dead`]).
 //! 4. The batch is committed; operations use the new tree, and the layer is dropped. If anything has failed, the layer is put back
 //!    beneath what has changed since, and nothing is lost.
 //!
-//! A batch of the volume counts as a whole or not at all, so a crash at any moment leaves the tree of one of them. Who reads while a
-//! batch is committed holds a pin of the commit before, so the pages of the tree in use are there until the new one is used.
+//! A batch of the volume counts as a whole or not at all, so a crash at any moment leaves the tree of one of them. Readers hold a pin
+//! of the commit before while a batch is committed, so the pages of the tree in use are there until the new one is used.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl DataSet {
             Ok(head) => {
                 state.head = head;
                 state.is_unsynced = durability == Durability::Unsynced;
-                // Giving back the memory of thousands of records takes milliseconds, for which nobody has to wait.
+                // Giving back the memory of thousands of records takes milliseconds, so the lock is released first.
                 drop(state);
                 drop((generation, held));
                 Ok(())

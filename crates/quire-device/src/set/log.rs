@@ -1,8 +1,8 @@
 //! Making changes durable: in a batch, or, where nothing but writes into files has happened since the newest one, in a log page.
 //!
 //! A log page has the bytes that were written, so it is short, and nothing has to be compressed before it is synced. What is
-//! logged stays in memory as well, and the next batch writes its records and frees the log pages: both, or neither. Who opens the data
-//! set after a crash does the writes again, upon the tree of the newest batch, upon which they were done before.
+//! logged stays in memory as well, and the next batch writes its records and frees the log pages: both, or neither. Opening the data
+//! set after a crash replays the writes upon the tree of the newest batch, upon which they were done before.
 
 use quire_format::data_set::{FileTime, InodeKind, LoggedWrite, LoggedWrites, SynchronousWrites};
 use quire_store::{Durability, PageKind};
@@ -49,7 +49,7 @@ impl DataSet {
         Ok(self.sync()?)
     }
 
-    /// Writes what has changed, without making it durable: for who does so now and then, in the background. What was logged is compressed then.
+    /// Writes what has changed, without making it durable; for a background thread that does so periodically. What was logged is compressed then.
     ///
     /// # Errors
     /// As [`DataSet::sync`].
@@ -101,7 +101,7 @@ impl DataSet {
         }
     }
 
-    /// Does again what the log has. Nobody else has the data set yet.
+    /// Replays the log. No other thread has the data set yet.
     pub(crate) fn replay_log(&self) -> Result<(), FileError> {
         let mut access = self.read_access();
         let pages = access.state.head.log.clone();

@@ -189,7 +189,7 @@ impl DataSet {
         })
     }
 
-    /// Removes a name of an inode that is no directory. Without a name the inode goes, when nobody has it open any more.
+    /// Removes a name of an inode that is no directory. An inode without a name is removed when it is not open any more.
     ///
     /// # Errors
     /// [`FileError::NotFound`], [`FileError::IsDirectory`], [`FileError::ReadOnly`], [`FileError::Storage`].

@@ -51,7 +51,7 @@ pub(crate) struct SetState {
     pub(super) is_unsynced: bool,
     /// How many have each inode open.
     pub(super) opened: HashMap<u64, u64>,
-    /// What is to be logged when somebody syncs.
+    /// What the next sync logs.
     pub(super) unlogged: UnloggedWrites,
 }
 
@@ -167,7 +167,7 @@ impl DataSet {
         self.id
     }
 
-    /// Nobody else writes a batch of this data set until the turn is dropped.
+    /// No other thread writes a batch of this data set until the turn is dropped.
     pub(crate) fn take_turn(&self) -> SyncTurn<'_> {
         self.turns.take()
     }

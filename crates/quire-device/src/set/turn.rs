@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_that_failed_is_nobodys() {
+    fn a_failed_sync_is_not_shared() {
         let turns = SyncTurns::default();
         let turn = turns.take();
         thread::scope(|scope| {

@@ -21,7 +21,7 @@ pub(super) struct UnloggedWrites {
     /// In their order; what one write continues of the one before is one range.
     ranges: Vec<WrittenRange>,
     bytes: usize,
-    /// Something that the log has no words for: names, lengths, attributes.
+    /// Something that cannot be logged has changed: names, lengths, attributes.
     has_others: bool,
     /// The log pages since the newest batch, and their bytes.
     logged_pages: usize,

@@ -155,7 +155,7 @@ impl DataSetVolume {
         Ok(())
     }
 
-    /// Opens a data set, or a snapshot of one (`set@snapshot`). Whoever opens it again gets the same.
+    /// Opens a data set, or a snapshot of one (`set@snapshot`). Opening it again returns the same object.
     ///
     /// # Errors
     /// [`DataSetError::NotFound`], [`DataSetError::Storage`].
@@ -195,7 +195,7 @@ impl DataSetVolume {
     /// Closes a data set, or a snapshot: what has changed is made durable, and its memory is given back.
     ///
     /// # Errors
-    /// [`DataSetError::Busy`] when somebody still has it; [`DataSetError::NotFound`], [`DataSetError::Storage`].
+    /// [`DataSetError::Busy`] when it is still in use; [`DataSetError::NotFound`], [`DataSetError::Storage`].
     pub fn close_set(&self, name: &str) -> Result<(), DataSetError> {
         let mut opened = self.lock_opened();
         let found = opened.iter().find(|(_, set)| set.name() == name);
@@ -258,12 +258,12 @@ impl DataSetVolume {
 
 impl Drop for DataSetVolume {
     fn drop(&mut self) {
-        // Nobody is left to tell.
+        // There is no caller left to report to.
         let _ = self.sync();
     }
 }
 
-/// Whether somebody outside has it.
+/// Whether a caller still has it.
 fn is_in_use(set: &Arc<DataSet>) -> bool {
     Arc::strong_count(set) > 1
 }

@@ -1,5 +1,5 @@
 //! Removing snapshots and data sets, in steps of bounded size that a crash may interrupt anywhere: what is being removed is
-//! marked first, and whoever opens the volume goes on.
+//! marked first, and opening the volume completes it.
 
 use quire_format::data_set::{DataSetDefinition, DataSetHead, SnapshotOrigin};
 use quire_store::PageKind;

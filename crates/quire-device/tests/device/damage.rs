@@ -238,7 +238,8 @@ fn a_tree_that_leads_to_one_leaf_in_many_ways_is_an_error_soon() {
     let volume = Volume::open_with(disk.clone(), OpenMode::ReadWrite, volume_options()).unwrap();
     let batch = volume.begin().unwrap();
     let value = Vec::new();
-    let key = DataSetItem::Orphan(1).key();
+    // Below all keys that there can be.
+    let key = vec![0];
     let leaf = encode_node(0, &[NodeEntry { key, value }]);
     let mut child = batch.write(PageKind::DataSetNode, &leaf).unwrap();
     for level in 1..=12 {

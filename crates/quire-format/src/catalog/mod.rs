@@ -32,7 +32,6 @@ pub use table::{
 pub use tree::{TreeRecord, TreeRole};
 
 pub(crate) use column::read_codec;
-pub(crate) use references::{read_pages, write_pages};
 
 /// Layout version this program writes.
 pub const CATALOG_VERSION: u8 = 6;

@@ -3,8 +3,9 @@
 use quire_codec::Corrupt;
 
 use super::column::ColumnRecord;
-use super::references::{read_index, read_pages, write_indexes, write_pages};
+use super::references::{read_index, write_indexes};
 use super::tree::{TreeRecord, read_trees, write_trees};
+use crate::page_numbers::{read_pages, write_pages};
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 

@@ -2,7 +2,7 @@
 
 use quire_codec::Corrupt;
 
-use super::references::read_page;
+use crate::page_numbers::read_page;
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 

@@ -2,8 +2,8 @@
 
 use quire_codec::Corrupt;
 
-use super::read_page;
 use crate::document::{DiskStructure, StructureField};
+use crate::page_numbers::read_page;
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 

@@ -3,8 +3,9 @@
 use quire_codec::Corrupt;
 use quire_codec::block::BlockCodecId;
 
-use super::{read_optional_page, read_page_list, read_total, write_optional_page, write_page_list};
+use super::read_total;
 use crate::document::{DiskStructure, StructureField};
+use crate::page_numbers::{read_optional_page, read_pages, write_optional_page, write_pages};
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 
@@ -140,8 +141,8 @@ impl DataSetHead {
         writer.varint(self.next_inode);
         writer.varint(self.used_bytes);
         self.totals.write(&mut writer);
-        write_page_list(&mut writer, &self.log);
-        write_page_list(&mut writer, &self.dead);
+        write_pages(&mut writer, &self.log);
+        write_pages(&mut writer, &self.dead);
         writer.finish()
     }
 
@@ -157,8 +158,8 @@ impl DataSetHead {
             next_inode: reader.varint()?,
             used_bytes: read_total(&mut reader)?,
             totals: DataSetTotals::read(&mut reader)?,
-            log: read_page_list(&mut reader)?,
-            dead: read_page_list(&mut reader)?,
+            log: read_pages(&mut reader)?,
+            dead: read_pages(&mut reader)?,
         };
         reader.finish()?;
         Ok(head)

@@ -1,4 +1,4 @@
-//! Data sets: files whose records are pages of a volume, compressed below whoever reads and writes them.
+//! Data sets: files whose records are pages of a volume, compressed invisibly to the programs that use them.
 //!
 //! A volume of data sets has their table on page 1. Each data set has a *head* and a tree of *items*; an item is a
 //! key and a value, and the key says what the value is ([`DataSetItem`]). Nodes of the tree and records are pages that
@@ -33,8 +33,7 @@ pub(crate) use table::DATA_SET_TABLE_VERSION;
 pub use table::{DataSetDefinition, DataSetTable, SnapshotDefinition, SnapshotOrigin};
 
 use crate::document::DiskStructure;
-use crate::volume::PageId;
-use crate::wire::{WireItemReader, WireItemWriter};
+use crate::wire::WireItemReader;
 use quire_codec::Corrupt;
 
 pub(crate) const STRUCTURES: &[&DiskStructure] = &[
@@ -50,11 +49,6 @@ pub(crate) const STRUCTURES: &[&DiskStructure] = &[
     &logged_writes::STRUCTURE,
 ];
 
-fn read_page(reader: &mut WireItemReader<'_>) -> Result<PageId, Corrupt> {
-    let number = reader.varint()?;
-    PageId::new(number).ok_or_else(|| reader.corrupt(format!("there is no page {number}")))
-}
-
 /// A number to which others are added: less than 2^60.
 fn read_total(reader: &mut WireItemReader<'_>) -> Result<u64, Corrupt> {
     let number = reader.varint()?;
@@ -63,31 +57,4 @@ fn read_total(reader: &mut WireItemReader<'_>) -> Result<u64, Corrupt> {
     } else {
         Err(reader.corrupt(format!("{number} is more than there can be")))
     }
-}
-
-/// A page, or 0.
-fn write_optional_page(writer: &mut WireItemWriter, page: Option<PageId>) {
-    writer.varint(page.map_or(0, PageId::get));
-}
-
-fn read_optional_page(reader: &mut WireItemReader<'_>) -> Result<Option<PageId>, Corrupt> {
-    match reader.varint()? {
-        0 => Ok(None),
-        number => {
-            let page = PageId::new(number);
-            let page = page.ok_or_else(|| reader.corrupt(format!("there is no page {number}")))?;
-            Ok(Some(page))
-        }
-    }
-}
-
-fn write_page_list(writer: &mut WireItemWriter, pages: &[PageId]) {
-    writer.varint(pages.len() as u64);
-    for page in pages {
-        writer.varint(page.get());
-    }
-}
-
-fn read_page_list(reader: &mut WireItemReader<'_>) -> Result<Vec<PageId>, Corrupt> {
-    reader.list(1, read_page)
 }

@@ -4,8 +4,9 @@ use quire_codec::Corrupt;
 use quire_codec::block::BlockCodecId;
 
 use super::properties::{RECORD_BYTES_MAX, read_codec};
-use super::{read_page, read_total};
+use super::read_total;
 use crate::document::{DiskStructure, StructureField};
+use crate::page_numbers::read_page;
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 

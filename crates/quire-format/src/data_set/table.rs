@@ -7,10 +7,11 @@ use quire_codec::Corrupt;
 use super::head::DataSetTotals;
 use super::inode::FileTime;
 use super::properties::DataSetProperties;
-use super::{
-    read_optional_page, read_page, read_page_list, read_total, write_optional_page, write_page_list,
-};
+use super::read_total;
 use crate::document::{DiskStructure, StructureField};
+use crate::page_numbers::{
+    read_optional_page, read_page, read_pages, write_optional_page, write_pages,
+};
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 
@@ -168,7 +169,7 @@ impl DataSetDefinition {
     fn write(&self, writer: &mut WireItemWriter) {
         writer.bytes(self.name.as_bytes());
         writer.varint(self.id);
-        writer.byte(u8::from(self.is_dying));
+        writer.bool(self.is_dying);
         writer.varint(self.head.get());
         self.properties.write(writer);
         match self.origin {
@@ -188,7 +189,7 @@ impl DataSetDefinition {
         let set = Self {
             name: reader.text()?,
             id: reader.varint()?,
-            is_dying: read_bool(reader)?,
+            is_dying: reader.bool()?,
             head: read_page(reader)?,
             properties: DataSetProperties::read(reader)?,
             origin: match reader.varint()? {
@@ -213,30 +214,22 @@ impl SnapshotDefinition {
     fn write(&self, writer: &mut WireItemWriter) {
         writer.bytes(self.name.as_bytes());
         writer.varint(self.boundary);
-        writer.byte(u8::from(self.is_dying));
+        writer.bool(self.is_dying);
         write_optional_page(writer, self.root);
         self.taken.write(writer);
         self.totals.write(writer);
-        write_page_list(writer, &self.dead);
+        write_pages(writer, &self.dead);
     }
 
     fn read(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
         Ok(Self {
             name: reader.text()?,
             boundary: reader.varint()?,
-            is_dying: read_bool(reader)?,
+            is_dying: reader.bool()?,
             root: read_optional_page(reader)?,
             taken: FileTime::read(reader)?,
             totals: DataSetTotals::read(reader)?,
-            dead: read_page_list(reader)?,
+            dead: read_pages(reader)?,
         })
-    }
-}
-
-fn read_bool(reader: &mut WireItemReader<'_>) -> Result<bool, Corrupt> {
-    match reader.byte()? {
-        0 => Ok(false),
-        1 => Ok(true),
-        other => Err(reader.corrupt(format!("{other} where 0 or 1 should be"))),
     }
 }

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::volume::PageId;
 use quire_codec::block::BlockCodecId;
 
 fn page(number: u64) -> PageId {

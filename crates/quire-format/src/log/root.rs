@@ -3,6 +3,7 @@
 use quire_codec::Corrupt;
 
 use crate::document::{DiskStructure, StructureField};
+use crate::page_numbers::{read_optional_page, write_optional_page};
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 
@@ -35,7 +36,7 @@ impl LogRoot {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = WireItemWriter::new(VERSION);
-        writer.varint(self.first_page.map_or(0, PageId::get));
+        write_optional_page(&mut writer, self.first_page);
         writer.varint(self.truncated_to);
         writer.finish()
     }
@@ -46,11 +47,7 @@ impl LogRoot {
     /// [`Corrupt`] when it is not one.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
         let mut reader = WireItemReader::new(payload, VERSION, "log root")?;
-        let first = reader.varint()?;
-        let first_page = PageId::new(first);
-        if first_page.is_none() && first != 0 {
-            return Err(reader.corrupt("log begins at an impossible page"));
-        }
+        let first_page = read_optional_page(&mut reader)?;
         let truncated_to = reader.varint()?;
         if truncated_to > u64::MAX >> 9 {
             return Err(reader.corrupt("log is truncated at an impossible sequence"));
