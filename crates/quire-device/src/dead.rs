@@ -13,10 +13,10 @@
 //! it can have: those that are not below the boundary of the snapshot before were born after that, so nothing has them any more: they
 //! are free. The others stay on the list, together with the list of the one that goes. A snapshot that has clones cannot go.
 //!
-//! When a clone is promoted, the snapshots up to its origin become the clone's, and the data set that had them becomes a clone of the
-//! newest of these. Numbers and boundaries stay as they are, for they are those of the volume, not of a data set. Two lists change: what that
-//! snapshot has and the clone's first tree has not was not the clone's to list before, and is now; and the list of the snapshot's old
-//! successor, whose pages are all below its new origin, goes.
+//! When a clone is promoted, the snapshots up to its origin become the clone's, and the data set that had them becomes a clone of the newest of
+//! these. Numbers and boundaries stay as they are, for they are those of the volume, not of a data set. What changes is whose the pages below the
+//! boundary of that snapshot are: the promoted one lists from then on when it has lost them, between any two of its snapshots, and
+//! the other one does not.
 
 use quire_format::data_set::{DataSetDefinition, DeadPages};
 use quire_store::{PageId, PageKind, WriteBatch};
@@ -123,6 +123,32 @@ pub(crate) fn sift(
     }
     batch.replace(list, PageKind::DeadPages, &encoded(kept))?;
     Ok((true, freed_bytes))
+}
+
+/// Takes the pages below `boundary` off `lists`: they are another data set's from now on.
+pub(crate) fn disown(
+    reader: &PageReader,
+    batch: &WriteBatch,
+    lists: &mut Vec<PageId>,
+    boundary: u64,
+) -> Result<(), DeviceStorageError> {
+    let mut kept_lists = Vec::with_capacity(lists.len());
+    for list in lists.drain(..) {
+        let pages = reader.decoded(list, DeadPages::decode)?.pages;
+        let listed = pages.len();
+        let mut kept = pages;
+        kept.retain(|page| page.get() >= boundary);
+        if kept.is_empty() {
+            batch.free(list)?;
+            continue;
+        }
+        if kept.len() < listed {
+            batch.replace(list, PageKind::DeadPages, &encoded(kept))?;
+        }
+        kept_lists.push(list);
+    }
+    *lists = kept_lists;
+    Ok(())
 }
 
 fn free(

@@ -7,7 +7,7 @@ use quire_store::{Durability, PageId, PageKind};
 
 use super::renaming::close_unused;
 use super::{DataSetVolume, find, set_of};
-use crate::dead::{Boundaries, listed_bytes, write_lists};
+use crate::dead::{Boundaries, disown, listed_bytes, write_lists};
 use crate::error::{DataSetError, DeviceStorageError};
 use crate::set::DataSet;
 use crate::tree::PageReader;
@@ -19,8 +19,8 @@ struct Promotion {
     clone: u64,
     /// The snapshot that the clone was made of.
     boundary: u64,
-    /// What that snapshot has of the parent's own, and the first tree of the clone has not.
-    lost: Vec<PageId>,
+    /// What each tree of the clone has lost of the pages that were the parent's own: of each of its snapshots, and then of the data set.
+    lost: Vec<Vec<PageId>>,
     /// What the parent's snapshots up to that one take.
     moved_bytes: u64,
     parent_head: DataSetHead,
@@ -29,8 +29,8 @@ struct Promotion {
 
 impl DataSetVolume {
     /// The snapshots of the origin up to the one that the clone was made of become the clone's own, and the data set that had them becomes a
-    /// clone of that one: then it can be removed, and the promoted one stays. Takes time and memory in proportion to what the clone has changed
-    /// since that snapshot. Quotas are not looked at.
+    /// clone of that one: then it can be removed, and the promoted one stays. Takes time and memory in proportion to what the clone and its snapshots
+    /// have changed since that snapshot, and to the lists of dead pages of the other one. Quotas are not looked at.
     ///
     /// # Errors
     /// [`DataSetError::NotFound`], [`DataSetError::NotClone`], [`DataSetError::Exists`] when both have a snapshot of one name,
@@ -78,8 +78,13 @@ impl DataSetVolume {
         let newest = moved.last().copied();
         let root = newest.and_then(|snapshot| snapshot.root);
         let boundary = newest.map_or(0, |snapshot| snapshot.boundary);
-        let first = clone.snapshots.first();
-        let first_root = first.map_or(clone_head.root, |first| first.root);
+        let roots = clone.snapshots.iter().map(|snapshot| snapshot.root);
+        let mut lost = Vec::with_capacity(clone.snapshots.len() + 1);
+        let mut before = root;
+        for root in roots.chain([clone_head.root]) {
+            lost.push(lost_pages(&reader, (before, root), below, boundary)?);
+            before = root;
+        }
         let mut moved_bytes = newest.map_or(Ok(0), |newest| own_bytes(&reader, newest, below))?;
         // Each page that one of them has and the newest has not was lost once.
         for snapshot in moved {
@@ -89,7 +94,7 @@ impl DataSetVolume {
             parent: parent.id,
             clone: clone.id,
             boundary,
-            lost: lost_pages(&reader, (root, first_root), below, boundary)?,
+            lost,
             moved_bytes,
             parent_head: parent_set.lock().head.clone(),
             clone_head,
@@ -115,6 +120,7 @@ impl DataSetVolume {
             set: clone_id,
             boundary,
         };
+        let reader = self.context.reader();
         let (parent_boundaries, clone_boundaries) = self.change_table(|table, batch| {
             let parent = set_of(table, parent_id)?;
             let behind = parent
@@ -122,12 +128,8 @@ impl DataSetVolume {
                 .partition_point(|one| one.boundary <= boundary);
             let mut moved: Vec<SnapshotDefinition> = parent.snapshots.drain(..behind).collect();
             let old_origin = parent.origin.replace(of_clone);
-            let lists = match parent.snapshots.first_mut() {
-                Some(next) => &mut next.dead,
-                None => &mut parent_head.dead,
-            };
-            for list in lists.drain(..) {
-                batch.free(list)?;
+            for lists in lists_of(parent, &mut parent_head) {
+                disown(&reader, batch, lists, boundary)?;
             }
             parent_head.used_bytes = parent_head.used_bytes.saturating_sub(moved_bytes);
             batch.replace(parent.head, PageKind::DataSetHead, &parent_head.encode())?;
@@ -142,11 +144,9 @@ impl DataSetVolume {
             }
             let clone = set_of(table, clone_id)?;
             clone.origin = old_origin;
-            let lists = match clone.snapshots.first_mut() {
-                Some(first) => &mut first.dead,
-                None => &mut clone_head.dead,
-            };
-            lists.append(&mut write_lists(batch, &lost)?);
+            for (lists, lost) in lists_of(clone, &mut clone_head).zip(&lost) {
+                lists.append(&mut write_lists(batch, lost)?);
+            }
             moved.append(&mut clone.snapshots);
             clone.snapshots = moved;
             clone_head.used_bytes = clone_head.used_bytes.saturating_add(moved_bytes);
@@ -172,6 +172,17 @@ fn moved(
 ) -> impl Iterator<Item = &SnapshotDefinition> {
     let snapshots = parent.snapshots.iter();
     snapshots.take_while(move |snapshot| snapshot.boundary <= origin.boundary)
+}
+
+/// The lists of dead pages of each snapshot, and then of the data set.
+fn lists_of<'a>(
+    set: &'a mut DataSetDefinition,
+    head: &'a mut DataSetHead,
+) -> impl Iterator<Item = &'a mut Vec<PageId>> {
+    let snapshots = set.snapshots.iter_mut();
+    snapshots
+        .map(|snapshot| &mut snapshot.dead)
+        .chain([&mut head.dead])
 }
 
 /// Lists of a snapshot that is being removed are half done.
@@ -205,8 +216,8 @@ fn own_bytes(
     Ok(bytes)
 }
 
-/// The pages of an old tree from `below` on that a newer one has not, which began as that. What the newer one has below `boundary` is from the old
-/// one, with all that is below it; so neither is walked over where they are the same.
+/// The pages from `below` on and below `boundary` that an old tree has and a newer one has not, which comes from it. Both come from that
+/// of the snapshot with this boundary; so what a page below it leads to is the same in both, and is not walked over.
 fn lost_pages(
     reader: &PageReader,
     (old, newer): (Option<PageId>, Option<PageId>),
@@ -223,6 +234,9 @@ fn lost_pages(
     })?;
     let mut lost = Vec::new();
     reader.walk_pages(old, &mut |page| {
+        if page.get() >= boundary {
+            return true;
+        }
         let is_lost = page.get() >= below && !shared.contains(&page);
         if is_lost {
             lost.push(page);
