@@ -34,7 +34,11 @@ fn main() -> Result<(), AnyError> {
     };
     let has = |word: &str| more.iter().any(|one| one == word);
     let codec = more.iter().find_map(|word| DataSetCodec::from_name(word));
-    let codec = codec.unwrap_or(DataSetProperties::default().compression.unwrap_or(DataSetCodec::Auto));
+    let codec = codec.unwrap_or(
+        DataSetProperties::default()
+            .compression
+            .unwrap_or(DataSetCodec::Auto),
+    );
     let sets = open(volume, has("create").then_some(codec))?;
     let options = MountOptions {
         allow_other: true,
@@ -43,7 +47,10 @@ fn main() -> Result<(), AnyError> {
         ..MountOptions::default()
     };
     let mounted = MountedDataSet::mount(sets.open_set("data")?, Path::new(directory), options)?;
-    println!("{} is mounted on {directory}; `umount {directory}` ends it", volume);
+    println!(
+        "{} is mounted on {directory}; `umount {directory}` ends it",
+        volume
+    );
     mounted.wait()?;
     Ok(())
 }

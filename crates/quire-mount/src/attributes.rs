@@ -102,7 +102,8 @@ fn file_time(time: SystemTime) -> FileTime {
         },
         // `fuser` subtracts the nanoseconds of the kernel's time where they are to be added; this takes them as they came.
         Err(before) => FileTime {
-            seconds: i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |seconds| -seconds),
+            seconds: i64::try_from(before.duration().as_secs())
+                .map_or(i64::MIN, |seconds| -seconds),
             nanoseconds: before.duration().subsec_nanos(),
         },
     }
@@ -136,6 +137,9 @@ mod tests {
         };
         assert_eq!(file_time(system_time(late)), late);
         // What `fuser` makes of -1 s and half a second.
-        assert_eq!(file_time(UNIX_EPOCH - Duration::from_millis(1500)), half_before);
+        assert_eq!(
+            file_time(UNIX_EPOCH - Duration::from_millis(1500)),
+            half_before
+        );
     }
 }

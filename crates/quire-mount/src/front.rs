@@ -211,9 +211,7 @@ impl Filesystem for Front {
         reply: ReplyEntry,
     ) {
         let (name, kind) = (name.as_encoded_bytes(), InodeKind::Directory);
-        let made = self
-            .0
-            .create(parent.0, name, kind, mode, 0, maker(request));
+        let made = self.0.create(parent.0, name, kind, mode, 0, maker(request));
         self.answer_entry(made, reply);
     }
 
@@ -282,10 +280,7 @@ impl Filesystem for Front {
         reply: ReplyCreate,
     ) {
         let (name, kind) = (name.as_encoded_bytes(), InodeKind::File);
-        match self
-            .0
-            .create(parent.0, name, kind, mode, 0, maker(request))
-        {
+        match self.0.create(parent.0, name, kind, mode, 0, maker(request)) {
             Ok(Described {
                 attributes,
                 timeout,

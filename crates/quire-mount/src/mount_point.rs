@@ -34,17 +34,22 @@ pub(crate) fn attach(
     let source = options.volume_file.as_deref();
     let source = source.unwrap_or(Path::new("quire"));
     let kind = Some("fuse.quire");
-    mount(Some(source), &directory, kind, mount_flags(options), Some(data.as_str())).map_err(
-        |error| match error {
-            Errno::ENODEV => MountError::NoFuse {
-                error: error.into(),
-            },
-            error => MountError::Refused {
-                directory: directory.clone(),
-                error: error.into(),
-            },
+    mount(
+        Some(source),
+        &directory,
+        kind,
+        mount_flags(options),
+        Some(data.as_str()),
+    )
+    .map_err(|error| match error {
+        Errno::ENODEV => MountError::NoFuse {
+            error: error.into(),
         },
-    )?;
+        error => MountError::Refused {
+            directory: directory.clone(),
+            error: error.into(),
+        },
+    })?;
     Ok((directory, device.into()))
 }
 

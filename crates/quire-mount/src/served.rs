@@ -1,7 +1,8 @@
 //! What the kernel asks of a data set, in the terms of the data set. [`crate::front`] has the same in those of FUSE.
 
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use fuser::{Errno, FileAttr, RenameFlags, TimeOrNow};
 use quire_device::{
@@ -24,7 +25,7 @@ const GROUP_EXECUTES: u32 = libc::S_IXGRP;
 /// An inode as the kernel is told of it.
 pub(crate) struct Described {
     pub(crate) attributes: FileAttr,
-    pub(crate) timeout: std::time::Duration,
+    pub(crate) timeout: Duration,
 }
 
 /// Who makes a file.
@@ -47,7 +48,7 @@ pub(crate) struct AskedChange {
 
 /// A data set while it is mounted.
 pub(crate) struct ServedSet {
-    pub(crate) set: std::sync::Arc<DataSet>,
+    pub(crate) set: Arc<DataSet>,
     pub(crate) options: MountOptions,
     pub(crate) inodes: InodeTable,
     pub(crate) directories: OpenDirectories,
@@ -55,7 +56,7 @@ pub(crate) struct ServedSet {
 }
 
 impl ServedSet {
-    pub(crate) fn new(set: std::sync::Arc<DataSet>, options: MountOptions) -> Self {
+    pub(crate) fn new(set: Arc<DataSet>, options: MountOptions) -> Self {
         let syncs = SyncQueue::new(options.write_back_bytes, options.sync_interval);
         Self {
             set,
@@ -165,12 +166,7 @@ impl ServedSet {
         self.describe_known(made.map_err(|error| errno(&error))?)
     }
 
-    pub(crate) fn link(
-        &self,
-        inode: u64,
-        directory: u64,
-        name: &[u8],
-    ) -> Result<Described, Errno> {
+    pub(crate) fn link(&self, inode: u64, directory: u64, name: &[u8]) -> Result<Described, Errno> {
         match self.set.link(inode, directory, name) {
             Ok(()) => self.describe_known(inode),
             Err(FileError::IsDirectory { .. }) => Err(Errno::EPERM),
@@ -311,6 +307,10 @@ impl ServedSet {
     }
 
     pub(crate) fn seek(&self, inode: u64, offset: i64, whence: i32) -> Result<i64, Errno> {
+        if self.options.writeback_cache {
+            // The kernel has bytes that it has not sent. It takes all for data from now on, and does not ask again.
+            return Err(Errno::ENOSYS);
+        }
         let offset = u64::try_from(offset).map_err(|_| Errno::ENXIO)?;
         let found = match whence {
             libc::SEEK_DATA => self.set.next_data(inode, offset),
@@ -347,13 +347,12 @@ impl ServedSet {
 
     pub(crate) fn extended(&self, inode: u64, name: &[u8]) -> Result<Vec<u8>, Errno> {
         require_stored_name(name)?;
-        let found = if is_virtual(name) {
-            let value = value(&self.set, inode, name).map_err(|error| errno(&error))?;
-            return value.map(String::into_bytes).ok_or(Errno::ENODATA);
-        } else {
-            self.set.extended(inode, name)
-        };
-        found.map_err(|error| errno(&error))
+        if !is_virtual(name) {
+            let found = self.set.extended(inode, name);
+            return found.map_err(|error| errno(&error));
+        }
+        let value = value(&self.set, inode, name).map_err(|error| errno(&error))?;
+        value.map(String::into_bytes).ok_or(Errno::ENODATA)
     }
 
     /// Names, each with a zero behind it. Only root sees those of `trusted`.
@@ -418,12 +417,15 @@ impl ServedSet {
     }
 }
 
-/// Access control lists would have to be obeyed; they are not stored either.
+/// Access control lists (`system`) would have to be obeyed; they are not stored either.
 fn require_stored_name(name: &[u8]) -> Result<(), Errno> {
-    if name.starts_with(b"system.") {
-        return Err(Errno::EOPNOTSUPP);
+    let spaces: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
+    let behind = spaces.iter().find_map(|space| name.strip_prefix(*space));
+    match behind {
+        None => Err(Errno::EOPNOTSUPP),
+        Some([]) => Err(Errno::EINVAL),
+        Some(_) => Ok(()),
     }
-    Ok(())
 }
 
 /// A mode without what a file must not keep when it changes. A set-group-id bit without the right to execute means something else.
