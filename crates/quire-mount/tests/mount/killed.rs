@@ -96,7 +96,7 @@ fn append(directory: &Path, seed: u64, synced: &AtomicU64) {
     let step = |number: u64| -> std::io::Result<()> {
         let mut file = create("appended")?;
         file.write_all(&record(seed, number))?;
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             file.sync_all()?;
         } else {
             file.sync_data()?;
