@@ -15,9 +15,9 @@ use fuser::{
 use quire_device::InodeKind;
 
 use crate::attributes::{file_type, inode_kind};
-use crate::directories::{DOT, DOT_DOT};
+use crate::directories::DOT_DOT;
 use crate::errno::errno;
-use crate::served::{AskedChange, Described, Maker, ServedSet};
+use crate::served::{AskedChange, DescribedInode, Maker, ServedSet};
 use crate::space::free_space;
 use crate::sync_queue::WaitingReply;
 
@@ -25,8 +25,6 @@ use crate::sync_queue::WaitingReply;
 const WRITE_BYTES_MAX: u32 = 1 << 20;
 /// Reads ahead and delayed writes that the kernel sends at once: fewer than there are threads by default.
 const BACKGROUND_MAX: u16 = 12;
-/// Names that are read from a directory at once.
-const NAMES_AT_ONCE: usize = 128;
 /// Numbers of inodes are not used twice.
 const GENERATION: Generation = Generation(0);
 
@@ -34,10 +32,10 @@ const GENERATION: Generation = Generation(0);
 pub(crate) struct Front(pub(crate) Arc<ServedSet>);
 
 impl Front {
-    fn answer_entry(&self, described: Result<Described, Errno>, reply: ReplyEntry) {
+    fn answer_entry(&self, described: Result<DescribedInode, Errno>, reply: ReplyEntry) {
         let entry_timeout = self.0.options.cache_timeout;
         match described {
-            Ok(Described {
+            Ok(DescribedInode {
                 attributes,
                 timeout,
             }) => reply.entry_with_ttls(&timeout, &entry_timeout, &attributes, GENERATION),
@@ -53,7 +51,7 @@ fn answer_empty(done: Result<(), Errno>, reply: ReplyEmpty) {
     }
 }
 
-fn answer_attributes(described: Result<Described, Errno>, reply: ReplyAttr) {
+fn answer_attributes(described: Result<DescribedInode, Errno>, reply: ReplyAttr) {
     match described {
         Ok(described) => reply.attr(&described.timeout, &described.attributes),
         Err(error) => reply.error(error),
@@ -97,7 +95,6 @@ fn absent() -> FileAttr {
     }
 }
 
-#[allow(clippy::too_many_arguments)]
 impl Filesystem for Front {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
         // Nothing changes behind the kernel's back, so that it throws its cache away only if told to. Files are opened
@@ -281,7 +278,7 @@ impl Filesystem for Front {
     ) {
         let (name, kind) = (name.as_encoded_bytes(), InodeKind::File);
         match self.0.create(parent.0, name, kind, mode, 0, maker(request)) {
-            Ok(Described {
+            Ok(DescribedInode {
                 attributes,
                 timeout,
             }) => reply.created(
@@ -523,70 +520,4 @@ impl Filesystem for Front {
 fn is_synchronous(write_flags: WriteFlags, flags: OpenFlags) -> bool {
     // `O_SYNC` has the bit of `O_DSYNC`.
     flags.0 & libc::O_DSYNC != 0 && !write_flags.contains(WriteFlags::FUSE_WRITE_CACHE)
-}
-
-/// A name of a directory as the kernel gets it.
-pub(crate) struct FilledEntry<'a> {
-    pub(crate) inode: u64,
-    pub(crate) offset: u64,
-    pub(crate) kind: fuser::FileType,
-    pub(crate) name: &'a OsStr,
-}
-
-impl ServedSet {
-    /// Calls `add` with the names of a directory from an offset on, until it says that the answer is full.
-    fn fill(
-        &self,
-        directory: u64,
-        handle: u64,
-        offset: u64,
-        mut add: impl FnMut(FilledEntry<'_>) -> Result<bool, Errno>,
-    ) -> Result<(), Errno> {
-        use std::os::unix::ffi::OsStrExt;
-        self.with_reader(handle, |reader| {
-            let mut at = offset;
-            if at == 0 {
-                reader.rewind();
-            }
-            for (dots, name) in [(DOT, "."), (DOT_DOT, "..")] {
-                if at >= dots {
-                    continue;
-                }
-                let inode = if dots == DOT {
-                    directory
-                } else {
-                    self.parent(directory)?
-                };
-                let (kind, name) = (fuser::FileType::Directory, OsStr::new(name));
-                let offset = dots;
-                if add(FilledEntry {
-                    inode,
-                    offset,
-                    kind,
-                    name,
-                })? {
-                    return Ok(());
-                }
-                at = dots;
-            }
-            loop {
-                let names = self.names(directory, reader, at, NAMES_AT_ONCE)?;
-                let count = names.len();
-                for entry in names {
-                    at = reader.offset_behind(&entry.name);
-                    if add(FilledEntry {
-                        inode: entry.inode,
-                        offset: at,
-                        kind: file_type(entry.kind),
-                        name: OsStr::from_bytes(&entry.name),
-                    })? {
-                        return Ok(());
-                    }
-                }
-                if count < NAMES_AT_ONCE {
-                    return Ok(());
-                }
-            }
-        })
-    }
 }

@@ -1,12 +1,13 @@
 //! What the kernel asks of a data set, in the terms of the data set. [`crate::front`] has the same in those of FUSE.
 
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use fuser::{Errno, FileAttr, RenameFlags, TimeOrNow};
 use quire_device::{
-    AttributeChange, DataSet, DirectoryEntry, ExtendedMode, FileError, FileSpace, InodeAttributes,
-    InodeKind, NAME_BYTES_MAX, NewInode, ROOT_INODE, RenameMode,
+    AttributeChange, DataSet, DirectoryEntry, FileError, FileSpace, InodeAttributes, InodeKind,
+    NAME_BYTES_MAX, NewInode, ROOT_INODE, RenameMode,
 };
 
 use crate::attributes::{asked_time, attribute_timeout, file_attributes};
@@ -15,16 +16,15 @@ use crate::errno::errno;
 use crate::inode_table::InodeTable;
 use crate::options::MountOptions;
 use crate::sync_queue::SyncQueue;
-use crate::virtual_attributes::{is_virtual, value};
 
 const SET_USER_ID: u32 = libc::S_ISUID;
 const SET_GROUP_ID: u32 = libc::S_ISGID;
 const GROUP_EXECUTES: u32 = libc::S_IXGRP;
 
 /// An inode as the kernel is told of it.
-pub(crate) struct Described {
+pub(crate) struct DescribedInode {
     pub(crate) attributes: FileAttr,
-    pub(crate) timeout: std::time::Duration,
+    pub(crate) timeout: Duration,
 }
 
 /// Who makes a file.
@@ -47,7 +47,7 @@ pub(crate) struct AskedChange {
 
 /// A data set while it is mounted.
 pub(crate) struct ServedSet {
-    pub(crate) set: std::sync::Arc<DataSet>,
+    pub(crate) set: Arc<DataSet>,
     pub(crate) options: MountOptions,
     pub(crate) inodes: InodeTable,
     pub(crate) directories: OpenDirectories,
@@ -55,7 +55,7 @@ pub(crate) struct ServedSet {
 }
 
 impl ServedSet {
-    pub(crate) fn new(set: std::sync::Arc<DataSet>, options: MountOptions) -> Self {
+    pub(crate) fn new(set: Arc<DataSet>, options: MountOptions) -> Self {
         let syncs = SyncQueue::new(options.write_back_bytes, options.sync_interval);
         Self {
             set,
@@ -67,30 +67,30 @@ impl ServedSet {
     }
 
     /// The attributes of an inode, and how long they hold.
-    pub(crate) fn describe(&self, inode: u64) -> Result<Described, Errno> {
+    pub(crate) fn describe(&self, inode: u64) -> Result<DescribedInode, Errno> {
         let attributes = self.set.attributes(inode).map_err(|error| errno(&error))?;
         self.described(inode, &attributes)
     }
 
-    fn described(&self, inode: u64, attributes: &InodeAttributes) -> Result<Described, Errno> {
+    fn described(&self, inode: u64, attributes: &InodeAttributes) -> Result<DescribedInode, Errno> {
         let space = match attributes.kind {
             InodeKind::File => self.set.space(inode).map_err(|error| errno(&error))?,
             _ => FileSpace::default(),
         };
-        Ok(Described {
+        Ok(DescribedInode {
             attributes: file_attributes(inode, attributes, &space),
             timeout: attribute_timeout(attributes, self.options.cache_timeout),
         })
     }
 
     /// The same of an inode that the kernel is told of by name: it will say when it forgets it.
-    pub(crate) fn describe_known(&self, inode: u64) -> Result<Described, Errno> {
+    pub(crate) fn describe_known(&self, inode: u64) -> Result<DescribedInode, Errno> {
         let described = self.describe(inode)?;
         self.inodes.note_lookup(inode);
         Ok(described)
     }
 
-    pub(crate) fn lookup(&self, directory: u64, name: &[u8]) -> Result<Described, Errno> {
+    pub(crate) fn lookup(&self, directory: u64, name: &[u8]) -> Result<DescribedInode, Errno> {
         if name.len() > NAME_BYTES_MAX {
             return Err(Errno::ENAMETOOLONG);
         }
@@ -114,7 +114,7 @@ impl ServedSet {
         mode: u32,
         device: u32,
         maker: Maker,
-    ) -> Result<Described, Errno> {
+    ) -> Result<DescribedInode, Errno> {
         let made = self.try_create(directory, name, kind, mode, device, maker);
         self.describe_known(made.map_err(|error| errno(&error))?)
     }
@@ -156,7 +156,7 @@ impl ServedSet {
         name: &[u8],
         target: &Path,
         maker: Maker,
-    ) -> Result<Described, Errno> {
+    ) -> Result<DescribedInode, Errno> {
         let target = target.as_os_str().as_encoded_bytes();
         let made = self.inherited(directory, maker).and_then(|(gid, _)| {
             self.set
@@ -165,7 +165,12 @@ impl ServedSet {
         self.describe_known(made.map_err(|error| errno(&error))?)
     }
 
-    pub(crate) fn link(&self, inode: u64, directory: u64, name: &[u8]) -> Result<Described, Errno> {
+    pub(crate) fn link(
+        &self,
+        inode: u64,
+        directory: u64,
+        name: &[u8],
+    ) -> Result<DescribedInode, Errno> {
         match self.set.link(inode, directory, name) {
             Ok(()) => self.describe_known(inode),
             Err(FileError::IsDirectory { .. }) => Err(Errno::EPERM),
@@ -223,7 +228,7 @@ impl ServedSet {
         inode: u64,
         asked: &AskedChange,
         uid: u32,
-    ) -> Result<Described, Errno> {
+    ) -> Result<DescribedInode, Errno> {
         let changed = self.try_change(inode, asked, uid);
         self.described(inode, &changed.map_err(|error| errno(&error))?)
     }
@@ -306,6 +311,10 @@ impl ServedSet {
     }
 
     pub(crate) fn seek(&self, inode: u64, offset: i64, whence: i32) -> Result<i64, Errno> {
+        if self.options.writeback_cache {
+            // The kernel has bytes that it has not sent. It takes all for data from now on, and does not ask again.
+            return Err(Errno::ENOSYS);
+        }
         let offset = u64::try_from(offset).map_err(|_| Errno::ENXIO)?;
         let found = match whence {
             libc::SEEK_DATA => self.set.next_data(inode, offset),
@@ -340,59 +349,6 @@ impl ServedSet {
         names.map_err(|error| errno(&error))
     }
 
-    pub(crate) fn extended(&self, inode: u64, name: &[u8]) -> Result<Vec<u8>, Errno> {
-        require_stored_name(name)?;
-        let found = if is_virtual(name) {
-            let value = value(&self.set, inode, name).map_err(|error| errno(&error))?;
-            return value.map(String::into_bytes).ok_or(Errno::ENODATA);
-        } else {
-            self.set.extended(inode, name)
-        };
-        found.map_err(|error| errno(&error))
-    }
-
-    /// Names, each with a zero behind it. Only root sees those of `trusted`.
-    pub(crate) fn extended_names(&self, inode: u64, uid: u32) -> Result<Vec<u8>, Errno> {
-        let names = self.set.extended_names(inode);
-        let names = names.map_err(|error| errno(&error))?;
-        let is_seen = |name: &&Vec<u8>| uid == 0 || !name.starts_with(b"trusted.");
-        let mut list = Vec::new();
-        for name in names.iter().filter(is_seen) {
-            list.extend_from_slice(name);
-            list.push(0);
-        }
-        Ok(list)
-    }
-
-    pub(crate) fn set_extended(
-        &self,
-        inode: u64,
-        name: &[u8],
-        value: &[u8],
-        flags: i32,
-    ) -> Result<(), Errno> {
-        require_stored_name(name)?;
-        if is_virtual(name) {
-            return Err(Errno::EPERM);
-        }
-        let mode = match flags {
-            libc::XATTR_CREATE => ExtendedMode::Create,
-            libc::XATTR_REPLACE => ExtendedMode::Replace,
-            _ => ExtendedMode::Any,
-        };
-        let done = self.set.set_extended(inode, name, value, mode);
-        done.map_err(|error| errno(&error))
-    }
-
-    pub(crate) fn remove_extended(&self, inode: u64, name: &[u8]) -> Result<(), Errno> {
-        require_stored_name(name)?;
-        if is_virtual(name) {
-            return Err(Errno::EPERM);
-        }
-        let done = self.set.remove_extended(inode, name);
-        done.map_err(|error| errno(&error))
-    }
-
     /// Releases what the kernel has not forgotten.
     pub(crate) fn release_all(&self) {
         for inode in self.inodes.take_pinned() {
@@ -411,14 +367,6 @@ impl ServedSet {
         let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut reader)
     }
-}
-
-/// Access control lists would have to be obeyed; they are not stored either.
-fn require_stored_name(name: &[u8]) -> Result<(), Errno> {
-    if name.starts_with(b"system.") {
-        return Err(Errno::EOPNOTSUPP);
-    }
-    Ok(())
 }
 
 /// A mode without what a file must not keep when it changes. A set-group-id bit without the right to execute means something else.

@@ -10,7 +10,7 @@ const FREE_FILES: u64 = 1 << 32;
 
 /// Space of a data set in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FreeSpace {
+pub(crate) struct MountedSpace {
     pub(crate) block_bytes: u32,
     pub(crate) blocks: u64,
     pub(crate) free_blocks: u64,
@@ -19,7 +19,7 @@ pub(crate) struct FreeSpace {
 }
 
 /// What is in use, and what the disk below has free, unless the quota is less.
-pub(crate) fn free_space(served: &ServedSet) -> FreeSpace {
+pub(crate) fn free_space(served: &ServedSet) -> MountedSpace {
     let statistics = served.set.statistics();
     let used = statistics
         .used_bytes
@@ -31,10 +31,10 @@ pub(crate) fn free_space(served: &ServedSet) -> FreeSpace {
     space_of(used, disk_free.min(quota_free))
 }
 
-fn space_of(used_bytes: u64, free_bytes: u64) -> FreeSpace {
+fn space_of(used_bytes: u64, free_bytes: u64) -> MountedSpace {
     let used_blocks = used_bytes.div_ceil(BLOCK_BYTES);
     let free_blocks = free_bytes / BLOCK_BYTES;
-    FreeSpace {
+    MountedSpace {
         block_bytes: BLOCK_BYTES as u32,
         blocks: used_blocks.saturating_add(free_blocks),
         free_blocks,

@@ -50,7 +50,7 @@ pub(crate) struct SyncQueue {
 }
 
 /// A turn of the thread.
-enum SyncTurn {
+enum SyncTask {
     Sync(Vec<WaitingReply>),
     WriteBack,
     Interval,
@@ -97,21 +97,21 @@ impl SyncQueue {
     pub(crate) fn run(&self, set: &DataSet) {
         loop {
             match self.next_turn() {
-                SyncTurn::Sync(waiting) => {
+                SyncTask::Sync(waiting) => {
                     let error = self.sync(set).err().as_ref().map(storage_errno);
                     for reply in waiting {
                         reply.send(error);
                     }
                 }
                 // What cannot be written stays in memory, and whoever writes or syncs next is told.
-                SyncTurn::WriteBack => {
+                SyncTask::WriteBack => {
                     self.written_bytes.store(0, Ordering::Relaxed);
                     let _ = set.write_back();
                 }
-                SyncTurn::Interval => {
+                SyncTask::Interval => {
                     let _ = self.write_back_and_sync(set);
                 }
-                SyncTurn::End => return,
+                SyncTask::End => return,
             }
         }
     }
@@ -128,22 +128,22 @@ impl SyncQueue {
         set.sync()
     }
 
-    fn next_turn(&self) -> SyncTurn {
+    fn next_turn(&self) -> SyncTask {
         let end = Instant::now() + self.interval;
         let mut requests = self.lock();
         loop {
             if !requests.waiting.is_empty() {
-                return SyncTurn::Sync(std::mem::take(&mut requests.waiting));
+                return SyncTask::Sync(std::mem::take(&mut requests.waiting));
             }
             if requests.is_closed {
-                return SyncTurn::End;
+                return SyncTask::End;
             }
             if std::mem::take(&mut requests.wants_write_back) {
-                return SyncTurn::WriteBack;
+                return SyncTask::WriteBack;
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return SyncTurn::Interval;
+                return SyncTask::Interval;
             }
             let woken = self.changed.wait_timeout(requests, left);
             requests = woken.unwrap_or_else(PoisonError::into_inner).0;

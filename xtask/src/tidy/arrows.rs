@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each crate of the workspace: those that it may depend on. A crate that is not listed is an error.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-vector", &["quire-codec"]),
@@ -13,6 +13,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
         "quire-device",
         &["quire-store", "quire-format", "quire-codec"],
     ),
+    ("quire-mount", &["quire-device"]),
     ("quire-kv", &["quire-store", "quire-format", "quire-codec"]),
     (
         "quire-tables",
@@ -191,7 +192,8 @@ const ARROWS: [(&str, &[&str]); 26] = [
 ];
 
 /// Dependencies (by the start of their name) that only the named crates may have.
-const FENCED: [(&str, &[&str]); 8] = [
+const FENCED: [(&str, &[&str]); 9] = [
+    ("fuser", &["quire-mount"]),
     ("pyo3", &["quire-python"]),
     ("rustls", &["quire-server"]),
     ("cranelift", &["quire-native"]),

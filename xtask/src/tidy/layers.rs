@@ -9,7 +9,7 @@ use crate::imports::Imports;
 use crate::tree::{Crate, Tree};
 
 /// The parts of each crate, the lowest first.
-const LAYERS: [(&str, &[&str]); 22] = [
+const LAYERS: [(&str, &[&str]); 23] = [
     (
         "quire-codec",
         &[
@@ -99,6 +99,26 @@ const LAYERS: [(&str, &[&str]); 22] = [
             "volume",
             "device",
             "check",
+        ],
+    ),
+    (
+        "quire-mount",
+        &[
+            "error",
+            "options",
+            "errno",
+            "attributes",
+            "directories",
+            "virtual_attributes",
+            "inode_table",
+            "sync_queue",
+            "served",
+            "space",
+            "extended",
+            "listing",
+            "front",
+            "mount_point",
+            "mounted",
         ],
     ),
     ("quire-kv", &["btree", "progress", "mvcc"]),

@@ -1,0 +1,12 @@
+//! Mounted data sets against the file system of the host, a model in memory, and kills.
+#![allow(clippy::unwrap_used)]
+
+mod concurrency;
+mod content;
+mod ends;
+mod host;
+mod killed;
+mod killed_sqlite;
+mod mounting;
+mod random;
+mod views;
