@@ -199,9 +199,18 @@ pub enum Action {
     /// Mount a data set as a folder, below any program, until it is unmounted or the process is told to end
     ///
     /// Everything that the system keeps in such a folder is compressed. Prints a line when the folder can be used; ends in order when
-    /// it is unmounted (umount DIR), interrupted or terminated. Exit codes: 0 unmounted, everything is on the disk; 1 it could not be mounted,
+    /// it is unmounted (quire unmount DIR), interrupted or terminated. Exit codes: 0 unmounted, everything is on the disk; 1 it could not be mounted,
     /// or not be written.
     Mount(MountArguments),
+
+    /// Unmount a data set, and wait until everything is on the disk and the volume is closed
+    ///
+    /// Exit codes: 0 done; 1 not, for instance because a program has files open in the folder.
+    Unmount {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
 
     /// Measure the figures of the papers again on this machine
     ///

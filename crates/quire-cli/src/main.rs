@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Some(Action::Inspect { file, html }) => return inspect::run(file, html.as_deref()),
         Some(Action::DataSet(action)) => return data_set::run(action),
         Some(Action::Mount(mount)) => return mount::run(mount),
+        Some(Action::Unmount { directory }) => return mount::run_unmount(directory),
         Some(Action::Lab(lab)) => return lab::run(lab),
         Some(Action::Serve {
             file,

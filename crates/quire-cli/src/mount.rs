@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, mpsc};
@@ -54,7 +55,8 @@ fn serve(arguments: &MountArguments) -> Result<(), CommandError> {
     let options = MountOptions {
         allow_other: arguments.allow_other,
         read_only,
-        volume_file: Some(arguments.volume.clone()),
+        // Named in the list of mounts, where `quire unmount` finds it.
+        volume_file: Some(arguments.volume.canonicalize()?),
         ..MountOptions::default()
     };
     let mounted = MountedDataSet::mount(sets.open_set(&name)?, &arguments.directory, options)?;
@@ -100,6 +102,17 @@ fn wait(mounted: &MountedDataSet, ends: &Receiver<End>) -> Result<(), CommandErr
         }
     }
     Ok(())
+}
+
+/// Unmounts a folder, and waits until everything is on the disk.
+pub fn run_unmount(directory: &Path) -> ExitCode {
+    match quire_mount::unmount(directory) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "quire: {error}");
+            ExitCode::from(exit_code::FAILURE)
+        }
+    }
 }
 
 /// The data set that is asked for, or the only one.

@@ -40,6 +40,20 @@ pub enum MountError {
         /// The mount point.
         directory: PathBuf,
     },
+    /// There is no data set.
+    #[error("no data set is mounted on {}; `mount -t fuse.quire` lists all that are", directory.display())]
+    NotMounted {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// It is unmounted, but whether the volume is closed cannot be found out.
+    #[error("{} cannot be opened: {error}; wait until the process that has served the mount ends", volume.display())]
+    Volume {
+        /// Its file.
+        volume: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
     /// The system does not unmount it.
     #[error("{} cannot be unmounted: {error}; try `umount -l`", directory.display())]
     Unmount {

@@ -32,8 +32,10 @@ mod options;
 mod served;
 mod space;
 mod sync_queue;
+mod unmount;
 mod virtual_attributes;
 
 pub use error::MountError;
 pub use mounted::MountedDataSet;
 pub use options::MountOptions;
+pub use unmount::unmount;

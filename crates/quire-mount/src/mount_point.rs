@@ -14,6 +14,9 @@ use nix::unistd::{getegid, geteuid};
 use crate::error::MountError;
 use crate::options::MountOptions;
 
+/// What the list of mounts says.
+pub(crate) const FILE_SYSTEM_KIND: &str = "fuse.quire";
+
 /// Connects the kernel to this process, and the directory to the kernel. Returns the directory without links in its path, and the connection.
 pub(crate) fn attach(
     directory: &Path,
@@ -33,11 +36,10 @@ pub(crate) fn attach(
     let data = mount_data(&device, metadata.permissions().mode(), options);
     let source = options.volume_file.as_deref();
     let source = source.unwrap_or(Path::new("quire"));
-    let kind = Some("fuse.quire");
     mount(
         Some(source),
         &directory,
-        kind,
+        Some(FILE_SYSTEM_KIND),
         mount_flags(options),
         Some(data.as_str()),
     )

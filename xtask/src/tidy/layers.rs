@@ -119,6 +119,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
             "front",
             "mount_point",
             "mounted",
+            "unmount",
         ],
     ),
     ("quire-kv", &["btree", "progress", "mvcc"]),
