@@ -24,7 +24,7 @@ struct RecordPart {
 }
 
 /// What a read needs of the state, so that it can go on without the lock.
-struct ReadPlan {
+struct PlacedRead {
     /// Of the bytes that the file has.
     length: u64,
     places: Vec<(RecordPart, RecordPlace)>,
@@ -59,11 +59,11 @@ impl DataSet {
     /// # Errors
     /// [`FileError::NotFound`], [`FileError::IsDirectory`], [`FileError::Storage`].
     pub fn read(&self, inode: u64, offset: u64, length: usize) -> Result<Vec<u8>, FileError> {
-        let ReadPlan {
+        let PlacedRead {
             length,
             places,
             view,
-        } = self.read_plan(inode, offset, length)?;
+        } = self.placed_read(inode, offset, length)?;
         let mut bytes = Vec::with_capacity(length as usize);
         for (part, place) in places {
             view.append(&self.context, inode, part, &place, &mut bytes)?;
@@ -73,7 +73,7 @@ impl DataSet {
 
     /// How many of `length` bytes a file has from `offset` on, and where. No lock is held while the disk is read: the view keeps
     /// what is read in the volume.
-    fn read_plan(&self, inode: u64, offset: u64, length: usize) -> Result<ReadPlan, FileError> {
+    fn placed_read(&self, inode: u64, offset: u64, length: usize) -> Result<PlacedRead, FileError> {
         let covered = |attributes: &InodeAttributes| {
             let length = (length as u64).min(attributes.size.saturating_sub(offset));
             (length, parts(attributes.record_bytes, offset, length))
@@ -88,7 +88,7 @@ impl DataSet {
             let (length, parts) = covered(&with_content(inode, attributes)?);
             let places = parts.map(|part| (part, view.place(inode, part.index)));
             let places = places.collect();
-            return Ok(ReadPlan {
+            return Ok(PlacedRead {
                 length,
                 places,
                 view,
@@ -96,7 +96,7 @@ impl DataSet {
         }
         let (length, parts) = covered(&access.file(inode)?);
         let places = parts.map(|part| (part, access.place(inode, part.index)));
-        Ok(ReadPlan {
+        Ok(PlacedRead {
             length,
             places: places.collect(),
             view: access.view,
