@@ -155,7 +155,7 @@ fn random_reads(file: &dyn MeasuredFile, bytes: u64) -> Result<f64, Failure> {
     let start = Instant::now();
     let mut count = 0;
     while start.elapsed() < PERIOD {
-        file.read(numbers.next() % (bytes >> 14) << 14, 16 << 10)?;
+        file.read((numbers.next() % (bytes >> 14)) << 14, 16 << 10)?;
         count += 1;
     }
     Ok(f64::from(count) / start.elapsed().as_secs_f64())

@@ -43,7 +43,9 @@ impl DataSet {
         change: &AttributeChange,
     ) -> Result<InodeAttributes, FileError> {
         let times = [change.accessed, change.modified];
-        if times.iter().flatten().any(|time| !time.is_valid()) {
+        // Others could be written, and not read again.
+        let is_wrong = |time: &FileTime| time.nanoseconds >= 1_000_000_000;
+        if times.iter().flatten().any(is_wrong) {
             return Err(FileError::Invalid {
                 what: "a time has less than 1,000,000,000 nanoseconds; carry the rest over to its seconds",
             });

@@ -23,6 +23,14 @@ struct RecordPart {
     end: usize,
 }
 
+/// What a read needs of the state, so that it can go on without the lock.
+struct PlacedRead {
+    /// Of the bytes that the file has.
+    length: u64,
+    places: Vec<(RecordPart, RecordPlace)>,
+    view: View,
+}
+
 /// The records of a range of bytes, in their order.
 fn parts(record_bytes: u32, offset: u64, length: u64) -> impl Iterator<Item = RecordPart> {
     let first = offset / u64::from(record_bytes);
@@ -51,7 +59,11 @@ impl DataSet {
     /// # Errors
     /// [`FileError::NotFound`], [`FileError::IsDirectory`], [`FileError::Storage`].
     pub fn read(&self, inode: u64, offset: u64, length: usize) -> Result<Vec<u8>, FileError> {
-        let (length, places, view) = self.places(inode, offset, length)?;
+        let PlacedRead {
+            length,
+            places,
+            view,
+        } = self.placed_read(inode, offset, length)?;
         let mut bytes = Vec::with_capacity(length as usize);
         for (part, place) in places {
             view.append(&self.context, inode, part, &place, &mut bytes)?;
@@ -61,12 +73,7 @@ impl DataSet {
 
     /// How many of `length` bytes a file has from `offset` on, and where. No lock is held while the disk is read: the view keeps
     /// what is read in the volume.
-    fn places(
-        &self,
-        inode: u64,
-        offset: u64,
-        length: usize,
-    ) -> Result<(u64, Vec<(RecordPart, RecordPlace)>, View), FileError> {
+    fn placed_read(&self, inode: u64, offset: u64, length: usize) -> Result<PlacedRead, FileError> {
         let covered = |attributes: &InodeAttributes| {
             let length = (length as u64).min(attributes.size.saturating_sub(offset));
             (length, parts(attributes.record_bytes, offset, length))
@@ -74,18 +81,26 @@ impl DataSet {
         let key = DataSetItem::Attributes(inode).key();
         let access = self.read_access();
         if let Layered::Below = access.state.current.item(&key) {
-            // What changes records changes attributes, so all of the file is as the view has it.
+            // A change of records changes the attributes, also when it fails, so all of the file is as the view has it.
             let Access { view, state, .. } = access;
             drop(state);
             let attributes = view.attributes(inode, view.item(&key)?)?;
             let (length, parts) = covered(&with_content(inode, attributes)?);
             let places = parts.map(|part| (part, view.place(inode, part.index)));
-            return Ok((length, places.collect(), view));
+            let places = places.collect();
+            return Ok(PlacedRead {
+                length,
+                places,
+                view,
+            });
         }
         let (length, parts) = covered(&access.file(inode)?);
         let places = parts.map(|part| (part, access.place(inode, part.index)));
-        let places = places.collect();
-        Ok((length, places, access.view))
+        Ok(PlacedRead {
+            length,
+            places: places.collect(),
+            view: access.view,
+        })
     }
 
     /// Writes bytes into a file, which becomes longer if need be. What is between its end and `offset` is zeros.
@@ -131,11 +146,15 @@ impl DataSet {
             end / record_bytes
         };
         let whole = offset.div_ceil(record_bytes)..whole_end;
-        if whole.start < whole.end {
-            let indices = access.record_indices(inode, whole.start, whole.end, usize::MAX)?;
-            for index in indices {
-                access.state.current.set_record(inode, index, None);
-            }
+        let holes = if whole.start < whole.end {
+            access.record_indices(inode, whole.start, whole.end, usize::MAX)?
+        } else {
+            Vec::new()
+        };
+        // First: reads look for changed records if the attributes have changed.
+        access.touch(inode, attributes);
+        for index in holes {
+            access.state.current.set_record(inode, index, None);
         }
         let first = offset / record_bytes;
         let last = end.saturating_sub(1) / record_bytes;
@@ -152,7 +171,6 @@ impl DataSet {
             let part = part_of(attributes.record_bytes, offset, length, index);
             access.clear(inode, part)?;
         }
-        access.touch(inode, attributes);
         Ok(())
     }
 
@@ -277,7 +295,25 @@ impl SetState {
 impl Access<'_> {
     pub(super) fn write(&mut self, inode: u64, offset: u64, bytes: &[u8]) -> Result<(), FileError> {
         let mut attributes = self.regular(inode)?;
-        let end = offset + bytes.len() as u64;
+        if let Err(error) = self.write_records(inode, &attributes, offset, bytes) {
+            // Some records may have changed: reads look for them if the attributes have, and the log has no such write.
+            self.touch(inode, attributes);
+            self.state.unlogged.note_other();
+            return Err(error);
+        }
+        attributes.size = attributes.size.max(offset + bytes.len() as u64);
+        self.touch(inode, attributes);
+        self.state.unlogged.note_write(inode, offset, bytes.len());
+        Ok(())
+    }
+
+    fn write_records(
+        &mut self,
+        inode: u64,
+        attributes: &InodeAttributes,
+        offset: u64,
+        bytes: &[u8],
+    ) -> Result<(), FileError> {
         let mut rest = bytes;
         for part in parts(attributes.record_bytes, offset, bytes.len() as u64) {
             let (now, later) = rest.split_at(part.end - part.start);
@@ -297,9 +333,6 @@ impl Access<'_> {
                 content.extend_from_slice(behind);
             })?;
         }
-        attributes.size = attributes.size.max(end);
-        self.touch(inode, attributes);
-        self.state.unlogged.note_write(inode, offset, bytes.len());
         Ok(())
     }
 

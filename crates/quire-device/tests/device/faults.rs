@@ -4,16 +4,18 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use quire_device::{
-    DataSet, DataSetCodec, DataSetProperties, ExtendedMode, FileError, NewInode, ROOT_INODE,
-    RenameMode, SynchronousWrites,
+    DataSet, DataSetCodec, DataSetProperties, DataSetVolume, DeviceOptions, ExtendedMode,
+    FileError, NewInode, ROOT_INODE, RenameMode, SynchronousWrites,
 };
-use quire_store::SimDisk;
 use quire_store::disk::{Fault, FaultKind};
+use quire_store::{OpenMode, SimDisk, Volume, VolumeOptions};
 
 use crate::model::Model;
 use crate::operations::{any_operation, perform_both};
 use crate::random::{Random, seeds};
-use crate::volumes::{check, create_on, new_file, open_on, short_records_on};
+use crate::volumes::{
+    check, create_on, device_options, new_file, open_on, short_records_on, volume_options,
+};
 
 /// Little: batches are written in the middle of operations, too.
 const DIRTY_BYTES: usize = 64 << 10;
@@ -224,4 +226,59 @@ fn a_data_set_that_could_not_be_removed_keeps_what_was_not_written_yet() {
     assert!(sets.destroy_set("data").is_err());
     let set = sets.open_set("data").unwrap();
     assert_eq!(set.read(file, 0, 100).unwrap(), b"not written yet");
+}
+
+/// Without caches, each look reads the disk again: also the one between the first record of a write and the last.
+#[test]
+fn a_write_that_fails_in_its_middle_is_read_as_it_will_be_written() {
+    let image = {
+        let disk = Arc::new(SimDisk::new(Vec::new()));
+        let (sets, set) = short_records_on(disk.clone(), 4 << 20);
+        let file = new_file(&set, "file");
+        set.write(file, 0, &Random(5).bytes(20_000)).unwrap();
+        set.sync().unwrap();
+        drop(set);
+        drop(sets);
+        disk.to_bytes()
+    };
+    type Change = fn(&DataSet, u64) -> Result<(), FileError>;
+    let changes: [Change; 2] = [
+        |set, file| set.write(file, 100, &[7; 9000]),
+        |set, file| set.punch_hole(file, 100, 14_000),
+    ];
+    for change in changes {
+        for nth in 0.. {
+            let disk = Arc::new(SimDisk::new(image.clone()));
+            let options = VolumeOptions {
+                cache_bytes: 0,
+                ..volume_options()
+            };
+            let volume = Volume::open_with(disk.clone(), OpenMode::ReadWrite, options).unwrap();
+            let options = DeviceOptions {
+                record_cache_bytes: 0,
+                ..device_options(4 << 20)
+            };
+            let sets = DataSetVolume::open(volume, options).unwrap();
+            let set = sets.open_set("data").unwrap();
+            let file = set.lookup(ROOT_INODE, b"file").unwrap();
+            disk.add_fault(Fault {
+                kind: FaultKind::Read,
+                nth: disk.call_count(FaultKind::Read) + nth,
+                is_persistent: false,
+                error: ErrorKind::Other,
+                effect: 0,
+            });
+            let is_done = change(&set, file).is_ok();
+            disk.clear_faults();
+            let before = set.read(file, 0, usize::MAX).unwrap();
+            set.sync().unwrap();
+            let after = set.read(file, 0, usize::MAX).unwrap();
+            assert!(before == after, "read {nth} failed");
+            assert_eq!(check(&sets), Ok(()));
+            if is_done {
+                assert!(nth > 3);
+                break;
+            }
+        }
+    }
 }

@@ -98,27 +98,20 @@ pub struct FileTime {
 }
 
 impl FileTime {
-    /// Whether its nanoseconds are less than a second: others cannot be stored.
-    #[must_use]
-    pub const fn is_valid(self) -> bool {
-        self.nanoseconds < 1_000_000_000
-    }
-
     pub(super) fn write(self, writer: &mut WireItemWriter) {
         writer.signed(i128::from(self.seconds));
         writer.varint(u64::from(self.nanoseconds));
     }
 
     pub(super) fn read(reader: &mut WireItemReader<'_>) -> Result<Self, Corrupt> {
-        let time = Self {
-            seconds: reader.signed_i64()?,
-            nanoseconds: reader.varint_u32()?,
-        };
-        if time.is_valid() {
-            Ok(time)
-        } else {
-            Err(reader.corrupt(format!("time of {} nanoseconds", time.nanoseconds)))
+        let (seconds, nanoseconds) = (reader.signed_i64()?, reader.varint_u32()?);
+        if nanoseconds >= 1_000_000_000 {
+            return Err(reader.corrupt(format!("time of {nanoseconds} nanoseconds")));
         }
+        Ok(Self {
+            seconds,
+            nanoseconds,
+        })
     }
 }
 
