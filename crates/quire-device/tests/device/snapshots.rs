@@ -46,7 +46,7 @@ fn run(seed: u64) -> Result<(), String> {
             check(&sets).map_err(|what| format!("reopened after {step}: {what}"))?;
         }
     }
-    world.destroy_all(&sets)?;
+    World::destroy_all(&sets)?;
     let left = sets.volume().stats().page_count;
     if left != 1 {
         return Err(format!("{left} pages are left when all is removed"));

@@ -366,21 +366,41 @@ impl World {
         }
     }
 
-    /// Removes everything, what depends on others first.
-    pub fn destroy_all(&mut self, sets: &DataSetVolume) -> Result<(), String> {
-        while !self.sets.is_empty() {
-            for name in self.snapshots.keys().cloned().collect::<Vec<_>>() {
-                if sets.destroy_snapshot(&name).is_ok() {
-                    self.snapshots.remove(&name);
-                }
+    /// Removes everything, what depends on others first. A promoted clone may be below the data set that has become its clone: then none of both can go
+    /// before one has another name.
+    pub fn destroy_all(sets: &DataSetVolume) -> Result<(), String> {
+        let mut names: Vec<String> = sets
+            .list()
+            .map_err(told)?
+            .into_iter()
+            .map(|set| set.name)
+            .collect();
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        for (number, name) in names
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| name.contains('/'))
+        {
+            sets.rename_set(name, &format!("flat{number}"))
+                .map_err(told)?;
+        }
+        loop {
+            let list = sets.list().map_err(told)?;
+            if list.is_empty() {
+                return Ok(());
             }
-            for name in self.sets.keys().cloned().collect::<Vec<_>>() {
-                if sets.destroy_set(&name).is_ok() {
-                    self.sets.remove(&name);
+            let mut has_removed = false;
+            for set in list {
+                for snapshot in &set.snapshots {
+                    let name = format!("{}@{}", set.name, snapshot.name);
+                    has_removed |= sets.destroy_snapshot(&name).is_ok();
                 }
+                has_removed |= sets.destroy_set(&set.name).is_ok();
+            }
+            if !has_removed {
+                return Err("what is left cannot be removed".to_owned());
             }
             check(sets)?;
         }
-        Ok(())
     }
 }

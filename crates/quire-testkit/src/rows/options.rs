@@ -13,6 +13,7 @@ pub fn volume_options(seed: u64) -> VolumeOptions {
     VolumeOptions {
         cache_bytes: 1 << 20,
         growth_bytes: [0, 16 << 10][(seed % 2) as usize],
+        discards: seed % 4 < 2,
         salt_seed: Some(seed),
         ..VolumeOptions::default()
     }
