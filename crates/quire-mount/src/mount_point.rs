@@ -6,6 +6,8 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -16,6 +18,9 @@ use crate::options::MountOptions;
 
 /// What the list of mounts says.
 pub(crate) const FILE_SYSTEM_KIND: &str = "fuse.quire";
+/// How often, and after what time, an unmount is tried again.
+const BUSY_ATTEMPTS: u32 = 25;
+const BUSY_WAIT: Duration = Duration::from_millis(20);
 
 /// Connects the kernel to this process, and the directory to the kernel. Returns the directory without links in its path, and the connection.
 pub(crate) fn attach(
@@ -76,19 +81,24 @@ fn mount_flags(options: &MountOptions) -> MsFlags {
     flags
 }
 
-/// Unmounts, unless somebody uses the files.
+/// Unmounts, unless somebody uses the files. Who only looks at them for a moment, as `df` does, or is about to end, is waited for.
 pub(crate) fn detach(directory: &Path) -> Result<(), MountError> {
-    match umount2(directory, MntFlags::empty()) {
-        // `EINVAL`: it is not mounted any more.
-        Ok(()) | Err(Errno::EINVAL | Errno::ENOENT) => Ok(()),
-        Err(Errno::EBUSY) => Err(MountError::Busy {
-            directory: directory.to_path_buf(),
-        }),
-        Err(error) => Err(MountError::Unmount {
-            directory: directory.to_path_buf(),
-            error: error.into(),
-        }),
+    for _ in 0..BUSY_ATTEMPTS {
+        match umount2(directory, MntFlags::empty()) {
+            // `EINVAL`: it is not mounted any more.
+            Ok(()) | Err(Errno::EINVAL | Errno::ENOENT) => return Ok(()),
+            Err(Errno::EBUSY) => thread::sleep(BUSY_WAIT),
+            Err(error) => {
+                return Err(MountError::Unmount {
+                    directory: directory.to_path_buf(),
+                    error: error.into(),
+                });
+            }
+        }
     }
+    Err(MountError::Busy {
+        directory: directory.to_path_buf(),
+    })
 }
 
 /// Unmounts whoever uses the files: they get errors from then on.
