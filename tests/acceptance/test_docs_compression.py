@@ -39,11 +39,13 @@ class Compression(quire_shell.WorkFolderTest):
         self.assertEqual(sorted(listed), sorted(known))
         number = 0
         for name, values in listed.items():
-            spelled = {"page_codec_level": "`3`", "page_size": "`4096`, `8192`, `16384`, `32768`, `65536`"}.get(name, values)
+            targets = "`0`, `1024`, `2048`, `4096`, `8192`"
+            spelled = {"page_target_bytes": targets, "page_codec_level": "`3`", "page_size": "`4096`, `8192`, `16384`, `32768`, `65536`"}.get(name, values)
             for value in re.findall(r"[a-z0-9_]+", spelled):
                 number += 1
                 needs = {"page_codec_level": "page_codec = zstd, ", "page_padding": "page_target_bytes = 8192, "}
                 needs["page_split"] = needs["page_padding"]
+                needs["device_codec"] = "page_codec = none, "
                 options = f"{needs.get(name, '')}{name} = {value}"
                 with self.subTest(options=options):
                     quire_shell.execute(self.database, f"CREATE TABLE o{number} (id INTEGER PRIMARY KEY) WITH ({options})")

@@ -10,7 +10,9 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::Expr;
-use quire_tables::{ColumnTable, SharedDictionaryPointer, Snapshot, TreeSize};
+use quire_tables::{
+    ColumnTable, PageTransform, SharedDictionaryPointer, Snapshot, StorageFormat, TreeSize,
+};
 
 use quire_error::Error;
 
@@ -182,6 +184,7 @@ fn storage_of_rows(snapshot: &Snapshot, name: &str) -> Result<Arc<dyn TableProvi
     let codec = snapshot
         .definition(name)
         .map(|definition| definition.options.page_codec.name());
+    let transforms = snapshot.stored_transforms(name).map_err(external)?;
     let names = sizes.iter().map(|size| Some(size.name.as_str()));
     let codecs = sizes.iter().map(|_| codec);
     table_of(vec![
@@ -200,7 +203,17 @@ fn storage_of_rows(snapshot: &Snapshot, name: &str) -> Result<Arc<dyn TableProvi
             integers(sizes.iter().map(|size| integer(size.stored_bytes))),
         ),
         ("layer", layers(sizes.iter().map(|_| "row"))),
+        ("storage_format", storage_formats(&transforms)),
     ])
+}
+
+/// How the bytes of most pages of each tree lie, as `storage_format` names it; nothing of a tree without pages.
+fn storage_formats(transforms: &[Option<PageTransform>]) -> ArrayRef {
+    let names = transforms.iter().map(|transform| {
+        let format = StorageFormat::Fixed((*transform)?);
+        Some(format.to_string())
+    });
+    Arc::new(names.collect::<StringViewArray>())
 }
 
 /// How the bytes of each row lie in the file.

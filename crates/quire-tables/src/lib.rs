@@ -53,6 +53,7 @@ pub use error::{
 };
 pub use predicate::{Predicate, StoredTest, StoredTests};
 pub use quire_codec::block::BlockCodecId;
+pub use quire_format::row_page::PageTransform;
 pub use quire_format::{
     column_sample::ColumnSample,
     row_group::{ColumnChunk, Decision, GROUP_ROWS, ROW_GROUP_ROWS, RowGroup},

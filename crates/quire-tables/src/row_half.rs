@@ -147,7 +147,10 @@ fn tree_spec(pool: &Pool, catalog: &Catalog, tree: &TreeRecord) -> Result<TreeSp
     let options = catalog.options_of(tree);
     let mut spec = catalog.tree_spec(tree, &options)?;
     if let Some((shape, transform)) = columns_of_leaves(catalog, tree) {
-        spec.codec = pool.by_columns(spec.codec, shape, transform);
+        spec.codec = match (transform, options.device_codec) {
+            (None, Some(device)) => pool.by_columns_for_device(spec.codec, shape, device),
+            (transform, _) => pool.by_columns(spec.codec, shape, transform),
+        };
     }
     spec.codec = pool.with_dictionaries(spec.codec, tree.id);
     if let Some(target) = options.page_target {

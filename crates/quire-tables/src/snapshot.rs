@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quire_format::column_sample::ColumnSample;
+use quire_format::row_page::PageTransform;
 use quire_kv::mvcc::{LockObject, ReadView, TreeId};
 use quire_store::pool::PoolStats;
 use quire_store::{CATALOG_PAGE, Pin};
@@ -238,6 +239,18 @@ impl Snapshot {
         };
         match parts {
             Some(parts) => parts.tree_sizes(&self.source),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// How the bytes of most pages of each tree of a row table lie in the file, in the order of [`tree_sizes`](Self::tree_sizes): what
+    /// `storage_format = auto` has chosen. A few pages of each tree are read; `None` of a tree that has no stored page.
+    ///
+    /// # Errors
+    /// Pages cannot be read or understood.
+    pub fn stored_transforms(&self, name: &str) -> Result<Vec<Option<PageTransform>>, EngineError> {
+        match self.row_parts(name)? {
+            Some(parts) => parts.stored_transforms(&self.source),
             None => Ok(Vec::new()),
         }
     }

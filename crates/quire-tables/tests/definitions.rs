@@ -136,6 +136,7 @@ fn everything_declared_is_there_after_a_restart() {
             page_target: Some(PageTarget::new(1024)),
             compresses_tuples: false,
             compresses_keys: true,
+            device_codec: None,
             block_bytes: None,
         };
         transaction.create_table(table).unwrap();

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::AsArray;
-use arrow::datatypes::Int64Type;
+use arrow::datatypes::{Int32Type, Int64Type};
+use quire_codec::transform::Transform;
+use quire_format::row_page::PageTransform;
 use quire_kv::{btree::Direction, mvcc::TransactionOptions};
 use quire_store::{MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
 use quire_tables::row_table::TupleValue;
@@ -60,16 +62,20 @@ fn create(engine: &Engine) {
     transaction.commit().unwrap();
 }
 
-fn notes(engine: &Engine) -> BTreeMap<i64, String> {
-    let table = engine.snapshot().row_table("notes").unwrap().unwrap();
-    let options = RowScanOptions {
+/// All rows, of two columns.
+fn all_rows() -> RowScanOptions {
+    RowScanOptions {
         projection: vec![0, 1],
         with_row_key: false,
         source: ScanRowSource::all(),
         direction: Direction::Forward,
         batch_rows: 1_000,
-    };
-    let mut scan = table.scan(&options).unwrap();
+    }
+}
+
+fn notes(engine: &Engine) -> BTreeMap<i64, String> {
+    let table = engine.snapshot().row_table("notes").unwrap().unwrap();
+    let mut scan = table.scan(&all_rows()).unwrap();
     let mut found = BTreeMap::new();
     while let Some(batch) = scan.next_batch().unwrap() {
         let ids = batch.column(0).as_primitive::<Int64Type>().values();
@@ -193,5 +199,97 @@ fn a_filled_table_has_leaves_that_fit() {
         "{stored_bytes} of {raw_bytes}"
     );
     assert_eq!(notes(&engine).len() as u64, ROWS);
+    no_findings(&engine);
+}
+
+/// A table of numbers for a device that compresses: pages are not.
+fn create_numbers(engine: &Engine) -> usize {
+    let column = |name: String, sql_type| ColumnDefinition {
+        nullable: false,
+        ..ColumnDefinition::new(&name, sql_type)
+    };
+    let mut columns = vec![column("id".to_owned(), SqlType::BigInt)];
+    columns.extend((0..16).map(|number| column(format!("n{number}"), SqlType::Integer)));
+    let mut definition = TableDefinition::new("numbers", columns).clustered_by(&[0]);
+    let page_bytes = definition.options.page_bytes;
+    definition.options.page_codec = BlockCodecId::None;
+    definition.options.device_codec = Some(BlockCodecId::Zlib);
+    definition.options.compresses_tuples = false;
+    definition.options.page_target = Some(PageTarget::new(page_bytes));
+    let mut transaction = engine.transaction(TransactionOptions::default());
+    transaction
+        .define(|tables| tables.create_table(definition))
+        .unwrap();
+    transaction.commit().unwrap();
+    page_bytes
+}
+
+fn transform_of_rows(engine: &Engine) -> Option<PageTransform> {
+    let snapshot = engine.snapshot();
+    let sizes = snapshot.tree_sizes("numbers").unwrap();
+    let transforms = snapshot.stored_transforms("numbers").unwrap();
+    assert_eq!(sizes.len(), transforms.len());
+    let mut both = sizes.iter().zip(transforms);
+    both.find(|(size, _)| size.name == "rows").unwrap().1
+}
+
+#[test]
+fn a_table_for_a_device_that_compresses_has_whole_pages_and_shows_their_transform() {
+    const ROWS: u64 = 12_000;
+    let disk = Arc::new(MemDisk::new());
+    drop(Volume::create(disk.clone(), VolumeOptions::default()).unwrap());
+    let engine = open(&disk);
+    let page_bytes = create_numbers(&engine);
+    assert_eq!(transform_of_rows(&engine), None);
+    for part in 0..ROWS / 1_000 {
+        let mut transaction = engine.transaction(TransactionOptions::default());
+        let table = transaction
+            .snapshot()
+            .row_table("numbers")
+            .unwrap()
+            .unwrap();
+        let mut writer = transaction.row_writer(table.parts());
+        for row in 0..1_000 {
+            let id = mixed(part * 1_000 + row) as i64;
+            let number =
+                |column: i64| TupleValue::Integer(60_000 + column + (id >> column & 1_023));
+            let mut values = vec![TupleValue::Integer(id)];
+            values.extend((0..16).map(number));
+            writer.insert(&values).unwrap();
+        }
+        transaction.commit().unwrap();
+        engine.checkpoint().unwrap();
+    }
+    let sizes = image_bytes(&engine);
+    let whole = sizes.iter().filter(|size| **size == page_bytes).count();
+    // A few are inner pages; no leaf needs two slots for long, as numbers are stored in fewer bytes than they and their slots take.
+    assert!(
+        whole > 50 && whole + 5 > sizes.len(),
+        "{whole} of {}",
+        sizes.len()
+    );
+    let clt = Some(PageTransform::Columns(Transform::Clt));
+    assert_eq!(transform_of_rows(&engine), clt);
+    no_findings(&engine);
+    drop(engine);
+    let engine = open(&disk);
+    let table = engine.snapshot().row_table("numbers").unwrap().unwrap();
+    assert_eq!(
+        table.definition().options.device_codec,
+        Some(BlockCodecId::Zlib)
+    );
+    let mut scan = table.scan(&all_rows()).unwrap();
+    let (mut row_count, mut last_id) = (0, i64::MIN);
+    while let Some(batch) = scan.next_batch().unwrap() {
+        let ids = batch.column(0).as_primitive::<Int64Type>().values();
+        let numbers = batch.column(1).as_primitive::<Int32Type>().values();
+        for (id, number) in ids.iter().zip(numbers) {
+            assert!(*id > last_id || last_id == i64::MIN);
+            assert_eq!(i64::from(*number), 60_000 + (id & 1_023));
+            (row_count, last_id) = (row_count + 1, *id);
+        }
+    }
+    assert_eq!(row_count, ROWS);
+    assert_eq!(transform_of_rows(&engine), clt);
     no_findings(&engine);
 }

@@ -374,5 +374,8 @@ fn spelled_options(options: &TableOptions) -> Vec<String> {
             texts.push("page_split = on_failure".to_owned());
         }
     }
+    if let Some(device) = options.device_codec {
+        texts.push(format!("device_codec = {device}"));
+    }
     texts
 }

@@ -62,32 +62,45 @@ pub fn choose(
             *size = size.saturating_add(compressed_bytes(&image));
         }
     }
+    // A transform that does nothing to these columns is another one by a longer name.
+    let distinguishes = |transform| {
+        sample
+            .iter()
+            .any(|(shape, _)| shape.layout.distinguishes(transform))
+    };
     Ok(TransformChoice {
-        transform: decide(sample, family, &sizes),
+        transform: choose_by_sizes(&sizes, family, distinguishes),
         compressed_bytes: sizes,
     })
 }
 
-fn decide(
-    sample: &[(TransformPageShape<'_>, &[u8])],
-    family: CodecFamily,
+/// The same for a sample that somebody else has compressed: `sizes` are the bytes of all of it under each transform, in the order of
+/// [`Transform::ALL`]. `distinguishes` tells whether a transform does to these columns what no simpler one does
+/// ([`TransformRowLayout::distinguishes`](super::TransformRowLayout::distinguishes)).
+///
+/// ```
+/// use quire_codec::transform::{CodecFamily, Transform, choose_by_sizes};
+///
+/// // RLT and XOR are as good as each other, CLT does nothing that RLT does not.
+/// let sizes = [1000, 990, 700, 700, 701, 900];
+/// let choose = |family| choose_by_sizes(&sizes, family, |transform| transform != Transform::Clt);
+/// assert_eq!(choose(CodecFamily::LzOnly), Transform::Rlt);
+/// assert_eq!(choose(CodecFamily::LzEntropy), Transform::Xor);
+/// ```
+pub fn choose_by_sizes(
     sizes: &[usize; 6],
+    family: CodecFamily,
+    distinguishes: impl Fn(Transform) -> bool,
 ) -> Transform {
     let rows = sizes[Transform::Rows as usize];
     let smallest = sizes.iter().copied().min().unwrap_or(rows);
     if rows - smallest < rows.div_ceil(GAIN_PARTS).max(1) {
         return Transform::Rows;
     }
-    // A transform that does nothing to these columns is another one by a longer name.
-    let distinct = |transform| {
-        sample
-            .iter()
-            .any(|(shape, _)| shape.layout.distinguishes(transform))
-    };
     let near = |transform| sizes[transform as usize] - smallest <= smallest / TIE_PARTS;
     family
         .preference()
         .into_iter()
-        .find(|&transform| near(transform) && distinct(transform))
+        .find(|&transform| near(transform) && distinguishes(transform))
         .unwrap_or(Transform::Rows)
 }

@@ -175,7 +175,7 @@ impl TransformRowLayout {
 
     /// Whether the transform does to some of these columns what its name says, and so is not a simpler one
     /// by another name.
-    pub(super) fn distinguishes(&self, transform: Transform) -> bool {
+    pub fn distinguishes(&self, transform: Transform) -> bool {
         let any = |holds: &dyn Fn(&ColumnRun) -> bool| self.runs.iter().any(holds);
         let any_step = |step| any(&|run: &ColumnRun| run.step(transform) == step);
         match transform {

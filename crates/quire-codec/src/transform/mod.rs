@@ -46,7 +46,7 @@ mod layout;
 mod ragged;
 mod scalar;
 
-pub use choose::{CodecFamily, TransformChoice, choose};
+pub use choose::{CodecFamily, TransformChoice, choose, choose_by_sizes};
 pub use image::{to_memory, to_storage};
 pub use layout::{LayoutColumn, TransformPageShape, TransformRowLayout};
 

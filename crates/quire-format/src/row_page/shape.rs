@@ -2,7 +2,7 @@
 
 use quire_codec::Corrupt;
 use quire_codec::field::{FieldType, TupleField};
-use quire_codec::transform::{LayoutColumn, TransformError, TransformRowLayout};
+use quire_codec::transform::{LayoutColumn, Transform, TransformError, TransformRowLayout};
 use thiserror::Error;
 
 use crate::wire::{WireItemReader, WireItemWriter};
@@ -74,6 +74,12 @@ pub enum ShapeError {
 }
 
 impl RowPageShape {
+    /// Whether a transform does to these columns what no simpler one does.
+    #[must_use]
+    pub fn distinguishes(&self, transform: Transform) -> bool {
+        self.expanded.distinguishes(transform)
+    }
+
     /// A shape whose fixed part has these columns, one behind the other. The length codes of `fields`, packed as
     /// [`quire_codec::field`] does, are in the bytes of the fixed part from `codes_at` on, each of them a column of one byte.
     /// `strings` says for each string which column has its length: a number of at most 4 bytes, counted through the columns of

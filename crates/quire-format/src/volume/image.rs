@@ -24,8 +24,10 @@ const IMAGE_VERSION: u8 = 1;
 pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Image header",
     about: "\
-In front of every payload. The images of a run follow each other without gaps. The header's checksum
-covers the payload's, so both together cover every byte of the image.",
+In front of every payload. The images of a run follow each other without gaps. An image whose length, header included, is a
+multiple of 4,096 begins at such a multiple of the file: where the one before it ends earlier, a filler, an image of zeros that says
+nothing, is between them. Readers do not rely on it. The header's checksum covers the payload's, so both together cover every byte of
+the image.",
     fixed_bytes: Some(IMAGE_HEADER_BYTES),
     fields: &[
         StructureField::at(0, "2", "magic", "`Qi`"),
@@ -36,7 +38,7 @@ covers the payload's, so both together cover every byte of the image.",
             "1 catalog, 2 table, 3 row group, 4 segment, 5 log page, 6 log root, 7 row page, \
              8 staging mark, 9 list of dictionaries, 10 dictionary, 11 table of data sets, 12 head of a data set, 13 node of a data set, \
              14 record, 15 dead pages, 16 logged writes; 240 freed pages, \
-             241 commit record, 242 map chunk",
+             241 commit record, 242 map chunk, 243 filler",
         ),
         StructureField::at(VERSION, "1", "version", "1"),
         StructureField::at(PAYLOAD_BYTES, "4", "payload_bytes", "at most 4 MiB"),
@@ -78,11 +80,14 @@ pub enum ImageKind {
     Commit,
     /// A piece of the page map.
     MapChunk,
+    /// Nothing: zeros, so that the next image begins at a block.
+    Filler,
 }
 
 const FREED: u8 = 240;
 const COMMIT: u8 = 241;
 const MAP_CHUNK: u8 = 242;
+const FILLER: u8 = 243;
 
 /// The header of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +111,7 @@ impl ImageHeader {
             ImageKind::Freed => (FREED, 0),
             ImageKind::Commit => (COMMIT, 0),
             ImageKind::MapChunk => (MAP_CHUNK, 0),
+            ImageKind::Filler => (FILLER, 0),
         };
         let mut bytes = [0; IMAGE_HEADER_BYTES];
         put(&mut bytes, 0, IMAGE_MAGIC);
@@ -180,6 +186,7 @@ fn decode_kind(kind: u8, page: u64) -> Result<ImageKind, Corrupt> {
         FREED => ImageKind::Freed,
         COMMIT => ImageKind::Commit,
         MAP_CHUNK => ImageKind::MapChunk,
+        FILLER => ImageKind::Filler,
         _ => {
             let kind = PageKind::from_u8(kind)
                 .ok_or_else(|| Corrupt::new(format!("image of unknown kind {kind}"), KIND))?;

@@ -111,6 +111,7 @@ fn structures_round_trip() {
         ImageKind::Freed,
         ImageKind::Commit,
         ImageKind::MapChunk,
+        ImageKind::Filler,
         some_image().kind,
     ] {
         let image = ImageHeader {

@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use quire_codec::Corrupt;
-use quire_codec::block::{BlockCodec, BlockCodecId};
+use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, open};
+use quire_codec::transform::{CodecFamily, Transform, choose_by_sizes};
 use quire_format::row_page::{PageTransform, RowPage, RowPageShape, encode_image, encode_image_as};
+use quire_format::volume::BLOCK_BYTES;
 
 use super::codec::PageCodec;
 
@@ -24,6 +26,8 @@ pub(super) struct ColumnFormat {
     shape: RowPageShape,
     /// None: chosen by a sample.
     wanted: Option<PageTransform>,
+    /// What the device makes of each block, if pages are not compressed before.
+    device: Option<BlockCodecId>,
     chosen: OnceLock<PageTransform>,
     sample: Mutex<TransformSample>,
 }
@@ -47,6 +51,22 @@ impl TransformSample {
         all.find(|(_, bytes)| near(*bytes))
             .map_or(PageTransform::ROWS, |(transform, _)| transform)
     }
+
+    /// The paper's rule (Y. Qiao et al., §III) for a device that compresses by that codec, among the paper's transforms.
+    fn best_on_device(&self, device: BlockCodecId, shape: &RowPageShape) -> PageTransform {
+        let mut sizes = [0; Transform::ALL.len()];
+        sizes.copy_from_slice(&self.bytes[..Transform::ALL.len()]);
+        let distinguishes = |transform| shape.distinguishes(transform);
+        PageTransform::Columns(choose_by_sizes(&sizes, family_of(device), distinguishes))
+    }
+}
+
+/// Whether a codec codes by frequency what it finds no repetition of.
+fn family_of(codec: BlockCodecId) -> CodecFamily {
+    match codec {
+        BlockCodecId::Zlib | BlockCodecId::Zstd => CodecFamily::LzEntropy,
+        _ => CodecFamily::LzOnly,
+    }
 }
 
 impl ColumnFormat {
@@ -63,9 +83,49 @@ impl ColumnFormat {
         match self.transform() {
             Some(transform) => encode_image_as(page, transform, &self.shape, codec),
             None if page.level() > 0 || page.is_empty() => encode_image(page, codec),
-            // What is not compressed says nothing.
-            None if self.codec.id() == BlockCodecId::None => encode_image(page, codec),
+            None if self.codec.id() == BlockCodecId::None => match self.device {
+                Some(device) => self.encode_for_device(device, page, codec),
+                // What is not compressed says nothing.
+                None => encode_image(page, codec),
+            },
             None => self.encode_in_every_way(page, codec),
+        }
+    }
+
+    /// The image of a page that becomes part of the sample, by which the device needs the fewest bytes.
+    fn encode_for_device(
+        &self,
+        device: BlockCodecId,
+        page: &RowPage<'_>,
+        codec: &mut dyn BlockCodec,
+    ) -> Result<Vec<u8>, Corrupt> {
+        let opened = open(device, &BlockOptions::default());
+        let mut opened = opened.map_err(|error| Corrupt::new(error.to_string(), 0))?;
+        let mut images = Vec::with_capacity(Transform::ALL.len());
+        for transform in Transform::ALL.map(PageTransform::Columns) {
+            let image = encode_image_as(page, transform, &self.shape, codec)?;
+            let bytes = device_bytes(opened.as_mut(), &image);
+            images.push((bytes, image));
+        }
+        let bytes = images.iter().map(|(bytes, _)| *bytes);
+        self.note(bytes, |sample| sample.best_on_device(device, &self.shape));
+        let smallest = images.into_iter().min_by_key(|(bytes, _)| *bytes);
+        Ok(smallest.map(|(_, image)| image).unwrap_or_default())
+    }
+
+    /// Adds the bytes of a page under each transform to the sample; if that is complete, `best` chooses.
+    fn note(
+        &self,
+        page_bytes: impl Iterator<Item = usize>,
+        best: impl FnOnce(&TransformSample) -> PageTransform,
+    ) {
+        let mut sample = self.sample.lock().unwrap_or_else(PoisonError::into_inner);
+        for (bytes, of_page) in sample.bytes.iter_mut().zip(page_bytes) {
+            *bytes += of_page;
+        }
+        sample.pages += 1;
+        if sample.pages >= SAMPLE_PAGES {
+            self.chosen.get_or_init(|| best(&sample));
         }
     }
 
@@ -79,17 +139,20 @@ impl ColumnFormat {
         for transform in PageTransform::ALL {
             images.push(encode_image_as(page, transform, &self.shape, codec)?);
         }
-        let mut sample = self.sample.lock().unwrap_or_else(PoisonError::into_inner);
-        for (bytes, image) in sample.bytes.iter_mut().zip(&images) {
-            *bytes += image.len();
-        }
-        sample.pages += 1;
-        if sample.pages >= SAMPLE_PAGES {
-            self.chosen.get_or_init(|| sample.best());
-        }
+        self.note(images.iter().map(Vec::len), TransformSample::best);
         let smallest = images.into_iter().min_by_key(Vec::len);
         Ok(smallest.unwrap_or_default())
     }
+}
+
+/// Bytes a device makes of an image, each block by itself.
+fn device_bytes(device: &mut dyn BlockCodec, image: &[u8]) -> usize {
+    let mut room = vec![0; BLOCK_BYTES as usize];
+    let blocks = image.chunks(BLOCK_BYTES as usize).map(|block| {
+        let compressed = device.compress(block, &mut room, block.len());
+        compressed.unwrap_or(block.len())
+    });
+    blocks.sum()
 }
 
 /// The formats of a pool. There are as many as different definitions of tables have been in use.
@@ -103,16 +166,20 @@ impl ColumnFormats {
         codec: PageCodec,
         shape: RowPageShape,
         wanted: Option<PageTransform>,
+        device: Option<BlockCodecId>,
     ) -> PageCodec {
         let mut formats = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let is_same = |format: &Arc<ColumnFormat>| {
-            format.codec == codec.plain() && format.wanted == wanted && format.shape == shape
+            format.codec == codec.plain()
+                && (format.wanted, format.device) == (wanted, device)
+                && format.shape == shape
         };
         let number = formats.iter().position(is_same).unwrap_or_else(|| {
             formats.push(Arc::new(ColumnFormat {
                 codec: codec.plain(),
                 shape,
                 wanted,
+                device,
                 chosen: OnceLock::new(),
                 sample: Mutex::default(),
             }));

@@ -57,6 +57,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use quire_codec::block::BlockCodecId;
 use quire_format::row_page::{PageTransform, RowPage, RowPageShape};
 use quire_format::volume::PageId;
 
@@ -178,7 +179,22 @@ impl Pool {
         shape: RowPageShape,
         transform: Option<PageTransform>,
     ) -> PageCodec {
-        self.inner.upkeep.formats.add(codec, shape, transform)
+        let formats = &self.inner.upkeep.formats;
+        formats.add(codec, shape, transform, None)
+    }
+
+    /// As [`by_columns`](Self::by_columns), for pages without a codec on a device that compresses each block by itself, by something like
+    /// `device`: of the transforms of Y. Qiao et al. the one by which it needs the fewest bytes for the first leaves, and of equals the one
+    /// that suits such a device (§III).
+    #[must_use]
+    pub fn by_columns_for_device(
+        &self,
+        codec: PageCodec,
+        shape: RowPageShape,
+        device: BlockCodecId,
+    ) -> PageCodec {
+        let formats = &self.inner.upkeep.formats;
+        formats.add(codec, shape, None, Some(device))
     }
 
     /// `codec` for the tree with that number: with zstd, its leaves are compressed with a dictionary as soon as enough of them
@@ -189,14 +205,11 @@ impl Pool {
     }
 
     /// `codec` for the tree with that number: images of its leaves have a fixed size. One that does not fit takes several slots, and
-    /// its leaf [should be split](PageFrame::wants_split). Without compression the codec stays as it is.
+    /// its leaf [should be split](PageFrame::wants_split). Without compression a slot should have the length of a page: on a device that
+    /// compresses each block by itself, the zeros behind an image take next to nothing.
     #[must_use]
     pub fn with_target(&self, codec: PageCodec, tree: u64, target: PageTarget) -> PageCodec {
-        if codec.compresses() {
-            self.inner.upkeep.targets.add(codec, tree, target)
-        } else {
-            codec
-        }
+        self.inner.upkeep.targets.add(codec, tree, target)
     }
 
     /// Bytes that a leaf of `codec` should have at most that is built, so that its image probably fits into its slot; nothing where

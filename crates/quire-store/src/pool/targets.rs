@@ -5,6 +5,9 @@
 //! failures: *adaptive padding* (§I, from Facebook) splits pages before they are full, so that most fit; its numbers are InnoDB's.
 //! *Advance split* (§V-D) splits a page that has hardly room for another change, instead of compressing it once more.
 //!
+//! Without compression (paper 3, Y. Qiao et al.) an image has the length of a page, in whole blocks of a device that compresses them: what
+//! is left of it behind the columns are zeros.
+//!
 //! Images elsewhere have any length, so here one that does not fit takes several slots until its leaf has been split: a flush waits
 //! for nobody.
 
@@ -44,7 +47,7 @@ const BUILT_SIXTEENTHS: usize = 15;
 /// Fixed sizes of the images of a tree's leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageTarget {
-    /// Bytes of an image in the file, with the header that the volume gives it: less than a page.
+    /// Bytes of an image in the file, with the header that the volume gives it: less than a page, or, without compression, as many.
     pub slot_bytes: usize,
     /// Whether leaves are split before they are full, as failures suggest.
     pub has_adaptive_padding: bool,

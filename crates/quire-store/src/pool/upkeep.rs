@@ -316,6 +316,8 @@ impl Upkeep {
                 self.splits.add(frame);
             }
         } else if target.splits_in_advance()
+            // Images that are not compressed have no log that could be full.
+            && frame.codec().compresses()
             && is_almost_full
             && frame.want_split(SplitWant::InAdvance)
             && !self.splits.add(frame)

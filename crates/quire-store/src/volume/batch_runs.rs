@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use quire_format::volume::{
     BLOCK_BYTES, IMAGE_HEADER_BYTES, ImageHeader, ImageKind, PageEntry, PageId, RUN_HEADER_BYTES,
-    RunHeader, RunKind, checksum_append,
+    RunHeader, RunKind, checksum, checksum_append,
 };
 
 use super::floors::run_bytes_max;
@@ -80,7 +80,7 @@ impl BatchRuns {
         self.bytes_wanted = self.bytes_wanted.max(self.bytes_wanted_min);
     }
 
-    /// Puts an image at the end of the buffer.
+    /// Puts an image at the end of the buffer; one of whole blocks at the beginning of a block.
     pub(super) fn append(&mut self, header: &ImageHeader, payload: &[u8]) {
         if self.buffer.is_empty() {
             if self.run_count > 0 {
@@ -90,6 +90,34 @@ impl BatchRuns {
             }
             self.buffer.resize(RUN_HEADER_BYTES, 0);
         }
+        if header.image_bytes().is_multiple_of(BLOCK_BYTES as usize) {
+            self.fill_block();
+        }
+        self.push(header, payload);
+    }
+
+    /// Puts a filler at the end of the buffer, unless a block ends there. Runs begin at blocks, so the position in the buffer decides.
+    fn fill_block(&mut self) {
+        let block_bytes = BLOCK_BYTES as usize;
+        let position = self.buffer.len();
+        let mut gap_bytes = position.next_multiple_of(block_bytes) - position;
+        if gap_bytes == 0 {
+            return;
+        }
+        if gap_bytes < IMAGE_HEADER_BYTES {
+            gap_bytes += block_bytes;
+        }
+        let zeros = vec![0; gap_bytes - IMAGE_HEADER_BYTES];
+        let filler = ImageHeader {
+            kind: ImageKind::Filler,
+            payload_bytes: zeros.len() as u32,
+            sequence: self.sequence,
+            payload_checksum: checksum(&zeros),
+        };
+        self.push(&filler, &zeros);
+    }
+
+    fn push(&mut self, header: &ImageHeader, payload: &[u8]) {
         let position = self.buffer.len();
         let encoded = header.encode();
         self.buffer.extend_from_slice(&encoded);

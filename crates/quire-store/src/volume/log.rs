@@ -141,6 +141,7 @@ impl BatchReader {
                 }
                 Err(_) => false,
             },
+            ImageKind::Filler => true,
             ImageKind::Commit | ImageKind::MapChunk => false,
         }
     }

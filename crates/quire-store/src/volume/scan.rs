@@ -175,7 +175,7 @@ impl LogScan {
                         self.next_page = self.next_page.max(record.next_page);
                     }
                 }
-                ImageKind::Page(..) | ImageKind::MapChunk => {}
+                ImageKind::Page(..) | ImageKind::MapChunk | ImageKind::Filler => {}
             }
         }
         let entries: Vec<_> = run

@@ -20,9 +20,11 @@ const ADVANCE_SPLIT: u8 = 8;
 const BLOCK_BYTES: u8 = 9;
 /// Stored of tables whose keys are compressed.
 const KEY_COMPRESSION: u8 = 10;
+/// Stored of tables that say what the device does.
+const DEVICE_CODEC: u8 = 11;
 /// The last one that this program knows. A new option gets the next number, and none is used again: one that is above this has been stored by a later
 /// program, and what it means for the table's bytes is not known here. An option that does not matter to who does not know it must not be stored like this.
-const NEWEST_OPTION: u8 = KEY_COMPRESSION;
+const NEWEST_OPTION: u8 = DEVICE_CODEC;
 /// Stored in place of a transform's number.
 const CHOSEN: i64 = 255;
 
@@ -43,6 +45,8 @@ pub struct TableOptions {
     pub compresses_keys: bool,
     /// Fixed sizes of the images of leaves; `None`: any size.
     pub page_target: Option<PageTarget>,
+    /// What the device compresses blocks with, if pages are not compressed before: a format that is chosen suits it.
+    pub device_codec: Option<BlockCodecId>,
     /// Of a PAX table: length that a block, the segments of all columns of a row group, is to have, in bytes. `None`: a column table
     /// keeps each segment in pages of its own (DSM).
     pub block_bytes: Option<usize>,
@@ -56,6 +60,10 @@ const BLOCK_BYTES_ALLOWED: std::ops::RangeInclusive<usize> = 16 << 10..=16 << 20
 
 /// The sizes that stored leaves can be given, in bytes (paper 4, §III).
 const PAGE_TARGET_BYTES_ALLOWED: [usize; 4] = [1 << 10, 2 << 10, 4 << 10, 8 << 10];
+
+/// What a device can be said to compress blocks with.
+const DEVICE_CODECS: [BlockCodecId; 3] =
+    [BlockCodecId::Lz4, BlockCodecId::Zlib, BlockCodecId::Zstd];
 
 /// How the bytes of a row page lie on storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +84,7 @@ impl Default for TableOptions {
             compresses_tuples: true,
             compresses_keys: false,
             page_target: None,
+            device_codec: None,
             block_bytes: None,
         }
     }
@@ -126,23 +135,51 @@ impl TableOptions {
         let target = self.page_target;
         target
             .and_then(|target| self.target_error(target.slot_bytes))
+            .or_else(|| self.device_error())
             .or_else(|| self.level_error())
     }
 
+    fn device_error(&self) -> Option<String> {
+        let device = self.device_codec?;
+        if !DEVICE_CODECS.contains(&device) {
+            return Some(format!(
+                "a device that compresses with {device}; use lz4, zlib, zstd or none"
+            ));
+        }
+        // The device finds nothing in what is compressed.
+        (self.page_codec != BlockCodecId::None).then(|| {
+            format!(
+                "a device that compresses with {device}, and pages that {} has compressed before; use page_codec = none",
+                self.page_codec
+            )
+        })
+    }
+
     fn target_error(&self, bytes: usize) -> Option<String> {
+        if self.page_codec == BlockCodecId::None {
+            return self.whole_page_error(bytes);
+        }
         if !PAGE_TARGET_BYTES_ALLOWED.contains(&bytes) {
             return Some(format!(
                 "a stored page of {bytes} bytes; use 1024, 2048, 4096 or 8192, or 0 for any size"
             ));
         }
-        if bytes >= self.page_bytes {
-            let page_bytes = self.page_bytes;
-            return Some(format!(
+        let page_bytes = self.page_bytes;
+        (bytes >= page_bytes).then(|| {
+            format!(
                 "a stored page of {bytes} bytes for a page of {page_bytes}; use a smaller page_target_bytes, or a larger page_size"
-            ));
-        }
-        (self.page_codec == BlockCodecId::None).then(|| {
-            format!("a stored page of {bytes} bytes, and pages are not compressed; use another page_codec")
+            )
+        })
+    }
+
+    /// Pages that are not compressed take a whole page: in less, half of what a page holds would not fit.
+    fn whole_page_error(&self, bytes: usize) -> Option<String> {
+        let page_bytes = self.page_bytes;
+        (bytes != page_bytes).then(|| {
+            format!(
+                "a stored page of {bytes} bytes, and pages are not compressed; use {page_bytes}, the page_size, 0 for any size, or another \
+                 page_codec"
+            )
         })
     }
 
@@ -184,6 +221,8 @@ impl TableOptions {
         }
         options.extend(self.block_bytes.map(|bytes| (BLOCK_BYTES, bytes as i64)));
         options.extend(self.compresses_keys.then_some((KEY_COMPRESSION, 1)));
+        let device = self.device_codec.map(|codec| i64::from(codec as u8));
+        options.extend(device.map(|codec| (DEVICE_CODEC, codec)));
         options
     }
 
@@ -232,6 +271,11 @@ impl TableOptions {
                     set(&mut options.block_bytes, bytes.map(Some))
                 }
                 KEY_COMPRESSION => set(&mut options.compresses_keys, flag(value)),
+                DEVICE_CODEC => {
+                    let codec = u8::try_from(value).ok().and_then(BlockCodecId::from_u8);
+                    let codec = codec.filter(|codec| DEVICE_CODECS.contains(codec));
+                    set(&mut options.device_codec, codec.map(Some))
+                }
                 _ => false,
             };
             if !is_known {
@@ -276,6 +320,7 @@ mod tests {
                     splits_in_advance: false,
                     ..PageTarget::new(2048)
                 }),
+                device_codec: None,
                 block_bytes: Some(65_536),
             };
             assert_eq!(options.error(), None);
@@ -292,6 +337,24 @@ mod tests {
             assert_eq!(StorageFormat::from_name(name), expected);
         }
         assert_eq!(StorageFormat::from_name("zigzag"), None);
+    }
+
+    #[test]
+    fn pages_for_a_device_that_compresses_are_whole_and_say_which_it_is() {
+        for device_codec in DEVICE_CODECS {
+            let options = TableOptions {
+                page_codec: BlockCodecId::None,
+                page_target: Some(PageTarget::new(PAGE_BYTES_DEFAULT)),
+                device_codec: Some(device_codec),
+                ..TableOptions::default()
+            };
+            assert_eq!(options.error(), None);
+            let record = options.to_record();
+            assert_eq!(TableOptions::from_record(&record).unwrap(), options);
+        }
+        // Tables that say nothing of a device are stored as before there was the option.
+        let record = TableOptions::default().to_record();
+        assert!(record.iter().all(|(number, _)| *number < DEVICE_CODEC));
     }
 
     #[test]
@@ -314,7 +377,9 @@ mod tests {
             (7, 1),
             (9, -1),
             (10, 2),
-            (11, 1),
+            (11, 0),
+            (11, 99),
+            (12, 1),
             (2, 99),
             (4, 8),
             (5, 2),
@@ -343,12 +408,24 @@ mod tests {
             (16_384, BlockCodecId::Lz4, 3_000, "3000"),
             (16_384, BlockCodecId::Lz4, 16_384, "16384"),
             (8_192, BlockCodecId::Lz4, 8_192, "larger page_size"),
-            (16_384, BlockCodecId::None, 8_192, "another page_codec"),
+            (16_384, BlockCodecId::None, 8_192, "use 16384"),
+            (4_096, BlockCodecId::None, 16_384, "use 4096"),
         ] {
             let options = TableOptions {
                 page_bytes,
                 page_codec,
                 page_target: Some(PageTarget::new(slot_bytes)),
+                ..TableOptions::default()
+            };
+            assert!(options.error().unwrap().contains(what));
+        }
+        for (page_codec, device_codec, what) in [
+            (BlockCodecId::None, BlockCodecId::Zle, "lz4, zlib, zstd"),
+            (BlockCodecId::Lz4, BlockCodecId::Zlib, "page_codec = none"),
+        ] {
+            let options = TableOptions {
+                page_codec,
+                device_codec: Some(device_codec),
                 ..TableOptions::default()
             };
             assert!(options.error().unwrap().contains(what));

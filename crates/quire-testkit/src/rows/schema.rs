@@ -126,14 +126,22 @@ pub(super) fn random_options(random: &mut TestRandom) -> TableOptions {
         BlockCodecId::Lz4,
     ];
     let page_codec = codecs[random.below(4) as usize];
-    let has_target = page_codec != BlockCodecId::None && random.chance(25);
+    let page_bytes = [4_096, 4_096, 8_192][random.below(3) as usize];
+    let has_target = random.chance(25);
+    // What is not compressed takes whole pages, for a device that compresses.
+    let is_for_device = page_codec == BlockCodecId::None;
+    let slot_bytes = match [1_024, 2_048][random.below(2) as usize] {
+        _ if is_for_device => page_bytes,
+        slot_bytes => slot_bytes,
+    };
     TableOptions {
-        page_bytes: [4_096, 4_096, 8_192][random.below(3) as usize],
+        page_bytes,
         page_codec,
+        device_codec: (is_for_device && random.chance(50)).then_some(BlockCodecId::Zlib),
         page_target: has_target.then(|| PageTarget {
             has_adaptive_padding: random.chance(50),
             splits_in_advance: random.chance(50),
-            ..PageTarget::new([1_024, 2_048][random.below(2) as usize])
+            ..PageTarget::new(slot_bytes)
         }),
         compresses_tuples: random.chance(70),
         compresses_keys: random.chance(50),

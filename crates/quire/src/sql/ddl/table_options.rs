@@ -138,6 +138,16 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
         "page_codec_level" => assign(&mut options.page_codec_level, value.parse().ok().map(Some)),
         "storage_format" => assign(&mut options.storage_format, StorageFormat::from_name(value)),
         "page_target_bytes" => set_target_bytes(options, value),
+        "device_codec" => match value {
+            "none" => {
+                options.device_codec = None;
+                true
+            }
+            name => assign(
+                &mut options.device_codec,
+                BlockCodecId::from_name(name).map(Some),
+            ),
+        },
         "page_padding" => {
             let value = either(value, ["adaptive", "none"]);
             assign(&mut page_target(options, key)?.has_adaptive_padding, value)
@@ -149,8 +159,8 @@ fn set(options: &mut TableOptions, key: &str, value: &str) -> Result<(), Error> 
         _ => {
             let text = format!("unrecognized parameter \"{key}\"");
             return Err(Error::new("22023", text).with_hint(
-                "Options are compression, key_compression, page_size, page_codec, page_codec_level, storage_format, page_target_bytes, page_padding and \
-                 page_split.",
+                "Options are compression, key_compression, page_size, page_codec, page_codec_level, storage_format, page_target_bytes, page_padding, \
+                 page_split and device_codec.",
             ));
         }
     };
@@ -207,6 +217,7 @@ fn invalid_value(key: &str, value: &str) -> Error {
     Error::new("22023", text).with_hint(match key {
         "compression" | "key_compression" => "Say auto or none.".to_owned(),
         "page_codec" => format!("Codecs of pages are {}.", codecs()),
+        "device_codec" => "Say none, lz4, zlib or zstd.".to_owned(),
         "storage_format" => {
             "Say auto, none, r2c, rlt, clt, xor, xor_rlt, packed or packed_text.".to_owned()
         }
