@@ -251,7 +251,7 @@ impl ServedSet {
         // Root may keep the bits when it cuts a file off, and nobody when it gets another owner.
         if gets_owner || (asked.size.is_some() && uid != 0) {
             let before = self.set.attributes(inode)?;
-            if before.kind == InodeKind::File {
+            if before.kind != InodeKind::Directory {
                 let mode = change.mode.unwrap_or(before.mode);
                 change.mode = Some(without_privileges(mode));
             }
