@@ -71,18 +71,28 @@ impl WriteBatch {
     ) -> Result<Self, BatchWriteError> {
         inner.may_write()?;
         let bytes_wanted = inner.options.run_bytes_wanted();
-        let (sequence, after_commit, end) = {
+        let (sequence, after_commit, end, is_full) = {
             let mut writer = inner.lock_writer();
             if writer.space.tail.is_some() {
                 inner.release_dead(&mut writer)?;
             }
             let contents = &writer.contents;
             let end = writer.space.free.end();
-            (contents.next_sequence, contents.commit_sequence, end)
+            let is_full = writer.space.is_full;
+            (
+                contents.next_sequence,
+                contents.commit_sequence,
+                end,
+                is_full,
+            )
         };
+        let mut runs = BatchRuns::new(sequence, after_commit, bytes_wanted, end);
+        if is_full {
+            runs.pack_images();
+        }
         Ok(Self {
             base: inner.version(),
-            runs: Mutex::new(BatchRuns::new(sequence, after_commit, bytes_wanted, end)),
+            runs: Mutex::new(runs),
             drained: Condvar::new(),
             freed: Mutex::default(),
             is_cleaning: false,
@@ -223,6 +233,7 @@ impl WriteBatch {
     pub(super) fn only_cleans(&mut self) {
         self.is_cleaning = true;
         self.set_purpose(BatchPurpose::Cleaning);
+        self.lock_runs().pack_images();
         if self.inner.is_full() {
             let end = self.inner.lock_writer().space.free.end();
             self.lock_runs().want_runs_of(cleaning_run_bytes(end));

@@ -39,6 +39,8 @@ pub(super) struct BatchRuns {
     bytes_wanted_min: usize,
     /// Starts with room for the header of the run.
     pub(super) buffer: Vec<u8>,
+    /// Whether images of whole blocks begin at blocks.
+    aligns_images: bool,
     buffered: Vec<(PageId, usize, ImageHeader)>,
     pub(super) places: HashMap<PageId, FlushedImage>,
     pub(super) placements: Vec<RunPlacement>,
@@ -55,6 +57,7 @@ impl BatchRuns {
     /// `end`: that of the file.
     pub(super) fn new(sequence: u64, after_commit: u64, bytes_wanted_max: usize, end: u64) -> Self {
         Self {
+            aligns_images: true,
             sequence,
             after_commit,
             durable_commit: 0,
@@ -74,13 +77,19 @@ impl BatchRuns {
         }
     }
 
+    /// Images follow each other without gaps from now on. On a full disk, and when dead space is cleaned, a batch must not be longer than what it
+    /// writes: what is set aside and what cleaning gains are calculated from the lengths of images.
+    pub(super) fn pack_images(&mut self) {
+        self.aligns_images = false;
+    }
+
     /// Runs become as long as this at least, and not longer than the options say.
     pub(super) fn want_runs_of(&mut self, bytes: u64) {
         self.bytes_wanted_min = self.bytes_wanted_max.min(bytes as usize);
         self.bytes_wanted = self.bytes_wanted.max(self.bytes_wanted_min);
     }
 
-    /// Puts an image at the end of the buffer; one of whole blocks at the beginning of a block.
+    /// Puts an image at the end of the buffer; one of whole blocks at the beginning of a block, unless they are packed.
     pub(super) fn append(&mut self, header: &ImageHeader, payload: &[u8]) {
         if self.buffer.is_empty() {
             if self.run_count > 0 {
@@ -90,7 +99,7 @@ impl BatchRuns {
             }
             self.buffer.resize(RUN_HEADER_BYTES, 0);
         }
-        if header.image_bytes().is_multiple_of(BLOCK_BYTES as usize) {
+        if self.aligns_images && header.image_bytes().is_multiple_of(BLOCK_BYTES as usize) {
             self.fill_block();
         }
         self.push(header, payload);
