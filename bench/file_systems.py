@@ -114,8 +114,16 @@ class ZfsFuse(FileSystem):
             time.sleep(0.1)
         run("zpool", "create", "-m", self.folder, "-O", f"compression={'off' if self.codec == 'none' else self.codec}",
             "-O", f"recordsize={self.record_bytes}", "-O", "atime=off", POOL, image)
-        stack.callback(run, "zpool", "destroy", "-f", POOL)
+        stack.callback(self.destroy_pool)
         self.empty_bytes = self.used_bytes()
+
+    def destroy_pool(self):
+        """Its daemon holds the files for a moment after they are closed."""
+        end = time.monotonic() + START_SECONDS_MAX
+        while subprocess.run(["zpool", "destroy", "-f", POOL], capture_output=True).returncode != 0:
+            if time.monotonic() > end:
+                raise SystemExit("zfs-fuse does not let go of its pool")
+            time.sleep(0.5)
 
     def used_bytes(self):
         os.sync()
@@ -140,5 +148,8 @@ class QuireMount(FileSystem):
         stack.enter_context(mounts.mounted(self.volume, self.folder, "--allow-other"))
 
     def stored_bytes(self):
-        os.sync()
+        # sync(2) does not wait for FUSE.
+        folder = os.open(self.folder, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
         return int(os.getxattr(self.folder, "user.quire.used"))
