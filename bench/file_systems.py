@@ -112,7 +112,7 @@ class ZfsFuse(FileSystem):
             if daemon.poll() is not None or time.monotonic() > end:
                 raise SystemExit("zfs-fuse does not answer")
             time.sleep(0.1)
-        run("zpool", "create", "-m", self.folder, "-O", f"compression={'off' if self.codec == 'none' else self.codec}",
+        run("zpool", "create", "-f", "-o", "cachefile=none", "-m", self.folder, "-O", f"compression={'off' if self.codec == 'none' else self.codec}",
             "-O", f"recordsize={self.record_bytes}", "-O", "atime=off", POOL, image)
         stack.callback(self.destroy_pool)
         self.empty_bytes = self.used_bytes()
@@ -126,9 +126,9 @@ class ZfsFuse(FileSystem):
             time.sleep(0.5)
 
     def used_bytes(self):
-        os.sync()
-        # Blocks count once their transaction group is written.
-        time.sleep(6)
+        # A snapshot ends the transaction group, so all that was written counts.
+        run("zfs", "snapshot", f"{POOL}@now")
+        run("zfs", "destroy", f"{POOL}@now")
         return int(run("zfs", "get", "-Hp", "-o", "value", "used", POOL))
 
     def stored_bytes(self):
@@ -138,14 +138,16 @@ class ZfsFuse(FileSystem):
 class QuireMount(FileSystem):
     """A data set of ours, mounted."""
 
-    def __init__(self, work, codec, record_bytes, sync="compressed"):
-        super().__init__(f"quire {codec}{'' if sync == 'compressed' else ' ' + sync}", work)
+    def __init__(self, work, codec, record_bytes, sync="compressed", options=()):
+        words = [codec, *([sync] if sync != "compressed" else []), *(option.removeprefix("--") for option in options)]
+        super().__init__(f"quire {' '.join(words)}", work)
+        self.options = options
         self.properties = [f"compression={'off' if codec == 'none' else codec}", f"recordsize={record_bytes}", f"sync={sync}"]
 
     def mount(self, stack):
         self.volume = self.work / "volume.quire"
         dataset("create", self.volume, "data", *(word for text in self.properties for word in ("-o", text)))
-        stack.enter_context(mounts.mounted(self.volume, self.folder, "--allow-other"))
+        stack.enter_context(mounts.mounted(self.volume, self.folder, "--allow-other", *self.options))
 
     def stored_bytes(self):
         # sync(2) does not wait for FUSE.

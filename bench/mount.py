@@ -119,6 +119,7 @@ def sides(work, workload):
         ZfsFuse(work, "lzjb", record_bytes, IMAGE_BYTES),
         *(QuireMount(work, codec, record_bytes) for codec in ("none", "lz4", "zstd-3")),
         QuireMount(work, "lz4", record_bytes, "logged"),
+        QuireMount(work, "lz4", record_bytes, "logged", ["--writeback"]),
     ]
 
 

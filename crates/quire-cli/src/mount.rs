@@ -55,6 +55,7 @@ fn serve(arguments: &MountArguments) -> Result<(), CommandError> {
     let options = MountOptions {
         allow_other: arguments.allow_other,
         read_only,
+        writeback_cache: arguments.writeback,
         // Named in the list of mounts, where `quire unmount` finds it.
         volume_file: Some(arguments.volume.canonicalize()?),
         ..MountOptions::default()

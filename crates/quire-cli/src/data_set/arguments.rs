@@ -118,6 +118,10 @@ pub struct MountArguments {
     #[arg(long)]
     pub readonly: bool,
 
+    /// Let the kernel collect small writes: faster, but a full disk or quota is reported at fsync or close only
+    #[arg(long)]
+    pub writeback: bool,
+
     /// Return as soon as the folder can be used, and go on serving it until it is unmounted
     #[arg(long)]
     pub background: bool,

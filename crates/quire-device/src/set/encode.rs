@@ -100,12 +100,14 @@ impl DataSet {
             .generation
             .records()
             .range((inode, 0)..=(inode, u64::MAX));
-        let sample: Vec<&[u8]> = records
-            .filter_map(|(_, content)| content.as_ref())
+        let contents = records.filter_map(|(_, content)| content.as_ref());
+        let contents: Vec<&[u8]> = contents
             .map(|content| content.as_slice())
             .filter(|content| !content.is_empty())
-            .take(SAMPLED_RECORDS)
             .collect();
+        // The beginning of a file is often unlike the rest.
+        let step = contents.len().div_ceil(SAMPLED_RECORDS).max(1);
+        let sample: Vec<&[u8]> = contents.into_iter().step_by(step).collect();
         if !sample.is_empty() && should_measure(space) {
             let gain = properties.gain();
             let coders = &self.context.coders;
