@@ -124,13 +124,19 @@ fn columns(connection: &mut Connection, table: &str) -> Result<Vec<FilePart>, Er
     Ok(by_size(columns))
 }
 
+/// Named with what their pages are turned by, if they are.
 fn trees(connection: &mut Connection, table: &str) -> Result<Vec<FilePart>, Error> {
     let sql = format!(
-        "SELECT tree, codec, encoded_bytes, raw_bytes FROM quire_storage({})",
+        "SELECT tree, codec, encoded_bytes, raw_bytes, nullif(storage_format, 'none') FROM quire_storage({})",
         literal(table)
     );
-    let tree =
-        |row: &Row| FilePart::new(row.text(0), row.text(1), row.bytes(2), Some(row.bytes(3)));
+    let tree = |row: &Row| {
+        let name = match row.text(4) {
+            "" => row.text(0).to_owned(),
+            format => format!("{} ({format})", row.text(0)),
+        };
+        FilePart::new(&name, row.text(1), row.bytes(2), Some(row.bytes(3)))
+    };
     Ok(by_size(rows(connection, &sql)?.iter().map(tree).collect()))
 }
 
