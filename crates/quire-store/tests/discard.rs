@@ -1,8 +1,10 @@
 //! Telling a disk which space is free.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
+use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use quire_store::disk::{CrashImages, DiskOperation, Fault, FaultKind};
 use quire_store::{
@@ -189,5 +191,107 @@ fn a_range_that_is_discarded_reads_as_zeros_and_the_length_stays() {
             .map(|at| if is_gone(at) { 0 } else { 7 })
             .collect();
         assert!(bytes == expected, "{}", disk.name());
+    }
+}
+
+const BLOCK_BYTES: u64 = 4096;
+
+/// A disk of so many blocks, which a block takes when it is written and gives back when it is discarded.
+struct ThinDisk {
+    bytes: MemDisk,
+    taken: Mutex<BTreeSet<u64>>,
+    limit: Mutex<usize>,
+}
+
+impl ThinDisk {
+    fn new() -> Self {
+        Self {
+            bytes: MemDisk::new(),
+            taken: Mutex::default(),
+            limit: Mutex::new(usize::MAX),
+        }
+    }
+
+    /// Others take all that is free but for so many blocks.
+    fn leave(&self, blocks: usize) {
+        *self.limit.lock().unwrap() = self.taken.lock().unwrap().len() + blocks;
+    }
+}
+
+impl Disk for ThinDisk {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.bytes.read_at(buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut taken = self.taken.lock().unwrap();
+        let mut at = offset;
+        for piece in bytes.chunks(BLOCK_BYTES as usize) {
+            let block = at / BLOCK_BYTES;
+            if !taken.contains(&block) && taken.len() >= *self.limit.lock().unwrap() {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            taken.insert(block);
+            self.bytes.write_at(piece, at)?;
+            at += piece.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.bytes.sync()
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.bytes.len()
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let mut taken = self.taken.lock().unwrap();
+        taken.split_off(&bytes.div_ceil(BLOCK_BYTES));
+        self.bytes.set_len(bytes)
+    }
+
+    fn discard(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let mut taken = self.taken.lock().unwrap();
+        let blocks = offset / BLOCK_BYTES..(offset + bytes) / BLOCK_BYTES;
+        taken.retain(|block| !blocks.contains(block));
+        self.bytes.discard(offset, bytes)
+    }
+
+    fn name(&self) -> String {
+        "(thin)".to_owned()
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_by_the_time_a_hole_is_written_costs_a_batch_and_nothing_else() {
+    for left in 0..24 {
+        let disk = Arc::new(ThinDisk::new());
+        let volume = Volume::create(disk.clone(), options(true)).unwrap();
+        let mut pages = churn(&volume, 24);
+        volume.checkpoint().unwrap();
+        disk.leave(left);
+        // Longer than a run, so that runs are placed before it is known that the disk is full.
+        let batch = volume.begin().unwrap();
+        let mut written =
+            (0..40).map(|number| batch.write(PageKind::Segment, &noise(number, 9_000)));
+        assert!(written.any(|page| page.is_err()), "{left} blocks left");
+        drop(batch);
+        assert!(volume.check_writable().is_ok(), "{left} blocks left");
+        for (page, payload) in &pages {
+            assert_eq!(&*volume.read(*page).unwrap(), payload.as_slice());
+        }
+        // Others have made room.
+        disk.leave(10_000);
+        let payload = noise(77, 9_000);
+        let batch = volume.begin().unwrap();
+        let page = batch.write(PageKind::Segment, &payload).unwrap();
+        batch.commit().unwrap();
+        pages.push((page, payload));
+        assert_has(&volume, &pages);
+        drop(volume);
+        let volume = Volume::open(disk, OpenMode::ReadWrite).unwrap();
+        assert_has(&volume, &pages);
     }
 }

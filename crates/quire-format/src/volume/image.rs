@@ -26,7 +26,7 @@ pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     about: "\
 In front of every payload. The images of a run follow each other without gaps. An image whose length, header included, is a
 multiple of 4,096 begins at such a multiple of the file: where the one before it ends earlier, a filler, an image of zeros that says
-nothing, is between them. Readers do not rely on it. The header's checksum covers the payload's, so both together cover every byte of
+nothing, is between them. Copies made by cleaning, and images written on a full disk, begin anywhere: readers do not rely on it. The header's checksum covers the payload's, so both together cover every byte of
 the image.",
     fixed_bytes: Some(IMAGE_HEADER_BYTES),
     fields: &[

@@ -358,7 +358,7 @@ pub(super) fn figure_11(figure: &Figure) -> Vec<Verdict> {
     let pages = ["LZ4", "zlib"].into_iter().filter_map(|codec| {
         Some(Pair {
             of: codec,
-            names: ["drive", "page compression"],
+            names: ["zlib drive", "page compression"],
             values: [
                 of(drive, "rows")?,
                 of(&format!("page compression, {codec}"), "rows")?,

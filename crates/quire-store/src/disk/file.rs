@@ -14,6 +14,8 @@ use crate::error::VolumeOpenError;
 #[derive(Debug)]
 pub struct FileDisk {
     file: File,
+    /// The same file, where the operating system does not read ahead.
+    scattered: Option<File>,
     path: PathBuf,
     /// Length as far as this process knows: it holds the lock, so nobody else changes it.
     length_bytes: AtomicU64,
@@ -28,8 +30,8 @@ impl FileDisk {
     pub fn open(path: impl AsRef<Path>, mode: OpenMode) -> Result<Self, VolumeOpenError> {
         let mut options = OpenOptions::new();
         options.read(true).write(mode == OpenMode::ReadWrite);
-        let disk = Self::open_locked(path.as_ref(), mode, &options)?;
-        disk.advise_random_reads();
+        let mut disk = Self::open_locked(path.as_ref(), mode, &options)?;
+        disk.scattered = disk.open_scattered();
         Ok(disk)
     }
 
@@ -44,11 +46,11 @@ impl FileDisk {
         let path = path.as_ref();
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let disk = Self::open_locked(path, OpenMode::ReadWrite, &options)?;
+        let mut disk = Self::open_locked(path, OpenMode::ReadWrite, &options)?;
         if disk.length_bytes.load(Ordering::Relaxed) == 0 {
             sync_directory(path).map_err(|source| failed(path, "sync the directory of", source))?;
         }
-        disk.advise_random_reads();
+        disk.scattered = disk.open_scattered();
         Ok(disk)
     }
 
@@ -69,21 +71,29 @@ impl FileDisk {
         Ok(disk)
     }
 
-    /// Switches off the read-ahead of the operating system.
+    /// Opens the file once more, for reads without the read-ahead of the operating system.
     ///
-    /// Scans of a volume read ahead themselves: they know which pages they need next, and those of one column are seldom neighbours of
+    /// Scans of columns read ahead themselves: they know which pages they need next, and those of one column are seldom neighbours of
     /// all of them. The system's guess reads up to 8 MiB beyond each request: for TPC-H's Q6 at scale 10 it read 650 MB from the
-    /// device where 348 MB were asked for. Temporary files keep the default, as they are read from end to end.
+    /// device where 348 MB were asked for. Who reads page by page in the order of the file (scans of row tables, recovery, backups,
+    /// checks) relies on that guess, and the advice is one for all reads of a file that was opened: so there are two.
     #[cfg(target_os = "linux")]
-    fn advise_random_reads(&self) {
+    fn open_scattered(&self) -> Option<File> {
         use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
-        // It is advice: file systems that do not take it read as they always do.
-        let _ = posix_fadvise(&self.file, 0, 0, PosixFadviseAdvice::POSIX_FADV_RANDOM);
+        // Without it every read is an ordinary one. Another file may have taken the name by now.
+        let file = File::open(&self.path).ok()?;
+        if !self.is_same_file(&file).ok()? {
+            return None;
+        }
+        posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_RANDOM).ok()?;
+        Some(file)
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn advise_random_reads(&self) {}
+    fn open_scattered(&self) -> Option<File> {
+        None
+    }
 
     /// Runs a write that ends at byte `end`, and notes for the next sync whether it makes the file longer.
     pub(super) fn write_up_to(
@@ -138,6 +148,7 @@ impl FileDisk {
             length_bytes: AtomicU64::new(metadata.len()),
             length_changed: AtomicBool::new(false),
             file,
+            scattered: None,
             path: path.to_owned(),
         })
     }
@@ -146,6 +157,11 @@ impl FileDisk {
 impl Disk for FileDisk {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
+    }
+
+    fn read_scattered_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let file = self.scattered.as_ref().unwrap_or(&self.file);
+        file.read_exact_at(buffer, offset)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {

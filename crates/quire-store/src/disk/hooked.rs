@@ -35,6 +35,11 @@ impl<D: Disk> Disk for HookedDisk<D> {
         self.below.read_at(buffer, offset)
     }
 
+    fn read_scattered_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        (self.before)(DiskCall::Read);
+        self.below.read_scattered_at(buffer, offset)
+    }
+
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         (self.before)(DiskCall::Write);
         self.below.write_at(bytes, offset)

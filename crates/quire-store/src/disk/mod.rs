@@ -75,6 +75,14 @@ pub trait Disk: Send + Sync {
     /// Those of the operating system.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
 
+    /// As [`Disk::read_at`], for somebody who reads ahead himself: the disk should not read what lies behind the range.
+    ///
+    /// # Errors
+    /// As [`Disk::read_at`].
+    fn read_scattered_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_at(buffer, offset)
+    }
+
     /// Says that nobody needs the bytes of a range any more, so that what is below can use their space for something else. Until the
     /// range is written again it reads as zeros, or as before if the disk takes no advice. A later [`Disk::sync`] makes
     /// the zeros durable; a crash before that may bring the old bytes back. The length of the disk stays, and what lies behind its

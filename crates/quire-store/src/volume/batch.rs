@@ -71,25 +71,16 @@ impl WriteBatch {
     ) -> Result<Self, BatchWriteError> {
         inner.may_write()?;
         let bytes_wanted = inner.options.run_bytes_wanted();
-        let (sequence, after_commit, end, is_full) = {
+        let (sequence, after_commit, end) = {
             let mut writer = inner.lock_writer();
             if writer.space.tail.is_some() {
                 inner.release_dead(&mut writer)?;
             }
             let contents = &writer.contents;
             let end = writer.space.free.end();
-            let is_full = writer.space.is_full;
-            (
-                contents.next_sequence,
-                contents.commit_sequence,
-                end,
-                is_full,
-            )
+            (contents.next_sequence, contents.commit_sequence, end)
         };
-        let mut runs = BatchRuns::new(sequence, after_commit, bytes_wanted, end);
-        if is_full {
-            runs.pack_images();
-        }
+        let runs = BatchRuns::new(sequence, after_commit, bytes_wanted, end);
         Ok(Self {
             base: inner.version(),
             runs: Mutex::new(runs),

@@ -154,12 +154,13 @@ impl WriteBatch {
         self.inner.make_room(writer, left, ahead)
     }
 
-    /// On a full disk: writes the buffer if it would not find a place together with another image.
+    /// On a full disk: writes the buffer if it would not find a place together with another image, which follows without a gap.
     pub(super) fn fit_into_hole(
         &self,
         runs: &mut BatchRuns,
         payload_bytes: usize,
     ) -> Result<(), BatchWriteError> {
+        runs.pack_images();
         let room_bytes = {
             let writer = self.inner.lock_writer();
             let left = self.left_of_reserve(runs, &writer.space);

@@ -11,6 +11,7 @@ use super::gate::Gate;
 use super::options::VolumeOptions;
 use super::read_ahead_bound::ReadAheadBound;
 use super::read_threads::ReadThreads;
+use super::run_images::read_header;
 use super::version::PinnedVersion;
 use super::writer::VolumeWriterState;
 use crate::disk::{Disk, OpenMode, is_full};
@@ -145,8 +146,22 @@ impl VolumeInner {
         for adjoining in blocks.chunk_by(|left, right| left + 1 == *right) {
             for piece in adjoining.chunks(BLOCKS_AT_ONCE) {
                 let bytes = &zeros[..piece.len() * BLOCK_BYTES as usize];
-                let erased = self.disk.write_at(bytes, piece[0] * BLOCK_BYTES);
+                let erased = match self.disk.write_at(bytes, piece[0] * BLOCK_BYTES) {
+                    Err(error) if is_full(&error) => self.erase_those_there_are(piece),
+                    erased => erased,
+                };
                 erased.map_err(|error| self.failed("erase a free run of", error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// On a full disk: a block that was discarded, and that a run which failed was to begin in, cannot be written, and need not be.
+    fn erase_those_there_are(&self, blocks: &[u64]) -> io::Result<()> {
+        let zeros = [0; BLOCK_BYTES as usize];
+        for offset in blocks.iter().map(|block| block * BLOCK_BYTES) {
+            if read_header(&*self.disk, offset)?.is_some() {
+                self.disk.write_at(&zeros, offset)?;
             }
         }
         Ok(())

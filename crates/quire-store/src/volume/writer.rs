@@ -50,15 +50,14 @@ pub(super) const OLDER_VERSIONS_MIN: usize = 64;
 impl VolumeWriterState {
     /// Sequence of the oldest version that somebody can still read.
     pub(super) fn oldest_pinned(&mut self) -> u64 {
-        while self
-            .older
-            .front()
-            .is_some_and(|version| version.strong_count() == 0)
-        {
+        // One look at each: a reader may let the oldest go at any moment, and the next may still be held.
+        while let Some(oldest) = self.older.front() {
+            if let Some(version) = oldest.upgrade() {
+                return version.sequence;
+            }
             self.older.pop_front();
         }
-        let oldest = self.older.front().and_then(Weak::upgrade);
-        oldest.map_or(self.contents.commit_sequence, |version| version.sequence)
+        self.contents.commit_sequence
     }
 
     /// Remembers a version that was current until now.

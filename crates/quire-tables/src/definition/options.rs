@@ -259,7 +259,12 @@ impl TableOptions {
                 }
                 TUPLE_COMPRESSION => set(&mut options.compresses_tuples, flag(value)),
                 PAGE_TARGET_BYTES => {
-                    let target = usize::try_from(value).ok().map(PageTarget::new);
+                    let bytes = usize::try_from(value).ok();
+                    let bytes = bytes.filter(|bytes| {
+                        PAGE_TARGET_BYTES_ALLOWED.contains(bytes)
+                            || PAGE_BYTES_ALLOWED.contains(bytes)
+                    });
+                    let target = bytes.map(PageTarget::new);
                     set(&mut options.page_target, target.map(Some))
                 }
                 PAGE_PADDING => (options.page_target.as_mut())
@@ -374,6 +379,9 @@ mod tests {
         for strange in [
             (0, 0),
             (6, -1),
+            (6, 0),
+            (6, 31),
+            (6, 1 << 40),
             (7, 1),
             (9, -1),
             (10, 2),

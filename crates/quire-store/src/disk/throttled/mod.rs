@@ -143,6 +143,13 @@ impl Disk for ThrottledDisk {
         })
     }
 
+    fn read_scattered_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let bytes = buffer.len() as u64;
+        self.throttle(DeviceRequest::Read { offset, bytes }, |disk| {
+            disk.read_scattered_at(buffer, offset)
+        })
+    }
+
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let request = DeviceRequest::Write {
             offset,

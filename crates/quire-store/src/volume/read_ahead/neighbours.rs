@@ -73,7 +73,7 @@ pub(super) fn read_neighbours(disk: &dyn Disk, entries: &[PageEntry]) -> Neighbo
 fn read_one(disk: &dyn Disk, entry: &PageEntry) -> Option<NeighboursRead> {
     let range = payload_range(entry)?;
     let mut payload: Arc<[u8]> = std::iter::repeat_n(0, entry.payload_bytes as usize).collect();
-    disk.read_at(Arc::get_mut(&mut payload)?, range.start)
+    disk.read_scattered_at(Arc::get_mut(&mut payload)?, range.start)
         .ok()?;
     let is_sound = checksum(&payload) == entry.payload_checksum;
     Some(NeighboursRead {
@@ -94,7 +94,7 @@ fn read_several(
         return None;
     }
     let mut buffer = vec![0; bytes as usize];
-    disk.read_at(&mut buffer, start).ok()?;
+    disk.read_scattered_at(&mut buffer, start).ok()?;
     let payload = |entry: &PageEntry| {
         let range = payload_range(entry)?;
         let from = usize::try_from(range.start.checked_sub(start)?).ok()?;
