@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 
 from quire_shell import QUIRE
 
@@ -43,9 +44,17 @@ class Mount:
             [QUIRE, "mount", volume, folder, *map(str, options)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
-        line = self.process.stdout.readline()
+        # A process that never says that it is ready ends as well.
+        deadline = threading.Timer(START_SECONDS_MAX, self.process.kill)
+        deadline.start()
+        try:
+            line = self.process.stdout.readline()
+        finally:
+            deadline.cancel()
         if not line.startswith("mounted "):
             _, problem = self.process.communicate(timeout=STOP_SECONDS_MAX)
+            if self.process.returncode < 0:
+                self.take_away()
             raise AssertionError(f"quire mount said {line!r}, {problem!r} and ended with {self.process.returncode}")
 
     def unmount(self):
@@ -63,6 +72,9 @@ class Mount:
         """Kills the process, and takes away what it leaves mounted."""
         self.process.kill()
         self.process.communicate(timeout=STOP_SECONDS_MAX)
+        self.take_away()
+
+    def take_away(self):
         subprocess.run(["umount", "--lazy", self.folder], capture_output=True, timeout=STOP_SECONDS_MAX)
 
     @property

@@ -1,5 +1,6 @@
 """docs/mount.md: its sessions run as they stand, and its tables have what there is."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -24,13 +25,14 @@ class MountPage(unittest.TestCase):
         if reason:
             print(f"skipped: {self.id()}: {reason}", file=sys.stderr)
             self.skipTest(reason)
-        with tempfile.TemporaryDirectory() as folder:
+        # The mount goes before the folder does.
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
             folder = pathlib.Path(folder)
             (folder / "programs").mkdir()
             (folder / "programs" / "quire").symlink_to(quire_shell.QUIRE)
             work = folder / "work"
             work.mkdir()
-            self.addCleanup(subprocess.run, ["umount", "--lazy", work / "shop"], capture_output=True)
+            stack.callback(subprocess.run, ["umount", "--lazy", work / "shop"], capture_output=True)
             environment = {**os.environ, "PATH": f"{folder / 'programs'}:{os.environ['PATH']}"}
             count = 0
             for session in SESSION.findall(PAGE.read_text()):

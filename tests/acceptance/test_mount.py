@@ -239,6 +239,7 @@ class Servers(MountTest):
         for _ in range(max(1, KILLED_MOUNTS // 2)):
             mount = mounts.Mount(self.volume, self.mount_point, "--allow-other")
             server.port = peer_servers.free_port()
+            load = None
             process = subprocess.Popen(
                 server.server(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
             )
@@ -259,8 +260,9 @@ class Servers(MountTest):
                 process.wait(60)
                 # Its processes are groups of their own.
                 subprocess.run(["pkill", "-KILL", "-f", str(server.data)], capture_output=True)
-                load.kill()
-                load.wait(60)
+                if load:
+                    load.kill()
+                    load.wait(60)
             # A line for each transaction whose commit has been acknowledged; those in a buffer of pgbench are not counted.
             for log in self.folder.glob("log*"):
                 history += log.read_text().count("\n")

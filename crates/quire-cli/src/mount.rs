@@ -86,19 +86,23 @@ enum End {
 }
 
 /// Until it is unmounted. A first signal unmounts it if nobody uses it; a second one in any case.
+///
+/// How a mount has ended is told once: to this thread, or to the one that waits and sends [`End::Unmounted`]. So this thread waits for
+/// that after it has unmounted the folder.
 fn wait(mounted: &MountedDataSet, ends: &Receiver<End>) -> Result<(), CommandError> {
     let mut is_asked_to_end = false;
     while let Ok(end) = ends.recv() {
         match end {
             End::Unmounted(result) => return Ok(result?),
-            End::Signal if is_asked_to_end => return Ok(mounted.unmount_by_force()?),
+            End::Signal if is_asked_to_end => mounted.unmount_by_force()?,
             End::Signal => match mounted.unmount() {
                 Err(error @ MountError::Busy { .. }) => {
                     is_asked_to_end = true;
                     let message = "signal again to unmount it all the same";
-                    writeln!(io::stderr(), "quire: {error}; {message}")?;
+                    // Whoever has started it may be gone, with the terminal. It goes on serving all the same.
+                    let _ = writeln!(io::stderr(), "quire: {error}; {message}");
                 }
-                done => return Ok(done?),
+                done => done?,
             },
         }
     }

@@ -12,8 +12,8 @@ impl DataSetVolume {
     /// in proportion to that.
     ///
     /// # Errors
-    /// [`DataSetError::NotFound`], [`DataSetError::NotNewest`], [`DataSetError::Busy`] when the data set is open;
-    /// [`DataSetError::BeingRemoved`], [`DataSetError::Storage`].
+    /// [`DataSetError::NotFound`]; [`DataSetError::NotNewest`], also while the removal of a newer one is interrupted;
+    /// [`DataSetError::Busy`] when the data set is open; [`DataSetError::Storage`].
     pub fn rollback(&self, name: &str) -> Result<(), DataSetError> {
         let (set_name, snapshot_name) = split_snapshot(name)?;
         let mut opened = self.lock_opened();

@@ -50,6 +50,31 @@ fn a_full_disk_loses_nothing_and_removal_makes_room() {
 }
 
 #[test]
+fn removal_makes_room_for_what_waits_in_memory() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let (sets, set) = short_records_on(disk.clone(), 1 << 20);
+    let mut random = Random(2);
+    for number in 0..8 {
+        let file = new_file(&set, &format!("file {number}"));
+        set.write(file, 0, &random.bytes(500_000)).unwrap();
+        set.sync().unwrap();
+    }
+    disk.set_quota(Some(sets.volume().stats().file_bytes));
+    let waiting = new_file(&set, "waiting");
+    let content = random.bytes(900_000);
+    set.write(waiting, 0, &content).unwrap();
+    let refused = set.sync().unwrap_err();
+    assert!(refused.is_full(), "{refused}");
+    for number in 0..8 {
+        let name = format!("file {number}");
+        set.unlink(ROOT_INODE, name.as_bytes()).unwrap();
+    }
+    set.sync().unwrap();
+    assert_eq!(set.read(waiting, 0, usize::MAX).unwrap(), content);
+    assert_eq!(check(&sets), Ok(()));
+}
+
+#[test]
 fn a_read_that_fails_is_told_and_a_later_one_succeeds() {
     let disk = Arc::new(SimDisk::new(Vec::new()));
     let (sets, set) = short_records_on(disk.clone(), 1 << 20);
