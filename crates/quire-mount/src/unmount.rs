@@ -46,7 +46,7 @@ fn volume_at(mounts: &[u8], directory: &Path) -> Option<PathBuf> {
                 && unescaped(place) == directory.as_os_str().as_bytes();
             is_it.then(|| PathBuf::from(std::ffi::OsString::from_vec(unescaped(source))))
         })
-        .last()
+        .next_back()
 }
 
 /// Blanks and backslashes are written as three octal digits behind a backslash.
