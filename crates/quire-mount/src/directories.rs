@@ -18,8 +18,13 @@ pub(crate) struct DirectoryReader {
 }
 
 impl DirectoryReader {
-    /// The offset behind a name.
-    pub(crate) fn offset_behind(&mut self, name: &[u8]) -> u64 {
+    /// The offset behind a name that was found behind the offset `before`. Whoever reads a part of an unchanged directory again gets the
+    /// offsets that it had, so going back takes no more memory.
+    pub(crate) fn offset_behind(&mut self, before: u64, name: &[u8]) -> u64 {
+        let next = before.max(DOT_DOT).saturating_add(1);
+        if self.name_before(next) == Some(name) {
+            return next;
+        }
         self.names.extend_from_slice(name);
         self.ends.push(self.names.len());
         DOT_DOT + self.ends.len() as u64
@@ -82,13 +87,23 @@ mod tests {
     fn an_offset_stands_for_the_name_that_it_came_with() {
         let mut reader = DirectoryReader::default();
         let names: [&[u8]; 3] = [b"a", b"long name", b"z"];
-        let offsets = names.map(|name| reader.offset_behind(name));
+        let mut last = DOT_DOT;
+        let offsets = names.map(|name| {
+            last = reader.offset_behind(last, name);
+            last
+        });
         assert_eq!(offsets, [3, 4, 5]);
         for (offset, name) in offsets.into_iter().zip(names) {
             assert_eq!(reader.name_before(offset), Some(name));
         }
         assert_eq!(reader.name_before(DOT_DOT), None);
         assert_eq!(reader.name_before(6), None);
+        // Again, and with a name that has come in between.
+        assert_eq!(reader.offset_behind(3, b"long name"), 4);
+        assert_eq!(reader.offset_behind(3, b"b"), 6);
+        assert_eq!(reader.offset_behind(6, b"long name"), 7);
+        assert_eq!(reader.name_before(4), Some(&b"long name"[..]));
+        assert_eq!(reader.offset_behind(3, b"b"), 8);
         reader.rewind();
         assert_eq!(reader.name_before(3), None);
     }

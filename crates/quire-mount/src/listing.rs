@@ -67,7 +67,7 @@ impl ServedSet {
             let names = self.names(directory, reader, offset, NAMES_AT_ONCE)?;
             let is_end = names.len() < NAMES_AT_ONCE;
             for entry in names {
-                offset = reader.offset_behind(&entry.name);
+                offset = reader.offset_behind(offset, &entry.name);
                 let is_full = add(FilledEntry {
                     inode: entry.inode,
                     offset,

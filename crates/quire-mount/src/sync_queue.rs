@@ -95,10 +95,12 @@ impl SyncQueue {
 
     /// Syncs until the queue is closed.
     pub(crate) fn run(&self, set: &DataSet) {
+        let mut last_sync = Instant::now();
         loop {
-            match self.next_turn() {
+            match self.next_turn(last_sync + self.interval) {
                 SyncTask::Sync(waiting) => {
                     let error = self.sync(set).err().as_ref().map(storage_errno);
+                    last_sync = Instant::now();
                     for reply in waiting {
                         reply.send(error);
                     }
@@ -110,6 +112,7 @@ impl SyncQueue {
                 }
                 SyncTask::Interval => {
                     let _ = self.write_back_and_sync(set);
+                    last_sync = Instant::now();
                 }
                 SyncTask::End => return,
             }
@@ -128,8 +131,9 @@ impl SyncQueue {
         set.sync()
     }
 
-    fn next_turn(&self) -> SyncTask {
-        let end = Instant::now() + self.interval;
+    /// What is to be done now; a sync at `end` at the latest. Writing back does not put that off, or nothing would become durable while
+    /// somebody writes without a pause.
+    fn next_turn(&self, end: Instant) -> SyncTask {
         let mut requests = self.lock();
         loop {
             if !requests.waiting.is_empty() {
@@ -138,15 +142,37 @@ impl SyncQueue {
             if requests.is_closed {
                 return SyncTask::End;
             }
-            if std::mem::take(&mut requests.wants_write_back) {
-                return SyncTask::WriteBack;
-            }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
+                requests.wants_write_back = false;
                 return SyncTask::Interval;
+            }
+            if std::mem::take(&mut requests.wants_write_back) {
+                return SyncTask::WriteBack;
             }
             let woken = self.changed.wait_timeout(requests, left);
             requests = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writing_back_does_not_put_off_a_sync_that_is_due() {
+        let queue = SyncQueue::new(100, Duration::from_secs(3600));
+        queue.note_written(100);
+        let later = Instant::now() + Duration::from_secs(3600);
+        assert!(matches!(queue.next_turn(later), SyncTask::WriteBack));
+        queue.written_bytes.store(0, Ordering::Relaxed);
+        queue.note_written(100);
+        assert!(matches!(
+            queue.next_turn(Instant::now()),
+            SyncTask::Interval
+        ));
+        queue.close();
+        assert!(matches!(queue.next_turn(later), SyncTask::End));
     }
 }

@@ -167,7 +167,7 @@ fn run(seed: u64) {
     });
     let stale = std::fs::metadata(place.directory()).unwrap_err();
     assert_eq!(stale.raw_os_error(), Some(libc::ENOTCONN));
-    place.unmount_stale();
+    quire_mount::unmount(&place.directory()).unwrap();
     check_records(&place, seed, synced.into_inner());
 }
 
