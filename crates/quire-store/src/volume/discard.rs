@@ -49,20 +49,24 @@ impl VolumeInner {
 }
 
 /// What is both in `untold` and free, as few extents as possible, ascending.
-fn still_free(mut untold: Vec<Extent>, free: &FreeSpace) -> Vec<Extent> {
-    untold.sort_unstable();
-    let mut found: Vec<Extent> = Vec::new();
-    for extent in untold {
-        for part in free.within(extent) {
-            match found.last_mut() {
-                Some(last) if last.end() >= part.start => {
-                    last.count = last.count.max(part.end() - last.start);
-                }
-                _ => found.push(part),
+fn still_free(untold: Vec<Extent>, free: &FreeSpace) -> Vec<Extent> {
+    let joined = joined(untold).into_iter();
+    joined.flat_map(|extent| free.within(extent)).collect()
+}
+
+/// The same blocks in extents that neither overlap nor touch, ascending.
+fn joined(mut extents: Vec<Extent>) -> Vec<Extent> {
+    extents.sort_unstable();
+    let mut joined: Vec<Extent> = Vec::with_capacity(extents.len());
+    for extent in extents {
+        match joined.last_mut() {
+            Some(last) if last.end() >= extent.start => {
+                last.count = last.count.max(extent.end() - last.start);
             }
+            _ => joined.push(extent),
         }
     }
-    found
+    joined
 }
 
 #[cfg(test)]
@@ -94,5 +98,12 @@ mod tests {
             extent(38, 2),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn an_extent_within_another_that_is_used_in_part_counts_once() {
+        let free = FreeSpace::complement([extent(10, 40)], 100);
+        let told = still_free(vec![extent(5, 2), extent(0, 80), extent(60, 5)], &free);
+        assert_eq!(told, [extent(0, 10), extent(50, 30)]);
     }
 }

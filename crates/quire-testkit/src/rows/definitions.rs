@@ -6,7 +6,8 @@ use quire_codec::CodecScalar;
 use quire_kv::{mvcc::Synchronous, mvcc::TransactionOptions};
 use quire_tables::row_table::Value;
 use quire_tables::{
-    AddedColumn, ColumnDefinition, Engine, SequenceDefinition, SqlType, TableDefinition,
+    AddedColumn, BlockCodecId, ColumnDefinition, Engine, PageTarget, SequenceDefinition, SqlType,
+    TableDefinition,
 };
 
 use super::model::ModelState;
@@ -119,7 +120,16 @@ impl RowWorkload {
         let options = random_options(&mut self.random);
         self.alter(open, &name, |definition| {
             definition.options.page_codec = options.page_codec;
-            definition.options.page_target = options.page_target;
+            definition.options.device_codec = options.device_codec;
+            let slot_bytes = match options.page_codec {
+                // What is not compressed takes whole pages, whose size stays.
+                BlockCodecId::None => Some(definition.options.page_bytes),
+                _ => None,
+            };
+            definition.options.page_target = options.page_target.map(|target| PageTarget {
+                slot_bytes: slot_bytes.unwrap_or(target.slot_bytes),
+                ..target
+            });
         })
     }
 

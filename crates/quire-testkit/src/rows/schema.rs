@@ -57,6 +57,9 @@ impl Variant {
         if variant.repeats_words {
             variant.options.page_codec = BlockCodecId::Zstd;
             variant.options.page_bytes = 4_096;
+            variant.options.device_codec = None;
+            let target = variant.options.page_target;
+            variant.options.page_target = target.filter(|target| target.slot_bytes < 4_096);
         }
         variant
     }
