@@ -44,7 +44,7 @@ def mariadb_tps(folder, given):
     server = MariaDb("mariadb", "plain", folder, Given(given.pool_mib), "innodb")
     server.create()
     with server.running():
-        sysbench = ["sysbench", "oltp_read_write", *server.client(), "--tables=4", f"--table-size={given.rows}", "--threads=8", "--warmup-time=2"]
+        sysbench = ["sysbench", "oltp_read_write", *server.client(), "--tables=4", f"--table-size={given.rows}", "--threads=8"]
         run(*sysbench, "prepare")
         printed = run(*sysbench, f"--time={given.seconds}", "run")
     return {"InnoDB read_write tps": float(re.search(r"transactions:.*\(([0-9.]+) per sec", printed)[1])}
