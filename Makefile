@@ -87,6 +87,8 @@ unit:
 corpus:
 	$(CARGO) test --release --locked -p quire-acceptance --test slt_corpus -- --nocapture
 
+# Named before it is a prerequisite.
+POSTGRES := /usr/lib/postgresql/15/bin/postgres
 acceptance: setup build python $(POSTGRES)
 	$(ACCEPTANCE) discover -v
 
@@ -168,7 +170,6 @@ bench-bits:
 	$(CARGO) test --release --locked -p quire-tables --test bit_flips -- --ignored --nocapture
 
 # PostgreSQL 15 itself, and psql. The scripts start their own server in a temporary folder.
-POSTGRES := /usr/lib/postgresql/15/bin/postgres
 $(POSTGRES):
 	apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql-15
 
