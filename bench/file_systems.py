@@ -19,6 +19,7 @@ POOL = "quirebench"
 
 
 def run(*command):
+    """What a command prints; it must succeed."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))}\nexit code {done.returncode}\n{done.stdout}{done.stderr}")

@@ -17,26 +17,18 @@ import re
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
-import file_systems  # noqa: F401  (finds the modules of the acceptance tests)
-from file_systems import Btrfs, Ext4, QuireMount, ZfsFuse
+# First: it finds the modules of the acceptance tests.
+from file_systems import Btrfs, Ext4, QuireMount, ZfsFuse, run
 from peer_servers import PROGRAMS, USER, MariaDb, PostgreSql, program
 
 IMAGE_BYTES = 8 << 30
 RECORD_BYTES = {"mariadb": 16_384, "postgresql": 8_192, "files": 131_072}
 NAME_COUNT = 5_000
 Given = collections.namedtuple("Given", "pool_mib")
-
-
-def run(*command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))}\nexit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def mariadb_tps(folder, given):

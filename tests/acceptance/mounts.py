@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import threading
 
 from quire_shell import QUIRE
@@ -24,6 +25,18 @@ def why_not():
     except OSError as error:
         return f"/dev/fuse cannot be opened: {error.strerror}"
     return None
+
+
+def skip(test, reason):
+    """Skips a test, and says so where CI counts it."""
+    print(f"skipped: {test.id()}: {reason}", file=sys.stderr)
+    test.skipTest(reason)
+
+
+def skip_unless_mounting(test):
+    reason = why_not()
+    if reason:
+        skip(test, reason)
 
 
 def dataset(*words):

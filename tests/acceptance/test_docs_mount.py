@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -21,10 +20,7 @@ class MountPage(unittest.TestCase):
     maxDiff = None
 
     def test_sessions_do_what_they_show(self):
-        reason = mounts.why_not()
-        if reason:
-            print(f"skipped: {self.id()}: {reason}", file=sys.stderr)
-            self.skipTest(reason)
+        mounts.skip_unless_mounting(self)
         # The mount goes before the folder does.
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
             folder = pathlib.Path(folder)

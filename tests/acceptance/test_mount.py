@@ -62,10 +62,7 @@ def tree(folder):
 
 class MountTest(quire_shell.WorkFolderTest):
     def setUp(self):
-        reason = mounts.why_not()
-        if reason:
-            print(f"skipped: {self.id()}: {reason}", file=sys.stderr)
-            self.skipTest(reason)
+        mounts.skip_unless_mounting(self)
         super().setUp()
         # The servers run as users of their own, who have to reach the mount.
         self.folder.chmod(0o755)
@@ -194,8 +191,7 @@ class Servers(MountTest):
     def require(self, *programs):
         missing = [name for name in programs if not peer_servers.program(name)]
         if missing:
-            print(f"skipped: {self.id()}: missing {', '.join(missing)}", file=sys.stderr)
-            self.skipTest(f"missing {', '.join(missing)}")
+            mounts.skip(self, f"missing {', '.join(missing)}")
 
     def test_postgresql(self):
         self.require("postgres", "initdb", "pgbench", "pg_amcheck", "psql")

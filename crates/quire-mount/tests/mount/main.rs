@@ -8,5 +8,6 @@ mod host;
 mod killed;
 mod killed_sqlite;
 mod mounting;
+#[path = "../../../quire-device/tests/device/random.rs"]
 mod random;
 mod views;
