@@ -16,25 +16,18 @@ pub use arguments::{DataSetAction, MountArguments};
 
 use crate::exit_code;
 
-/// Whatever ends a command; it is only printed.
+/// The error of a command, of which only the text is used.
 pub type CommandError = Box<dyn std::error::Error>;
 
-/// Does one thing, and closes the volume.
+/// Performs one action and closes the volume.
 pub fn run(action: &DataSetAction) -> ExitCode {
-    match act(action) {
-        Ok(text) => {
-            // A closed output does not undo what has been done.
-            let _ = io::stdout().write_all(text.as_bytes());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "quire: {error}");
-            ExitCode::from(exit_code::FAILURE)
-        }
-    }
+    exit_code::reported(act(action).map(|text| {
+        // A closed output does not undo what has been done.
+        let _ = io::stdout().write_all(text.as_bytes());
+    }))
 }
 
-/// What is to be printed.
+/// Performs an action; returns the text to print.
 fn act(action: &DataSetAction) -> Result<String, CommandError> {
     match action {
         DataSetAction::List { volume } => {

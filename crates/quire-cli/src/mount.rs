@@ -14,23 +14,16 @@ use quire_mount::{MountError, MountOptions, MountedDataSet};
 use crate::data_set::{CommandError, MountArguments};
 use crate::exit_code;
 
-/// How the line begins that says that the folder can be used.
+/// Start of the line that is printed once the folder can be used.
 const READY: &str = "mounted ";
 
 /// Serves the folder until it is unmounted, or the process is interrupted or told to end.
 pub fn run(arguments: &MountArguments) -> ExitCode {
-    let done = if arguments.background {
+    exit_code::reported(if arguments.background {
         start_in_background()
     } else {
         serve(arguments)
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "quire: {error}");
-            ExitCode::from(exit_code::FAILURE)
-        }
-    }
+    })
 }
 
 fn serve(arguments: &MountArguments) -> Result<(), CommandError> {
@@ -85,10 +78,10 @@ enum End {
     Unmounted(Result<(), MountError>),
 }
 
-/// Until it is unmounted. A first signal unmounts it if nobody uses it; a second one in any case.
+/// Waits until the folder is unmounted. The first signal unmounts it if no file in it is open; the second one unmounts it in any case.
 ///
-/// How a mount has ended is told once: to this thread, or to the one that waits and sends [`End::Unmounted`]. So this thread waits for
-/// that after it has unmounted the folder.
+/// The result of a mount is returned once, to the thread that waits and sends [`End::Unmounted`]. So this thread waits for that message
+/// after it has unmounted the folder.
 fn wait(mounted: &MountedDataSet, ends: &Receiver<End>) -> Result<(), CommandError> {
     let mut is_asked_to_end = false;
     while let Ok(end) = ends.recv() {
@@ -99,7 +92,7 @@ fn wait(mounted: &MountedDataSet, ends: &Receiver<End>) -> Result<(), CommandErr
                 Err(error @ MountError::Busy { .. }) => {
                     is_asked_to_end = true;
                     let message = "signal again to unmount it all the same";
-                    // Whoever has started it may be gone, with the terminal. It goes on serving all the same.
+                    // The terminal may be closed. That must not end the mount.
                     let _ = writeln!(io::stderr(), "quire: {error}; {message}");
                 }
                 done => done?,
@@ -111,13 +104,7 @@ fn wait(mounted: &MountedDataSet, ends: &Receiver<End>) -> Result<(), CommandErr
 
 /// Unmounts a folder, and waits until everything is on the disk.
 pub fn run_unmount(directory: &Path) -> ExitCode {
-    match quire_mount::unmount(directory) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "quire: {error}");
-            ExitCode::from(exit_code::FAILURE)
-        }
-    }
+    exit_code::reported(quire_mount::unmount(directory))
 }
 
 /// The data set that is asked for, or the only one.
@@ -160,7 +147,7 @@ fn start_in_background() -> Result<(), CommandError> {
         write!(io::stdout(), "{line}")?;
         return Ok(());
     }
-    // It has said on the standard error why.
+    // The child has written the cause to the standard error, which it shares.
     server.wait()?;
     Err("nothing is mounted".into())
 }

@@ -37,13 +37,7 @@ pub fn secured(security: &Security) -> ServerOptions {
 pub fn run(file: &Path, server: ServerOptions, resources: Resources) -> ExitCode {
     let options = resources.options();
     allocator::suit(&options);
-    match serve(file, server, options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "quire: {error}");
-            ExitCode::from(exit_code::FAILURE)
-        }
-    }
+    exit_code::reported(serve(file, server, options))
 }
 
 fn serve(
