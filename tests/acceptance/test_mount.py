@@ -24,17 +24,22 @@ KILLED_MOUNTS = int(os.environ.get("QUIRE_KILLED_MOUNTS", "5"))
 SEED = int(os.environ.get("QUIRE_SEED", "20261130"))
 # What peer_servers asks of whoever starts a server.
 Given = collections.namedtuple("Given", "pool_mib")
-# Inserts a row for each commit and prints its number once that has returned.
+# Inserts a row for each commit and prints its number once that is durable. A commit in the mode DELETE is the removal of the journal, which SQLite
+# syncs only with EXTRA, and not if it cannot open the directory because the mount has just ended: so the writer syncs it.
 SQLITE_WRITER = """
-import sqlite3, sys
+import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-connection.execute("PRAGMA synchronous = FULL")
+connection.execute("PRAGMA synchronous = EXTRA")
 connection.execute(f"PRAGMA journal_mode = {sys.argv[2]}")
 connection.execute("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, text TEXT)")
 number = connection.execute("SELECT coalesce(max(id), 0) FROM t").fetchone()[0]
 while True:
     number += 1
     connection.execute("INSERT INTO t VALUES (?, ?)", (number, str(number) * 200))
+    if sys.argv[2] == "DELETE":
+        directory = os.open(os.path.dirname(sys.argv[1]), os.O_RDONLY)
+        os.fsync(directory)
+        os.close(directory)
     print(number, flush=True)
 """
 

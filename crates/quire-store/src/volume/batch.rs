@@ -389,7 +389,7 @@ impl WriteBatch {
             writer.space.undo(&placement);
             undone.extend(placement.runs());
         }
-        self.inner.note_untold(&mut writer, &undone);
+        self.inner.note_undiscarded(&mut writer, &undone);
         writer.contents.next_sequence = runs.sequence + 1;
         let end = writer.space.free.end();
         // A failure poisons the volume, which the next caller is told.

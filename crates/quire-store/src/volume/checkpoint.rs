@@ -314,7 +314,7 @@ impl VolumeInner {
         for extent in &released {
             writer.space.free.put(*extent);
         }
-        self.note_untold(writer, &released);
+        self.note_undiscarded(writer, &released);
         self.release_dead(writer)?;
         self.tidy_end(writer)
     }

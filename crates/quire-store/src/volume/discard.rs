@@ -1,11 +1,11 @@
-//! Telling the disk what is free.
+//! Discards: the disk learns which blocks are free.
 //!
-//! Space is noted when it is given back: both superblocks name a checkpoint by then that does not need it, and no pin sees it. The disk is told when
-//! the writer's turn ends, of what is still free at that moment: nothing is placed anywhere without a turn, so nobody can begin to use a
-//! block while it is being discarded. The writer's mutex is not held meanwhile. What is set aside, the reserve and the tail, is not free and keeps
-//! its blocks.
+//! The volume notes space when it frees it: both superblocks name a checkpoint by then that does not need it, and no pin sees it. The discards
+//! follow when the writer's turn ends, for what is still free at that moment: blocks are allocated only by the holder of the turn, so
+//! no block is in use while it is being discarded. The writer's mutex is not held meanwhile. The reserve and the tail are not free and keep
+//! their blocks.
 //!
-//! It is advice. When it fails the space is free all the same, and the disk is told again when it has been used once more.
+//! A discard is advice. If it fails, the space is free all the same, and the next discard of it follows its next use.
 
 use std::sync::atomic::Ordering;
 
@@ -17,40 +17,40 @@ use super::writer::VolumeWriterState;
 use crate::disk::OpenMode;
 
 impl VolumeInner {
-    /// Notes what has been given back.
-    pub(super) fn note_untold(&self, writer: &mut VolumeWriterState, released: &[Extent]) {
+    /// Notes extents that were freed.
+    pub(super) fn note_undiscarded(&self, writer: &mut VolumeWriterState, released: &[Extent]) {
         if self.options.discards || self.disk.wants_discards() {
-            writer.untold.extend_from_slice(released);
-            self.has_untold.store(true, Ordering::Relaxed);
+            writer.undiscarded.extend_from_slice(released);
+            self.has_undiscarded.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Tells the disk. The caller has the turn.
+    /// Discards what is still free. The caller has the turn.
     pub(super) fn discard_free(&self) {
-        if !self.has_untold.swap(false, Ordering::Relaxed) {
+        if !self.has_undiscarded.swap(false, Ordering::Relaxed) {
             return;
         }
         let extents = {
             let mut writer = self.lock_writer();
-            let untold = std::mem::take(&mut writer.untold);
-            still_free(untold, &writer.space.free)
+            let undiscarded = std::mem::take(&mut writer.undiscarded);
+            still_free(undiscarded, &writer.space.free)
         };
         // After a failed write nothing is known about what the disk holds.
         if self.mode == OpenMode::ReadOnly || self.poison.get().is_some() {
             return;
         }
         for Extent { start, count } in extents {
-            let told = self.disk.discard(start * BLOCK_BYTES, count * BLOCK_BYTES);
-            if told.is_err() {
+            let discarded = self.disk.discard(start * BLOCK_BYTES, count * BLOCK_BYTES);
+            if discarded.is_err() {
                 return;
             }
         }
     }
 }
 
-/// What is both in `untold` and free, as few extents as possible, ascending.
-fn still_free(untold: Vec<Extent>, free: &FreeSpace) -> Vec<Extent> {
-    let joined = joined(untold).into_iter();
+/// What is both in `undiscarded` and free, as few extents as possible, ascending.
+fn still_free(undiscarded: Vec<Extent>, free: &FreeSpace) -> Vec<Extent> {
+    let joined = joined(undiscarded).into_iter();
     joined.flat_map(|extent| free.within(extent)).collect()
 }
 
@@ -71,6 +71,7 @@ fn joined(mut extents: Vec<Extent>) -> Vec<Extent> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::free_space::FIRST_RUN_BLOCK;
     use super::*;
 
     fn extent(start: u64, count: u64) -> Extent {
@@ -78,10 +79,10 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_still_free_is_told_and_neighbours_together() {
+    fn only_what_is_still_free_is_discarded_and_neighbours_together() {
         let used = [extent(10, 5), extent(30, 1)];
         let free = FreeSpace::complement(used, 40);
-        let untold = vec![
+        let undiscarded = vec![
             extent(20, 4),
             extent(8, 9),
             extent(16, 4),
@@ -89,7 +90,7 @@ mod tests {
             extent(22, 1),
             extent(38, 9),
         ];
-        let told = still_free(untold, &free);
+        let found = still_free(undiscarded, &free);
         let expected = [
             extent(8, 2),
             extent(15, 9),
@@ -97,13 +98,15 @@ mod tests {
             extent(31, 1),
             extent(38, 2),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
 
     #[test]
     fn an_extent_within_another_that_is_used_in_part_counts_once() {
         let free = FreeSpace::complement([extent(10, 40)], 100);
-        let told = still_free(vec![extent(5, 2), extent(0, 80), extent(60, 5)], &free);
-        assert_eq!(told, [extent(0, 10), extent(50, 30)]);
+        let found = still_free(vec![extent(5, 2), extent(0, 80), extent(60, 5)], &free);
+        // The superblocks are never free.
+        let first = extent(FIRST_RUN_BLOCK, 10 - FIRST_RUN_BLOCK);
+        assert_eq!(found, [first, extent(50, 30)]);
     }
 }

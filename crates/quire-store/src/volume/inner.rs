@@ -42,8 +42,8 @@ pub(super) struct VolumeInner {
     pub(super) next_page: AtomicU64,
     /// The disk could not make the file longer when that was last tried.
     pub(super) is_full: AtomicBool,
-    /// The disk has not been told of some space that has become free.
-    pub(super) has_untold: AtomicBool,
+    /// Whether the writer's `undiscarded` has extents.
+    pub(super) has_undiscarded: AtomicBool,
     /// What is set aside for a flush of what has changed in memory.
     pub(super) flush_room_bytes: AtomicU64,
     /// The same, or more.

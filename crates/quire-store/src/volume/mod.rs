@@ -159,7 +159,7 @@ impl Volume {
             read_threads: ReadThreads::default(),
             next_page: AtomicU64::new(next_page),
             is_full: AtomicBool::new(false),
-            has_untold: AtomicBool::new(false),
+            has_undiscarded: AtomicBool::new(false),
             flush_room_bytes: AtomicU64::new(0),
             flush_room_kept_bytes: AtomicU64::new(0),
             image_permille: AtomicU64::new(1_000),

@@ -102,7 +102,7 @@ pub(super) fn rebuild(
         needs_snapshot: true,
         older: VecDeque::new(),
         older_limit: OLDER_VERSIONS_MIN,
-        untold: Vec::new(),
+        undiscarded: Vec::new(),
     };
     Ok((writer, report))
 }

@@ -281,7 +281,7 @@ impl<'a> Recovery<'a> {
             needs_snapshot: self.needs_snapshot,
             older: VecDeque::new(),
             older_limit: OLDER_VERSIONS_MIN,
-            untold: Vec::new(),
+            undiscarded: Vec::new(),
         })
     }
 }

@@ -123,7 +123,7 @@ impl VolumeInner {
         for extent in &released {
             writer.space.free.put(*extent);
         }
-        self.note_untold(writer, &released);
+        self.note_undiscarded(writer, &released);
         self.erase(released.iter().map(|extent| extent.start))
     }
 

@@ -32,8 +32,8 @@ pub(super) struct VolumeWriterState {
     pub(super) unproven: Vec<Extent>,
     /// The block at which the file ended when the session began.
     pub(super) end_at_begin: u64,
-    /// What has become free and the disk has not been told yet. Some of it may be in use again.
-    pub(super) untold: Vec<Extent>,
+    /// Extents that were freed and not discarded yet. Some of their blocks may be in use again.
+    pub(super) undiscarded: Vec<Extent>,
     /// The session is about to end.
     pub(super) is_closing: bool,
     /// The stored map must not be built upon.
