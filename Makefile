@@ -200,7 +200,7 @@ nightly:
 	QUIRE_POWER_IMAGES=2000 $(CARGO) test --release --locked -p quire-acceptance --test power_loss -- --nocapture
 	QUIRE_CASES=500 $(CARGO) test --release --locked -p quire-device --test device
 	QUIRE_CASES=1000 $(CARGO) test --release --locked -p quire-mount --test mount -- --nocapture
-	QUIRE_KILLED_MOUNTS=1000 $(ACCEPTANCE) test_mount.KilledMounts test_mount.Servers
+	QUIRE_KILLED_MOUNTS=1000 $(ACCEPTANCE) test_killed_mounts
 	QUIRE_DAMAGED_FILES=20000 $(CARGO) test --release --locked -p quire-acceptance --test damaged_files -- --nocapture
 
 clean-data:

@@ -40,7 +40,7 @@ impl PageSource {
 
     fn read_page(&self, id: PageId) -> Result<Arc<[u8]>, EngineError> {
         match self {
-            PageSource::Committed(pin) => Ok(pin.read(id)?),
+            PageSource::Committed(pin) => Ok(pin.read_scattered(id)?),
             PageSource::Transaction { pages, base } => pages.read(id, base.as_ref()),
         }
     }

@@ -135,7 +135,7 @@ impl Staging {
         if let Some(base) = base
             && base.contains(page)
         {
-            return Ok(base.read(page)?);
+            return Ok(base.read_scattered(page)?);
         }
         Ok(self.volume.read(page)?)
     }

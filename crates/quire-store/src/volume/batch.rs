@@ -15,6 +15,7 @@ use super::floors::{CHECKPOINT_BLOCKS, cleaning_run_bytes};
 use super::inner::{Volume, VolumeInner, WriterTurn};
 use super::map_changes::SHORT_CHUNK_ITEMS;
 use super::page_map::image_bytes;
+use super::pin::ReadPattern;
 use super::placement::Space;
 use super::version::PinnedVersion;
 use crate::error::{BatchWriteError, PageReadError};
@@ -185,7 +186,9 @@ impl WriteBatch {
             Some(FlushedImage::Buffered { position, header }) => {
                 Ok(runs.buffered_payload(*position, header).into())
             }
-            Some(FlushedImage::Placed(entry)) => self.inner.read_payload(entry),
+            Some(FlushedImage::Placed(entry)) => {
+                self.inner.read_payload(entry, ReadPattern::Sequential)
+            }
         }
     }
 

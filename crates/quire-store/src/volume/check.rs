@@ -10,6 +10,7 @@ use super::inner::{Volume, VolumeInner, WriterTurn};
 use super::log::{LogPosition, read_batch};
 use super::map_chain::{self, StoredMapError};
 use super::page_map::image_bytes;
+use super::pin::ReadPattern;
 use super::report::{CheckReport, Finding, VolumeStats};
 use super::run_images::RunImages;
 use super::superblocks::Superblocks;
@@ -248,7 +249,7 @@ impl VolumeCheck<'_> {
     /// before it?
     fn payload_is_whole(&mut self, entry: &PageEntry, run: &RunImages) {
         const NAME: &str = "images_are_whole";
-        if let Err(error) = self.inner.read_payload(entry) {
+        if let Err(error) = self.inner.read_payload(entry, ReadPattern::Sequential) {
             self.report_page(NAME, entry, error, RESTORE);
         } else if let Some((offset, what)) = run.damage.clone().filter(|at| at.0 == entry.offset) {
             self.report_page(NAME, entry, format!("{what} (byte {offset})"), COPY);
@@ -257,7 +258,7 @@ impl VolumeCheck<'_> {
 
     fn payloads_are_whole(&mut self, entries: &[PageEntry]) {
         for entry in entries {
-            if let Err(error) = self.inner.read_payload(entry) {
+            if let Err(error) = self.inner.read_payload(entry, ReadPattern::Sequential) {
                 self.report_page("images_are_whole", entry, error, RESTORE);
             }
         }

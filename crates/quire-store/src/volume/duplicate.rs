@@ -10,7 +10,7 @@ use quire_format::volume::{
 use super::inner::{Volume, VolumeInner};
 use super::options::VolumeOptions;
 use super::page_map::image_bytes;
-use super::pin::Pin;
+use super::pin::{Pin, ReadPattern};
 use crate::disk::Disk;
 use crate::error::{DuplicateError, PageReadError};
 
@@ -79,7 +79,7 @@ impl VolumeInner {
             .map_err(|source| self.read_failed(entry, source))?;
         let kind = self.kind_in(entry, &head)?;
         let mut payload = vec![0; entry.payload_bytes as usize];
-        self.read_into(entry, &mut payload)?;
+        self.read_into(entry, &mut payload, ReadPattern::Sequential)?;
         Ok((kind, payload))
     }
 

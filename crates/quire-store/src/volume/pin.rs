@@ -35,6 +35,16 @@ pub(super) enum ReadKeeping {
     LetGo,
 }
 
+/// Whether the operating system should read what lies behind a page, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadPattern {
+    /// Where it finds that reads follow each other, as in a scan of a B-tree that was written in order, a check, a backup, or a file of a
+    /// data set.
+    Sequential,
+    /// Never: scans of columns read ahead themselves what they need, and the columns between are not needed.
+    Scattered,
+}
+
 /// A snapshot of a volume: its pages stay readable, and their space unused, until it is dropped.
 #[derive(Clone)]
 pub struct Pin {
@@ -49,6 +59,21 @@ impl Pin {
     /// See [`PageReadError`].
     pub fn read(&self, page: PageId) -> Result<Arc<[u8]>, PageReadError> {
         self.inner.read(&self.version, page)
+    }
+
+    /// The same for a page whose neighbours in the file are not likely to be read next, as the segments of columns: the operating system does
+    /// not read ahead ([`crate::Disk::read_scattered_at`]).
+    ///
+    /// # Errors
+    /// See [`PageReadError`].
+    pub fn read_scattered(&self, page: PageId) -> Result<Arc<[u8]>, PageReadError> {
+        let (payload, _) = self.inner.read_from(
+            &self.version,
+            page,
+            ReadKeeping::Keep,
+            ReadPattern::Scattered,
+        )?;
+        Ok(payload)
     }
 
     /// Path of the file, for messages.
@@ -114,8 +139,12 @@ impl Pin {
 /// For the pool, which has one budget for its frames and this cache.
 impl Volume {
     pub(crate) fn read_from(&self, page: PageId) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
-        self.inner
-            .read_from(&self.inner.version(), page, ReadKeeping::Keep)
+        self.inner.read_from(
+            &self.inner.version(),
+            page,
+            ReadKeeping::Keep,
+            ReadPattern::Sequential,
+        )
     }
 
     /// Shows the payload of a page that may not be needed again: unless it has been read not long ago, it is kept
@@ -172,7 +201,8 @@ impl VolumeInner {
         version: &PinnedVersion,
         page: PageId,
     ) -> Result<Arc<[u8]>, PageReadError> {
-        let (payload, _) = self.read_from(version, page, ReadKeeping::Keep)?;
+        let (payload, _) =
+            self.read_from(version, page, ReadKeeping::Keep, ReadPattern::Sequential)?;
         Ok(payload)
     }
 
@@ -182,6 +212,7 @@ impl VolumeInner {
         version: &PinnedVersion,
         page: PageId,
         keeping: ReadKeeping,
+        pattern: ReadPattern,
     ) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
         let entry = self.entry(version, page)?;
         let was_warm = match self.cache.get(entry.offset) {
@@ -189,7 +220,7 @@ impl VolumeInner {
             PageCacheLookup::Ghost { is_recent } => is_recent,
             PageCacheLookup::Nothing => false,
         };
-        self.read_from_disk(&entry, was_warm, keeping)
+        self.read_from_disk(&entry, was_warm, keeping, pattern)
     }
 
     fn read_from_disk(
@@ -197,9 +228,10 @@ impl VolumeInner {
         entry: &PageEntry,
         was_warm: bool,
         keeping: ReadKeeping,
+        pattern: ReadPattern,
     ) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
         let start = Instant::now();
-        let payload = self.read_payload(entry)?;
+        let payload = self.read_payload(entry, pattern)?;
         let duration = start.elapsed();
         if keeping == ReadKeeping::Keep {
             self.cache.insert(entry.offset, &payload);
@@ -223,14 +255,15 @@ impl VolumeInner {
             PageCacheLookup::Nothing => Some(false),
         };
         if let Some(was_warm) = was_warm {
-            let (payload, from) = self.read_from_disk(&entry, was_warm, ReadKeeping::Keep)?;
+            let (payload, from) =
+                self.read_from_disk(&entry, was_warm, ReadKeeping::Keep, ReadPattern::Sequential)?;
             return Ok((visit(&payload), from));
         }
         let start = Instant::now();
         // What it has from before is overwritten: only what is new must be filled.
         buffer.resize(payload_bytes.max(buffer.len()), 0);
         let payload = buffer.get_mut(..payload_bytes).unwrap_or_default();
-        self.read_into(&entry, payload)?;
+        self.read_into(&entry, payload, ReadPattern::Sequential)?;
         let from = ReadFrom::Disk {
             duration: start.elapsed(),
             was_warm: false,
@@ -259,10 +292,14 @@ impl VolumeInner {
     }
 
     /// Reads a payload from disk.
-    pub(super) fn read_payload(&self, entry: &PageEntry) -> Result<Arc<[u8]>, PageReadError> {
+    pub(super) fn read_payload(
+        &self,
+        entry: &PageEntry,
+        pattern: ReadPattern,
+    ) -> Result<Arc<[u8]>, PageReadError> {
         let mut payload: Arc<[u8]> = std::iter::repeat_n(0, entry.payload_bytes as usize).collect();
         match Arc::get_mut(&mut payload) {
-            Some(buffer) => self.read_into(entry, buffer)?,
+            Some(buffer) => self.read_into(entry, buffer, pattern)?,
             None => {
                 let source = io::Error::other("a new buffer is shared");
                 return Err(self.read_failed(entry, source));
@@ -277,9 +314,13 @@ impl VolumeInner {
         &self,
         entry: &PageEntry,
         payload: &mut [u8],
+        pattern: ReadPattern,
     ) -> Result<(), PageReadError> {
         let offset = entry.offset + IMAGE_HEADER_BYTES as u64;
-        let read = self.disk.read_at(payload, offset);
+        let read = match pattern {
+            ReadPattern::Sequential => self.disk.read_at(payload, offset),
+            ReadPattern::Scattered => self.disk.read_scattered_at(payload, offset),
+        };
         read.map_err(|source| self.read_failed(entry, source))?;
         if checksum(payload) == entry.payload_checksum {
             return Ok(());

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use quire_format::volume::PageId;
 
-use super::pin::{Pin, ReadFrom, ReadKeeping};
+use super::pin::{Pin, ReadFrom, ReadKeeping, ReadPattern};
 use super::read_ahead_bound::held_bytes_max;
 use crate::error::PageReadError;
 pub use report::{ReadAheadPage, ReadAheadSource, ReadAheadStatistics, RequestedBytes};
@@ -100,7 +100,7 @@ impl ReadAhead {
             });
         }
         let (inner, version) = (&self.pin.inner, &self.pin.version);
-        let (payload, from) = inner.read_from(version, page, keeping)?;
+        let (payload, from) = inner.read_from(version, page, keeping, ReadPattern::Scattered)?;
         let (source, duration) = match from {
             ReadFrom::Cache => (ReadAheadSource::Cache, Duration::ZERO),
             ReadFrom::Disk { duration, .. } => {
