@@ -46,6 +46,10 @@ class FileSystem:
     def mount(self, stack):
         raise NotImplementedError
 
+    def servers(self):
+        """Processes that serve the file system."""
+        return []
+
     def stored_bytes(self):
         """Bytes on the device that files and their metadata take."""
         raise NotImplementedError
@@ -148,7 +152,10 @@ class QuireMount(FileSystem):
     def mount(self, stack):
         self.volume = self.work / "volume.quire"
         dataset("create", self.volume, "data", *(word for text in self.properties for word in ("-o", text)))
-        stack.enter_context(mounts.mounted(self.volume, self.folder, "--allow-other", *self.options))
+        self.server = stack.enter_context(mounts.mounted(self.volume, self.folder, "--allow-other", *self.options)).process
+
+    def servers(self):
+        return [self.server.pid]
 
     def stored_bytes(self):
         # sync(2) does not wait for FUSE.

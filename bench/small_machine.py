@@ -20,10 +20,10 @@ import control_group  # noqa: E402
 import engines  # noqa: E402
 import tpch_files  # noqa: E402
 import turns  # noqa: E402
+from control_group import SATA_READ_BYTES, SATA_READ_REQUESTS  # noqa: E402
 
 # At least twice as fast as DuckDB.
 SUM_BAR = 0.5
-SATA_READ_BYTES, SATA_READ_REQUESTS = 530_000_000, 90_000
 
 
 class Confined(cold.Cold):

@@ -196,7 +196,7 @@ pub enum Action {
     #[command(subcommand, name = "dataset")]
     DataSet(DataSetAction),
 
-    /// Mount a data set as a folder, below any program, until it is unmounted or the process is told to end
+    /// Mount a data set as a folder, below any program, until it is unmounted or the process ends
     ///
     /// Everything that the system keeps in such a folder is compressed. Prints a line when the folder can be used; ends in order when
     /// it is unmounted (quire unmount DIR), interrupted or terminated. Exit codes: 0 unmounted, everything is on the disk; 1 it could not be mounted,
