@@ -6,7 +6,8 @@ use datafusion::arrow::array::{
     ArrayRef, Date32Array, Decimal128Array, Decimal256Array, Int16Array, Int32Array, Int64Array,
     TimestampMicrosecondArray,
 };
-use datafusion::arrow::datatypes::{DataType, TimeUnit, i256};
+use datafusion::arrow::buffer::{NullBuffer, ScalarBuffer};
+use datafusion::arrow::datatypes::{ArrowNativeType, DataType, TimeUnit, i256};
 use datafusion::common::{Result, exec_datafusion_err};
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_expr::expressions::Literal;
@@ -63,6 +64,13 @@ pub(super) struct GroupTotal {
 
 /// Sums of this many rows have to fit 64 bits: those of a vector group.
 const SUMMED_ROWS_MIN: i64 = 8192;
+
+impl GroupTotal {
+    /// Zero if no row had a value.
+    fn value_or_zero(&self) -> i128 {
+        if self.count > 0 { self.value } else { 0 }
+    }
+}
 
 impl VectorAggregates {
     /// Takes in an aggregate. `None` if its states cannot be made of totals.
@@ -173,24 +181,22 @@ impl VectorAggregates {
     ) -> Result<Vec<ArrayRef>> {
         let mut types = types.iter();
         let mut arrays = Vec::new();
-        let mut push = |values: Vec<Option<i128>>| -> Result<()> {
+        let mut push = |values: Vec<i128>, nulls: Option<NullBuffer>| -> Result<()> {
             let data_type = types.next();
-            let array = data_type.and_then(|one| integer_array(one, &values));
+            let array = data_type.and_then(|one| integer_array(one, values, nulls));
             arrays.push(array.ok_or_else(|| exec_datafusion_err!("no such partial state"))?);
             Ok(())
         };
         for (total, form) in &self.states {
             let totals = totals.get(*total).copied().unwrap_or_default();
-            let counts = || totals.iter().map(|one| Some(i128::from(one.count)));
-            let values = totals
-                .iter()
-                .map(|one| (one.count > 0).then_some(one.value));
+            let counts = || totals.iter().map(|one| i128::from(one.count)).collect();
+            let values = totals.iter().map(GroupTotal::value_or_zero).collect();
             match form {
-                StateForm::Count => push(counts().collect())?,
-                StateForm::Sum | StateForm::Extreme => push(values.collect())?,
+                StateForm::Count => push(counts(), None)?,
+                StateForm::Sum | StateForm::Extreme => push(values, nulls_of(totals))?,
                 StateForm::Mean => {
-                    push(counts().collect())?;
-                    push(values.map(|sum| Some(sum.unwrap_or(0))).collect())?;
+                    push(counts(), None)?;
+                    push(values, None)?;
                 }
             }
         }
@@ -206,31 +212,39 @@ fn scale_of(value: &TypedRegister) -> i8 {
     }
 }
 
-/// Stored integers as an array of a type; `None` if it has no such values.
-pub(super) fn integer_array(data_type: &DataType, values: &[Option<i128>]) -> Option<ArrayRef> {
-    fn narrow<T: TryFrom<i128>>(values: &[Option<i128>]) -> Option<Vec<Option<T>>> {
-        let narrow = |value: &Option<i128>| match value {
-            Some(value) => T::try_from(*value).ok().map(Some),
-            None => Some(None),
-        };
-        values.iter().map(narrow).collect()
+/// Which groups have no value; nothing if all have one.
+fn nulls_of(totals: &[GroupTotal]) -> Option<NullBuffer> {
+    let has_value = |total: &GroupTotal| total.count > 0;
+    let all_have = totals.iter().all(has_value);
+    (!all_have).then(|| totals.iter().map(has_value).collect())
+}
+
+/// Stored integers as an array of a type; `None` if it has no such values. Those in the place of NULLs are zero.
+pub(super) fn integer_array(
+    data_type: &DataType,
+    values: Vec<i128>,
+    nulls: Option<NullBuffer>,
+) -> Option<ArrayRef> {
+    fn narrow<T: ArrowNativeType + TryFrom<i128>>(values: &[i128]) -> Option<ScalarBuffer<T>> {
+        let values = values.iter().map(|value| T::try_from(*value).ok());
+        values.collect::<Option<Vec<T>>>().map(ScalarBuffer::from)
     }
     Some(match data_type {
-        DataType::Int16 => Arc::new(Int16Array::from(narrow::<i16>(values)?)),
-        DataType::Int32 => Arc::new(Int32Array::from(narrow::<i32>(values)?)),
-        DataType::Int64 => Arc::new(Int64Array::from(narrow::<i64>(values)?)),
-        DataType::Date32 => Arc::new(Date32Array::from(narrow::<i32>(values)?)),
+        DataType::Int16 => Arc::new(Int16Array::new(narrow(&values)?, nulls)),
+        DataType::Int32 => Arc::new(Int32Array::new(narrow(&values)?, nulls)),
+        DataType::Int64 => Arc::new(Int64Array::new(narrow(&values)?, nulls)),
+        DataType::Date32 => Arc::new(Date32Array::new(narrow(&values)?, nulls)),
         DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-            let array = TimestampMicrosecondArray::from(narrow::<i64>(values)?);
+            let array = TimestampMicrosecondArray::new(narrow(&values)?, nulls);
             Arc::new(array.with_timezone_opt(zone.clone()))
         }
         DataType::Decimal128(precision, scale) => {
-            let array = Decimal128Array::from(values.to_vec());
+            let array = Decimal128Array::new(values.into(), nulls);
             Arc::new(array.with_precision_and_scale(*precision, *scale).ok()?)
         }
         DataType::Decimal256(precision, scale) => {
-            let wide = values.iter().map(|value| value.map(i256::from_i128));
-            let array = wide.collect::<Decimal256Array>();
+            let wide = values.into_iter().map(i256::from_i128);
+            let array = Decimal256Array::new(wide.collect::<Vec<_>>().into(), nulls);
             Arc::new(array.with_precision_and_scale(*precision, *scale).ok()?)
         }
         _ => return None,

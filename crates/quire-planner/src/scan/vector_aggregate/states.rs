@@ -79,5 +79,9 @@ fn key_array(data_type: &DataType, values: &[KeyValue]) -> Option<ArrayRef> {
         KeyValue::Integer(integer) => Some(i128::from(*integer)),
         KeyValue::Text(_) | KeyValue::Null => None,
     };
-    integer_array(data_type, &values.iter().map(integer).collect::<Vec<_>>())
+    let is_integer = |value: &KeyValue| integer(value).is_some();
+    let all_are = values.iter().all(is_integer);
+    let nulls = (!all_are).then(|| values.iter().map(is_integer).collect());
+    let integers = values.iter().map(|value| integer(value).unwrap_or(0));
+    integer_array(data_type, integers.collect(), nulls)
 }
