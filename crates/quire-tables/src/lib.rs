@@ -10,6 +10,7 @@ mod delta;
 mod engine;
 mod engine_options;
 mod error;
+mod key_order;
 mod page_cluster;
 mod pages;
 mod predicate;

@@ -40,6 +40,7 @@ mod lost_constants;
 mod many_wildcards;
 mod materialized_rows;
 mod merge_joins;
+mod merged_groups;
 mod new_inputs;
 mod null_keys;
 mod offsets;
@@ -323,6 +324,8 @@ fn own_operators(holding: Holding) -> Vec<OwnRule> {
             vector_aggregate(plan, hashed_groups::hashed_where_on)
         }),
         // What is left of them.
+        merged_groups::rule(),
+        hashed_groups::rule_of_distinct(),
         OwnRule::of_operators("direct_groups", |plan| Ok(direct_groups::direct(plan)))
             .switched(|options| options.direct_groups),
         hashed_groups::rule(),

@@ -31,6 +31,11 @@ pub(crate) trait AggregateStandIn: Debug + Send + Sync + Sized + 'static {
     /// The same for another input, in a state of its own.
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>>;
 
+    /// What it asks of the input's partitions.
+    fn distribution(&self) -> InputDistributionRequirements {
+        self.aggregate().input_distribution_requirements()
+    }
+
     /// What `EXPLAIN` shows between the mode and the aggregates.
     fn describe(&self, f: &mut Formatter<'_>) -> fmt::Result;
 
@@ -101,7 +106,7 @@ impl<S: AggregateStandIn> ExecutionPlan for StandInExec<S> {
     }
 
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
-        self.stand_in.aggregate().input_distribution_requirements()
+        self.stand_in.distribution()
     }
 
     fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {

@@ -72,8 +72,15 @@ fn query(random: &mut Random) -> String {
         .iter()
         .fold(keys.clone(), |all, one| format!("{all}, {one}"));
     let filter = random.pick(&["", " WHERE i < 500", " WHERE flag", " WHERE i < 0"]);
-    match random.below(9) {
+    let value = random.pick(&all);
+    match random.below(12) {
         0 => format!("SELECT DISTINCT {keys} FROM t{filter}"),
+        9 | 10 => format!(
+            "SELECT {keys}, count(DISTINCT {value}), max(DISTINCT {value}) FROM t{filter} GROUP BY {keys}"
+        ),
+        11 => format!(
+            "SELECT {keys}, count(DISTINCT {value}) FROM t JOIN (SELECT i AS other FROM t) AS o ON other = i / 2{filter} GROUP BY {keys}"
+        ),
         2 => format!("SELECT {selected} FROM t{filter} GROUP BY CUBE ({keys})"),
         3 => format!("SELECT {selected} FROM t{filter} GROUP BY GROUPING SETS (({keys}), (), ())"),
         // Rows in the order of their keys.
@@ -146,6 +153,34 @@ fn groups_of_texts_and_of_several_keys_are_found_in_a_hash_table() {
     assert_eq!(hashed("SELECT min(long) FROM t"), 0);
 }
 
+#[test]
+fn distinct_values_are_counted_by_one_operator() {
+    let mut connection = keys().connect();
+    let mut distinct = |sql: &str| {
+        let plan = explained(&mut connection, "", sql);
+        plan.matches("distinct aggregate").count()
+    };
+    let by_text = "SELECT long, small, count(DISTINCT day) FROM t GROUP BY long, small";
+    assert_eq!(distinct(by_text), 1);
+    assert_eq!(
+        distinct("SELECT short, sum(DISTINCT whole), count(DISTINCT whole) FROM t GROUP BY short"),
+        1
+    );
+    // Another aggregate needs all rows.
+    assert_eq!(
+        distinct("SELECT short, count(DISTINCT whole), avg(i) FROM t GROUP BY short"),
+        0
+    );
+    assert_eq!(distinct("SELECT DISTINCT short, long FROM t"), 0);
+    rows(&mut connection, "SET threads = 1");
+    let one_thread = rows(&mut connection, &format!("{by_text} ORDER BY 1, 2"));
+    rows(&mut connection, "SET quire.hashed_groups = off");
+    assert_eq!(
+        rows(&mut connection, &format!("{by_text} ORDER BY 1, 2")),
+        one_thread
+    );
+}
+
 /// `DISTINCT` with a limit ends as soon as there are enough groups, whichever they are.
 #[test]
 fn a_limit_takes_as_many_groups_as_it_says() {
@@ -191,6 +226,20 @@ fn groups_that_do_not_fit_into_memory_are_split() {
     assert!(explained.contains("spilled bytes"), "{explained}");
 }
 
+/// Every row has a value of its own, in one of 100 groups, and comes twice.
+#[test]
+fn distinct_values_that_do_not_fit_into_memory_are_split() {
+    let mut connection = many_groups(32 << 20);
+    let groups = "SELECT k % 100 AS g, count(DISTINCT body) AS c, min(DISTINCT body) AS least FROM t GROUP BY k % 100";
+    let sql = format!("SELECT count(*), sum(c), min(c), max(c), min(least) FROM ({groups}) AS g");
+    let least = format!("{}0", "text ".repeat(40));
+    let expected = ["100", "60000", "600", "600", &least].map(str::to_owned);
+    assert_eq!(rows(&mut connection, &sql), [expected]);
+    let explained = explained(&mut connection, "ANALYZE", &sql);
+    assert!(explained.contains("distinct aggregate"), "{explained}");
+    assert!(explained.contains("spilled bytes"), "{explained}");
+}
+
 #[test]
 fn groups_in_parts_are_those_in_memory() {
     let [mut little, mut plenty] = [32 << 20, 1 << 30].map(many_groups);
@@ -198,6 +247,8 @@ fn groups_in_parts_are_those_in_memory() {
         "SELECT body, k, count(*), max(i) FROM t GROUP BY body, k",
         "SELECT count(*), max(body) FROM (SELECT DISTINCT body, i % 2 AS two FROM t) AS d",
         "SELECT body, count(DISTINCT i % 7), avg(i) FROM t GROUP BY body",
+        "SELECT body, count(DISTINCT i), min(DISTINCT i) FROM t GROUP BY body",
+        "SELECT i % 3, sum(DISTINCT k), count(DISTINCT k) FROM t GROUP BY 1",
         "SELECT k % 10, min(body), max(body) FROM t GROUP BY 1",
         // Each set of the first reads the groups of the one before it; the states of the second have no bound.
         "SELECT body, k, i % 2, count(*), sum(i) FROM t GROUP BY ROLLUP (k, body, i % 2)",

@@ -12,6 +12,7 @@ mod hashed_groups;
 mod join_orders;
 mod late_dimensions;
 mod memory;
+mod merged_groups;
 mod merging;
 mod outer_joins;
 mod plan_cache;

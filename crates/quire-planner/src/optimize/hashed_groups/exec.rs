@@ -12,6 +12,7 @@ use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 use futures::{TryStreamExt, stream};
 
 use super::hashed_states::{HashedStates, Taken};
+use super::is_plain;
 use super::streamed::{StreamedGroups, Streaming, groups_max};
 use super::whole::WholeGroups;
 use crate::optimize::group_accumulators::GroupAccumulators;
@@ -21,14 +22,25 @@ use crate::scan::{AggregateStandIn, StandInExec, stand_in_over};
 /// The operator.
 pub(super) type HashedAggregateExec = StandInExec<HashedGroups>;
 
-#[derive(Debug)]
-pub(super) struct HashedGroups {
+#[derive(Clone, Debug)]
+pub(in crate::optimize) struct HashedGroups {
     /// What it stands for.
-    pub(super) aggregate: Arc<AggregateExec>,
+    pub(in crate::optimize) aggregate: Arc<AggregateExec>,
     pub(super) columns: PackedKeys,
 }
 
 impl HashedGroups {
+    /// Nothing for an aggregation that stays.
+    pub(in crate::optimize) fn new(aggregate: &AggregateExec) -> Option<Self> {
+        let input = aggregate.input().schema();
+        let keys = aggregate.group_expr().group_schema(&input).ok()?;
+        let columns = is_plain(aggregate).then(|| PackedKeys::new(&keys))??;
+        Some(Self {
+            aggregate: Arc::new(aggregate.clone()),
+            columns,
+        })
+    }
+
     /// How groups are handed on before the input has ended; nothing if they are not.
     fn streaming(&self) -> Option<Streaming> {
         let streaming = Streaming {
@@ -42,6 +54,55 @@ impl HashedGroups {
         (streaming.taken == Taken::States || streaming.is_ordered).then_some(streaming)
     }
 
+    /// The same for an aggregation over another input.
+    pub(in crate::optimize) fn over_aggregate(&self, aggregate: AggregateExec) -> Self {
+        Self {
+            aggregate: Arc::new(aggregate),
+            columns: self.columns.clone(),
+        }
+    }
+
+    /// What the aggregation computes of the rows of a partition.
+    pub(in crate::optimize) fn of_rows(
+        &self,
+        rows: SendableRecordBatchStream,
+        metrics: BaselineMetrics,
+        spill_metrics: SpillMetrics,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        if let Some(streaming) = self.streaming() {
+            return self.streamed(rows, streaming, metrics, &context);
+        }
+        let results = self.whole(metrics, spill_metrics).of_input(rows, context);
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            self.aggregate.schema(),
+            stream::once(results).try_flatten(),
+        )))
+    }
+
+    pub(super) fn whole(
+        &self,
+        metrics: BaselineMetrics,
+        spill_metrics: SpillMetrics,
+    ) -> WholeGroups {
+        WholeGroups {
+            aggregate: Arc::clone(&self.aggregate),
+            columns: self.columns.clone(),
+            metrics,
+            spill_metrics,
+        }
+    }
+
+    /// No groups yet.
+    pub(super) fn states(&self, context: &TaskContext) -> Result<HashedStates> {
+        Ok(HashedStates::new(
+            self.aggregate.group_expr().clone(),
+            self.columns.clone(),
+            GroupAccumulators::new(&self.aggregate)?,
+            context.memory_pool(),
+        ))
+    }
+
     fn streamed(
         &self,
         input: SendableRecordBatchStream,
@@ -49,10 +110,7 @@ impl HashedGroups {
         metrics: BaselineMetrics,
         context: &TaskContext,
     ) -> Result<SendableRecordBatchStream> {
-        let group_by = self.aggregate.group_expr().clone();
-        let accumulators = GroupAccumulators::new(&self.aggregate)?;
-        let pool = context.memory_pool();
-        let groups = HashedStates::new(group_by, self.columns.clone(), accumulators, pool);
+        let groups = self.states(context)?;
         let schema = self.aggregate.schema();
         let streamed = StreamedGroups::new(
             input,
@@ -81,10 +139,7 @@ impl AggregateStandIn for HashedGroups {
 
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         stand_in_over(&self.aggregate, input, |aggregate| {
-            Ok(Self {
-                aggregate: Arc::new(aggregate),
-                columns: self.columns.clone(),
-            })
+            Ok(self.over_aggregate(aggregate))
         })
     }
 
@@ -105,21 +160,7 @@ impl AggregateStandIn for HashedGroups {
         let spill_metrics = SpillMetrics::new(metrics, partition);
         let metrics = BaselineMetrics::new(metrics, partition);
         let output = metrics.clone();
-        let batches = if let Some(streaming) = self.streaming() {
-            self.streamed(input, streaming, metrics, &context)?
-        } else {
-            let groups = WholeGroups {
-                aggregate: Arc::clone(&self.aggregate),
-                columns: self.columns.clone(),
-                metrics,
-                spill_metrics,
-            };
-            let results = stream::once(groups.of_input(input, context)).try_flatten();
-            Box::pin(RecordBatchStreamAdapter::new(
-                self.aggregate.schema(),
-                results,
-            ))
-        };
+        let batches = self.of_rows(input, metrics, spill_metrics, context)?;
         let counted = batches.inspect_ok(move |batch| output.record_output(batch.num_rows()));
         let schema = self.aggregate.schema();
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, counted)))

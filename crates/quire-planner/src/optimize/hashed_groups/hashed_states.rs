@@ -1,7 +1,5 @@
 //! The groups of one partition in memory: their keys in a hash table, their states in accumulators.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,31 +10,26 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use datafusion::logical_expr::EmitTo;
 use datafusion::physical_expr_common::utils::evaluate_expressions_to_arrays;
 use datafusion::physical_plan::aggregates::{PhysicalGroupBy, evaluate_group_by};
-use quire_vector::{GROUPS_MAX, GroupTable, KeyRows};
+use quire_vector::GROUPS_MAX;
 
+use super::key_table::KeyTable;
 use crate::optimize::group_accumulators::GroupAccumulators;
 use crate::optimize::null_keys::null_keys;
-use crate::optimize::packed_keys::{PackedKeys, UnpackedKeys, in_packed_types};
+use crate::optimize::packed_keys::{PackedKeys, UnpackedKeys};
 
 /// A table that takes no more is never refused: without it a statement with little memory would make no progress at all.
 const BYTES_MIN: usize = 128 << 10;
-/// Rows whose keys are packed at a time, so that all columns of them go through a near cache.
-const PACKED_ROWS: usize = 1024;
 /// More rows than a batch has.
 const BATCH_ROWS_MAX: usize = 1 << 20;
 
 pub(in crate::optimize) struct HashedStates {
     group_by: PhysicalGroupBy,
-    columns: PackedKeys,
     accumulators: GroupAccumulators,
-    table: GroupTable,
+    table: KeyTable,
     /// Whether there have been rows.
     has_rows: bool,
-    /// So that nobody can choose keys that all have one hash.
-    seed: u64,
     reservation: MemoryReservation,
-    /// The packed keys and the groups of a batch, whose memory is used again for the next.
-    rows: KeyRows,
+    /// The groups of the rows of a batch, whose memory is used again for the next.
     groups: Vec<usize>,
 }
 
@@ -72,12 +65,9 @@ impl HashedStates {
             group_by,
             accumulators,
             has_rows: false,
-            table: GroupTable::new(columns.layout()),
-            seed: RandomState::new().hash_one(0),
+            table: KeyTable::new(columns),
             reservation: consumer.register(pool),
-            rows: KeyRows::new(columns.layout()),
             groups: Vec::new(),
-            columns,
         }
     }
 
@@ -87,7 +77,22 @@ impl HashedStates {
     }
 
     pub(super) fn group_count(&self) -> usize {
-        self.table.group_count()
+        self.table.key_count()
+    }
+
+    /// Puts the group of each row of a batch into `groups`. The rows are not added. There is one grouping set.
+    pub(super) fn number(&mut self, batch: &RecordBatch, groups: &mut Vec<usize>) -> Result<()> {
+        let mut sets = evaluate_group_by(&self.group_by, batch)?.into_iter();
+        let keys = sets.next().unwrap_or_default();
+        self.table.find(keys, batch.num_rows(), groups)
+    }
+
+    /// Adds the rows of a batch to the groups that [`Self::number`] has given them.
+    pub(super) fn add_numbered(&mut self, batch: &RecordBatch, groups: &[usize]) -> Result<()> {
+        self.has_rows |= batch.num_rows() > 0;
+        let arguments = self.accumulators.arguments(batch)?;
+        let count = self.table.key_count();
+        self.accumulators.add(&arguments, groups, count)
     }
 
     /// Adds the rows of a batch to their groups, of each grouping set if there are several.
@@ -95,8 +100,8 @@ impl HashedStates {
         self.has_rows |= batch.num_rows() > 0;
         let arguments = self.accumulators.arguments(batch)?;
         for keys in evaluate_group_by(&self.group_by, batch)? {
-            self.find(keys, batch.num_rows())?;
-            let count = self.table.group_count();
+            self.table.find(keys, batch.num_rows(), &mut self.groups)?;
+            let count = self.table.key_count();
             self.accumulators.add(&arguments, &self.groups, count)?;
         }
         Ok(())
@@ -111,37 +116,27 @@ impl HashedStates {
         let sets = self.group_by.groups().to_vec();
         for (set, keys) in sets.iter().zip(null_keys(&self.group_by)?) {
             if set.iter().all(|is_null| *is_null) {
-                self.find(keys, 1)?;
-                let count = self.table.group_count();
+                self.table.find(keys, 1, &mut self.groups)?;
+                let count = self.table.key_count();
                 self.accumulators.add(&arguments, &self.groups, count)?;
             }
         }
         Ok(())
     }
 
-    /// Finds the group of each of `row_count` rows.
-    fn find(&mut self, keys: Vec<ArrayRef>, row_count: usize) -> Result<()> {
-        let keys = in_packed_types(keys)?;
-        self.groups.clear();
-        let mut start = 0;
-        while start < row_count {
-            let count = PACKED_ROWS.min(row_count - start);
-            let keys: Vec<ArrayRef> = keys.iter().map(|key| key.slice(start, count)).collect();
-            let buffers = self.columns.pack(&keys, count, self.seed, &mut self.rows)?;
-            self.table.find(&self.rows, &buffers, &mut self.groups);
-            start += count;
-        }
-        Ok(())
-    }
-
     /// Reserves what the groups take by now.
     pub(in crate::optimize) fn reserve(&mut self) -> Result<()> {
-        if self.group_count() > GROUPS_MAX - BATCH_ROWS_MAX {
-            let count = self.group_count();
+        self.reserve_beside(0, 0)
+    }
+
+    /// The same with another table, of `key_count` keys that take `bytes`.
+    pub(super) fn reserve_beside(&mut self, key_count: usize, bytes: usize) -> Result<()> {
+        let count = self.group_count().max(key_count);
+        if count > GROUPS_MAX - BATCH_ROWS_MAX {
             let message = format!("a hash table holds no more than these {count} groups");
             return Err(DataFusionError::ResourcesExhausted(message));
         }
-        let bytes = self.allocated_bytes();
+        let bytes = self.allocated_bytes() + bytes;
         match self.reservation.try_resize(bytes) {
             Err(_) if bytes <= BYTES_MIN => Ok(()),
             done => done,
@@ -164,7 +159,7 @@ impl HashedStates {
         }
         let all = 0..self.group_count();
         Ok(Some(TakenGroups {
-            keys: self.take_keys(),
+            keys: self.table.take(),
             others: self.take_others(taken, EmitTo::All)?,
             schema: Arc::clone(schema),
             left: all,
@@ -184,9 +179,9 @@ impl HashedStates {
         if ended == 0 {
             return Ok(None);
         }
-        let keys = self.take_keys();
+        let keys = self.table.take();
         let open = keys.columns(ended..ended + 1)?;
-        self.find(open, 1)?;
+        self.table.find(open, 1, &mut self.groups)?;
         let others = self.take_others(taken, EmitTo::First(ended))?;
         // What is left is reserved for the open group.
         let (open, reserved) = (self.allocated_bytes(), self.reservation.size());
@@ -200,10 +195,9 @@ impl HashedStates {
         }))
     }
 
-    fn take_keys(&mut self) -> UnpackedKeys {
-        let empty = GroupTable::new(self.columns.layout());
-        let table = std::mem::replace(&mut self.table, empty);
-        self.columns.unpacked(table.into_keys())
+    /// The keys of all groups, without what was computed for them, and what was reserved.
+    pub(super) fn into_keys(mut self) -> (UnpackedKeys, MemoryReservation) {
+        (self.table.take(), self.reservation.take())
     }
 
     fn take_others(&mut self, taken: Taken, groups: EmitTo) -> Result<Vec<ArrayRef>> {

@@ -2,11 +2,15 @@
 //!
 //! DataFusion has a table for one integer, one for one text and one for several columns. [`quire_vector::GroupTable`] serves all:
 //! the keys of a batch are packed into words, column by column, and hashed, looked up and compared as such. What is computed for the groups is DataFusion's.
+//! Aggregates of distinct values (`count(DISTINCT x)`) are two aggregations of DataFusion's, of which one operator takes the place.
+//!
 //! DataFusion sorts groups that do not fit into memory by their keys and merges sorted files; here they are split by a hash, as are the sides of a join.
 
+mod distinct_exec;
+mod distinct_states;
 mod exec;
-
 mod hashed_states;
+mod key_table;
 mod streamed;
 mod whole;
 
@@ -17,10 +21,11 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
+pub(super) use exec::HashedGroups;
 pub(super) use hashed_states::{HashedStates, Taken, TakenGroups};
 
-use super::packed_keys::PackedKeys;
-use exec::{HashedAggregateExec, HashedGroups};
+use distinct_exec::{DistinctAggregateExec, DistinctGroups};
+use exec::HashedAggregateExec;
 use streamed::groups_max;
 
 use super::own_rule::OwnRule;
@@ -30,6 +35,16 @@ use super::switches::is_on;
 pub(super) fn rule() -> OwnRule {
     OwnRule::of_operators("hashed_groups", |plan| Ok(hashed(plan)))
         .switched(|options| options.hashed_groups)
+}
+
+/// Puts one operator in the place of an aggregation of distinct rows and of that which finds them.
+pub(super) fn rule_of_distinct() -> OwnRule {
+    let distinct = |plan: &Arc<dyn ExecutionPlan>| {
+        let groups = plan.downcast_ref::<AggregateExec>();
+        let groups = groups.and_then(DistinctGroups::new);
+        Ok(groups.map(|groups| Arc::new(DistinctAggregateExec::new(groups)) as _))
+    };
+    OwnRule::of_operators("distinct_groups", distinct).switched(|options| options.hashed_groups)
 }
 
 /// What takes the place of an aggregation that a running operator has made, unless the options say that it stays.
@@ -44,18 +59,11 @@ pub(super) fn hashed_where_on(
 
 /// What takes the place of an aggregation; `None` if it stays.
 fn hashed(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
-    let aggregate = plan
-        .downcast_ref::<AggregateExec>()
-        .filter(|it| is_plain(it))?;
-    let input = aggregate.input().schema();
-    let keys = aggregate.group_expr().group_schema(&input).ok()?;
-    let columns = PackedKeys::new(&keys)?;
-    Some(Arc::new(HashedAggregateExec::new(HashedGroups {
-        aggregate: Arc::new(aggregate.clone()),
-        columns,
-    })))
+    let groups = HashedGroups::new(plan.downcast_ref()?)?;
+    Some(Arc::new(HashedAggregateExec::new(groups)))
 }
 
+/// Whether the operator can stand for an aggregation.
 fn is_plain(aggregate: &AggregateExec) -> bool {
     let group_by = aggregate.group_expr();
     let has_keys = !group_by.is_true_no_grouping();

@@ -123,14 +123,21 @@ impl WholeGroups {
         };
         self.spill(&mut groups, batch_rows, &mut parts)?;
         drop(groups);
+        Ok(self.of_parts(parts.finish()?, level + 1, context))
+    }
+
+    /// The results for the groups of parts, one after the other.
+    pub(super) fn of_parts(
+        self,
+        parts: Vec<SpilledPart>,
+        level: u64,
+        context: Arc<TaskContext>,
+    ) -> SendableRecordBatchStream {
         let schema = self.aggregate.schema();
-        let parts = stream::iter(parts.finish()?.into_iter().map(Ok));
+        let parts = stream::iter(parts.into_iter().map(Ok));
         let results =
-            parts.and_then(move |part| self.clone().of_part(part, level + 1, Arc::clone(&context)));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(
-            schema,
-            results.try_flatten(),
-        )))
+            parts.and_then(move |part| self.clone().of_part(part, level, Arc::clone(&context)));
+        Box::pin(RecordBatchStreamAdapter::new(schema, results.try_flatten()))
     }
 
     /// Moves all groups into the parts.
@@ -147,7 +154,8 @@ impl WholeGroups {
             .try_for_each(|batch| parts.write(&batch?))
     }
 
-    fn split(&self, level: u64) -> Result<PartSplit> {
+    /// How states are split into parts.
+    pub(super) fn split(&self, level: u64) -> Result<PartSplit> {
         Ok(PartSplit {
             schema: self.state_schema()?,
             keys: self.aggregate.output_group_expr(),
@@ -158,7 +166,7 @@ impl WholeGroups {
     }
 
     /// The keys and the states of groups, whatever the mode of the aggregation.
-    fn state_schema(&self) -> Result<SchemaRef> {
+    pub(super) fn state_schema(&self) -> Result<SchemaRef> {
         let input = self.aggregate.input().schema();
         let keys = self.aggregate.group_expr().group_schema(&input)?;
         let mut fields = keys.fields().to_vec();

@@ -25,6 +25,7 @@ use super::super::source::ColumnScan;
 use super::super::stream::SharedScan;
 use super::fold::VectorAggregation;
 use super::input::projected;
+use super::keys::VectorKeys;
 use super::rest::{FoldedStates, RestRows};
 use super::states::StateShape;
 
@@ -54,6 +55,16 @@ impl VectorStandIn {
         match source.and_then(|source| source.data_source().downcast_ref::<ColumnScan>()) {
             Some(scan) => Ok(scan),
             None => internal_err!("a vector aggregation reads another source of rows"),
+        }
+    }
+
+    /// Whether it hands on groups in the order of their only key, an integer that is never NULL, as far as the zones of the table tell.
+    pub(crate) fn seems_in_order(&self) -> bool {
+        match (&self.aggregation.keys, self.source()) {
+            (VectorKeys::Window(key), Ok(scan)) => {
+                !key.has_nulls && scan.table.seems_in_order_of(key.column)
+            }
+            _ => false,
         }
     }
 
