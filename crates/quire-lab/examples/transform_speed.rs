@@ -66,7 +66,8 @@ fn latency_table(name: &str, shape: TransformPageShape<'_>, page: &Aligned, pape
                 print!("       –       – ");
             }
         }
-        println!("  {:>8}", paper[transform as usize]);
+        let paper = paper.get(transform as usize).copied();
+        println!("  {:>8}", paper.unwrap_or_default());
     }
     limit_backend(Backend::Avx512);
 }
@@ -174,8 +175,7 @@ fn ratio_table(
     for &transform in transforms {
         print!("  {transform:<9}");
         for choice in &choices {
-            let bytes = choice.compressed_bytes[transform as usize];
-            print!(" {:8.3}", total as f64 / bytes as f64);
+            print!(" {:8.3}", total as f64 / choice.bytes_of(transform) as f64);
         }
         println!();
     }

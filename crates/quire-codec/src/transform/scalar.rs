@@ -3,9 +3,13 @@
 use super::layout::REGISTER_BYTES;
 use crate::kernel::transpose::{self, RegisterStep, TransposeGrid};
 
-/// Bytes of a register of values of `width` bytes: as many values as fit.
-fn register_bytes(width: usize) -> usize {
-    (REGISTER_BYTES / width).max(1) * width
+/// Bytes of a register of values of `width` bytes: as many values as fit; or as many as the step says.
+#[inline(always)]
+fn register_bytes(width: usize, step: RegisterStep) -> usize {
+    match step {
+        RegisterStep::XorBytes(values) => values * width,
+        _ => (REGISTER_BYTES / width).max(1) * width,
+    }
 }
 
 /// Copies one value. Calling `memcpy` for so few bytes takes longer than copying some of them twice.
@@ -99,7 +103,7 @@ pub(super) fn scatter(
         }
         // The image is not written to, so registers are undone in a copy, several at a time.
         let mut buffer = [0; 16 * REGISTER_BYTES];
-        let whole = buffer.len() / register_bytes(width) * register_bytes(width);
+        let whole = buffer.len() - buffer.len() % register_bytes(width, step);
         let mut row = first;
         for part in values.chunks(whole) {
             let part_of_buffer = &mut buffer[..part.len()];
@@ -115,8 +119,8 @@ pub(super) fn scatter(
 pub(super) fn apply(width: usize, step: RegisterStep, column: &mut [u8]) {
     #[inline(always)]
     fn of_width(step: RegisterStep, registers: &mut [u8], width: usize) {
-        for register in registers.chunks_mut(register_bytes(width)) {
-            if matches!(step, RegisterStep::Xor | RegisterStep::XorTranspose) {
+        for register in registers.chunks_mut(register_bytes(width, step)) {
+            if step.combines() {
                 combine(register, width);
             }
             if matches!(step, RegisterStep::Transpose | RegisterStep::XorTranspose) {
@@ -140,12 +144,12 @@ pub(super) fn apply(width: usize, step: RegisterStep, column: &mut [u8]) {
 pub(super) fn undo(width: usize, step: RegisterStep, column: &mut [u8]) {
     #[inline(always)]
     fn of_width(step: RegisterStep, registers: &mut [u8], width: usize) {
-        for register in registers.chunks_mut(register_bytes(width)) {
+        for register in registers.chunks_mut(register_bytes(width, step)) {
             if matches!(step, RegisterStep::Transpose | RegisterStep::XorTranspose) {
                 let value_count = values_of(register, width);
                 transpose_register(register, width, value_count);
             }
-            if matches!(step, RegisterStep::Xor | RegisterStep::XorTranspose) {
+            if step.combines() {
                 separate(register, width);
             }
         }

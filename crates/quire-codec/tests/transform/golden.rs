@@ -84,6 +84,14 @@ fn every_transform_by_hand() {
         ],
         [0x1A, 0x30, 0x10, 0x70, 0x10, 0x1B, 0x30, 0x10, 0x70, 0x10],
     );
+    case(
+        Transform::XorClt,
+        [
+            0x11, 0x30, 0x10, 0x70, 0x51, 0x12, 0x30, 0x10, 0x70, 0x52, 0x13, 0x30, 0x10, 0x70,
+            0x53, 0x14, 0x30, 0x10, 0x70, 0x54,
+        ],
+        [0x1A, 0x30, 0x10, 0x70, 0x10, 0x1B, 0x30, 0x10, 0x70, 0x10],
+    );
 }
 
 /// The sequence of figure 6: two constant bytes and two random ones in turns; the constants come together.
@@ -159,6 +167,15 @@ fn other_widths_by_hand() {
         &page,
         &[&whole[..], &planes].concat(),
     );
+    let combined = [
+        1, 3, 1, 7, 1, 6, 0xA0, 0, 0, 0, 0, 0xA0, 0xB1, 3, 1, 7, 1, 0xB6,
+    ];
+    golden(
+        Transform::XorClt,
+        shape,
+        &page,
+        &[&combined[..], &planes].concat(),
+    );
 }
 
 /// Variable fields lie behind the columns, one field after the other; their lengths stay as they are.
@@ -194,6 +211,7 @@ fn variable_fields_by_hand() {
     case(Transform::Clt, [0x11, 0x21, 0x31, 0x12, 0x22, 0x32]);
     case(Transform::Xor, [0x11, 0x12, 0x30, 0x30, 0x10, 0x10]);
     case(Transform::XorRlt, [0x11, 0x30, 0x10, 0x12, 0x30, 0x10]);
+    case(Transform::XorClt, [0x11, 0x30, 0x10, 0x12, 0x30, 0x10]);
 }
 
 /// The numbers stored with an image, and the names of SQL.
@@ -206,6 +224,7 @@ fn stored_numbers_and_names() {
         (3, "clt"),
         (4, "xor"),
         (5, "xor_rlt"),
+        (8, "xor_clt"),
     ];
     for (transform, (number, name)) in Transform::ALL.into_iter().zip(expected) {
         assert_eq!((transform as u8, transform.name()), (number, name));
@@ -213,6 +232,9 @@ fn stored_numbers_and_names() {
         assert_eq!(Transform::from_name(&name.to_uppercase()), Some(transform));
         assert_eq!(transform.to_string(), name);
     }
-    assert_eq!(Transform::from_u8(6), None);
+    // 6 and 7 are those of pages that are packed.
+    for number in [6, 7, 9, 255] {
+        assert_eq!(Transform::from_u8(number), None);
+    }
     assert_eq!(Transform::from_name("xor+rlt"), None);
 }

@@ -17,7 +17,7 @@ use std::hint::black_box;
 /// The lengths of the fields of the paper's pages.
 const FIELD_BYTES: [u16; 3] = [2, 4, 8];
 
-/// What the paper's conversions take longer than R2C (§IV-A1), in the order of the transforms; rows take none.
+/// What the paper's conversions take longer than R2C (§IV-A1), in the order of its six scenarios; rows take none.
 const PAPER_LONGER_US: [Option<f64>; 6] =
     [None, Some(0.0), Some(5.0), Some(15.0), Some(3.0), Some(8.0)];
 
