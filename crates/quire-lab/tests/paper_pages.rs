@@ -138,7 +138,7 @@ fn measured(
     .unwrap()
 }
 
-/// The findings of §IV-A2 that hold for the definitions of the paper and today's codecs: CLT is best, XOR+RLT
+/// The findings of §IV-A2 that hold for the definitions of the paper and today's codecs: of its transforms CLT is best, XOR+RLT
 /// second, conversion to columns alone is worth little; under LZ4, RLT beats XOR. (Under zlib the paper has
 /// XOR before RLT, which we do not find; the README of the module says more.)
 #[test]
@@ -149,9 +149,18 @@ fn the_papers_findings_on_integer_pages() {
             (CodecFamily::LzEntropy, zlib),
         ] {
             let choice = measured(magnitude, family, codec);
-            let [rows, r2c, rlt, clt, xor, xor_rlt] = choice.compressed_bytes;
+            let [rows, r2c, rlt, clt, xor, xor_rlt, xor_clt] = choice.compressed_bytes;
             let what = format!("{magnitude:?} {family:?} {:?}", choice.compressed_bytes);
-            assert_eq!(choice.transform, Transform::Clt, "{what}");
+            // Of XOR+CLT the paper has no measurement. Its zeros gain where bytes are coded by their frequency, and most
+            // where the constant bytes are many.
+            let gains = (family, magnitude) == (CodecFamily::LzEntropy, Magnitude::Small);
+            let (best, ratio) = match gains {
+                true => (Transform::XorClt, 0.98..0.993),
+                false => (Transform::Clt, 0.993..1.01),
+            };
+            assert_eq!(choice.transform, best, "{what}");
+            let ratio_of_ours = xor_clt as f64 / clt as f64;
+            assert!(ratio.contains(&ratio_of_ours), "{what}");
             assert!(clt < xor_rlt && xor_rlt < rlt.min(xor), "{what}");
             assert!(rlt.max(xor) < r2c && r2c <= rows, "{what}");
             // Little: less than a third of what CLT saves.

@@ -56,6 +56,50 @@ pub(super) fn gather(grid: TransposeGrid, first: usize, rows: &[u8], columns: &m
     }
 }
 
+/// Copies the rows from `first` on, of single bytes, to their places in `columns`; each byte but those of the first of
+/// `values` rows is replaced by its XOR with the one above it.
+pub(super) fn gather_bytes(
+    grid: TransposeGrid,
+    values: usize,
+    first: usize,
+    rows: &[u8],
+    columns: &mut [u8],
+) {
+    for row in first..grid.row_count {
+        let line = |row: usize| &rows[row * grid.row_bytes..][..grid.column_count];
+        let targets = columns.chunks_exact_mut(grid.row_count);
+        let targets = targets.map(|column| &mut column[row]).zip(line(row));
+        if row % values == 0 {
+            targets.for_each(|(target, byte)| *target = *byte);
+        } else {
+            let targets = targets.zip(line(row - 1));
+            targets.for_each(|((target, byte), above)| *target = byte ^ above);
+        }
+    }
+}
+
+/// The inverse of [`gather_bytes`]. The row above `first` is in its place.
+fn scatter_bytes(
+    grid: TransposeGrid,
+    values: usize,
+    first: usize,
+    columns: &[u8],
+    rows: &mut [u8],
+) {
+    for row in first..grid.row_count {
+        let (above, line) = rows.split_at_mut(row * grid.row_bytes);
+        let line = &mut line[..grid.column_count];
+        for (byte, column) in line.iter_mut().zip(columns.chunks_exact(grid.row_count)) {
+            *byte = column[row];
+        }
+        if row % values != 0 {
+            let above = &above[(row - 1) * grid.row_bytes..];
+            let pairs = line.iter_mut().zip(above);
+            pairs.for_each(|(byte, above)| *byte ^= above);
+        }
+    }
+}
+
 /// Copies `values`, those of column `column` for the rows from `first` on, to their places in `rows`.
 fn scatter_column(
     grid: TransposeGrid,
@@ -93,6 +137,9 @@ pub(super) fn scatter(
     columns: &[u8],
     rows: &mut [u8],
 ) {
+    if let RegisterStep::XorBytes(values) = step {
+        return scatter_bytes(grid, values, first, columns, rows);
+    }
     let width = grid.width;
     let sections = columns.chunks_exact(grid.row_count * width);
     for (column, section) in sections.take(grid.column_count).enumerate() {
