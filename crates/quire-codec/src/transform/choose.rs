@@ -42,13 +42,6 @@ pub struct TransformChoice {
     pub compressed_bytes: [usize; Transform::ALL.len()],
 }
 
-impl TransformChoice {
-    /// Compressed bytes of the whole sample under `transform`.
-    pub fn bytes_of(&self, transform: Transform) -> usize {
-        size_of(&self.compressed_bytes, transform)
-    }
-}
-
 /// The size of `transform` among those of [`Transform::ALL`].
 fn size_of(sizes: &[usize; Transform::ALL.len()], transform: Transform) -> usize {
     let mut all = Transform::ALL.into_iter().zip(sizes);

@@ -15,8 +15,16 @@ fn golden(transform: Transform, shape: TransformPageShape<'_>, page: &[u8], imag
     assert_eq!(read, page, "{transform} to memory");
 }
 
-/// Five rows of a 4-byte number, a 2-byte number and 3 bytes of text between a header and a tail. The high digit
-/// of each byte is its row, the low digit its place.
+/// A 4-byte number, a 2-byte number and 3 bytes of text each. The high digit of each byte is its row, the low digit its place.
+const FIVE_ROWS: [[u8; 9]; 5] = [
+    [0x11, 0x12, 0x13, 0x14, 0x1A, 0x1B, b'a', b'b', b'c'],
+    [0x21, 0x22, 0x23, 0x24, 0x2A, 0x2B, b'd', b'e', b'f'],
+    [0x31, 0x32, 0x33, 0x34, 0x3A, 0x3B, b'g', b'h', b'i'],
+    [0x41, 0x42, 0x43, 0x44, 0x4A, 0x4B, b'j', b'k', b'l'],
+    [0x51, 0x52, 0x53, 0x54, 0x5A, 0x5B, b'm', b'n', b'o'],
+];
+
+/// Five rows between a header and a tail.
 #[test]
 fn every_transform_by_hand() {
     use LayoutColumn::{Bytes, Number};
@@ -28,14 +36,7 @@ fn every_transform_by_hand() {
     };
     let lead = [0xFE, 0xED];
     let tail = [0xCA, 0xFE, 0x00];
-    let rows = [
-        [0x11, 0x12, 0x13, 0x14, 0x1A, 0x1B, b'a', b'b', b'c'],
-        [0x21, 0x22, 0x23, 0x24, 0x2A, 0x2B, b'd', b'e', b'f'],
-        [0x31, 0x32, 0x33, 0x34, 0x3A, 0x3B, b'g', b'h', b'i'],
-        [0x41, 0x42, 0x43, 0x44, 0x4A, 0x4B, b'j', b'k', b'l'],
-        [0x51, 0x52, 0x53, 0x54, 0x5A, 0x5B, b'm', b'n', b'o'],
-    ];
-    let page = [&lead[..], rows.as_flattened(), &tail].concat();
+    let page = [&lead[..], FIVE_ROWS.as_flattened(), &tail].concat();
     let case = |transform, four_bytes: [u8; 20], two_bytes: [u8; 10]| {
         let text = b"abcdefghijklmno";
         let image = [&lead[..], &four_bytes, &two_bytes, text, &tail].concat();
