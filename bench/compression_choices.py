@@ -42,6 +42,7 @@ ROW_OPTIONS = [
     "storage_format = clt",
     "storage_format = xor",
     "storage_format = xor_rlt",
+    "storage_format = xor_clt",
     "storage_format = packed",
     "page_size = 4096",
     "page_size = 8192",

@@ -12,7 +12,7 @@ use quire_codec::{Backend, limit_backend};
 /// The first bytes say what the shape is, with lengths that need not fit; the rest is the image.
 fn shape_and_image(bytes: &[u8]) -> Option<(Transform, TransformRowLayout, [usize; 2], &[u8])> {
     let (head, rest) = bytes.split_first_chunk::<8>()?;
-    let transform = Transform::from_u8(head[0] % 6)?;
+    let transform = Transform::ALL[usize::from(head[0]) % Transform::ALL.len()];
     let column_count = usize::from(head[1] % 80);
     let (widths, image) = rest.split_at_checked(column_count)?;
     let column = |&byte: &u8| match byte {

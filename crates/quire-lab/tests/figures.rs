@@ -192,6 +192,13 @@ fn transforms_measure_all_figures_of_paper_3() {
         assert_eq!(paper("2 bytes", 3), 16.7 + 15.0);
         assert_eq!(paper("8 bytes", 5), 6.6 + 8.0);
         assert_eq!(paper("page I/O of flash memory", 0), 100.0);
+        // The paper names XOR+CLT and prints nothing of it.
+        let names = latencies.positions.names();
+        let place = names.iter().position(|name| name == "xor_clt").unwrap();
+        assert!(names[..6].iter().all(|name| name != "xor_clt"));
+        let of_paper = |one: &&Series| one.origin == SeriesOrigin::Paper && one.name == "2 bytes";
+        let mut series = latencies.series.iter();
+        assert_eq!(series.find(of_paper).unwrap().values[place], None);
         let measured = latencies.series.iter();
         let measured = measured.filter(|one| one.origin == SeriesOrigin::Measured);
         assert_eq!(measured.count(), 6, "{stem}");

@@ -33,6 +33,10 @@ pub fn to_storage(
         if done == row_count {
             continue;
         }
+        if let RegisterStep::XorBytes(values) = step {
+            scalar::gather_bytes(grid, values, done, rows, columns);
+            continue;
+        }
         scalar::gather(grid, done, rows, columns);
         if step != RegisterStep::Keep {
             for column in columns.chunks_exact_mut(run.width * row_count) {

@@ -56,6 +56,8 @@ pub(super) struct ColumnRun {
     pub(super) width: usize,
     pub(super) column_count: usize,
     number: bool,
+    /// Of single bytes of numbers: how many values of the number are in a register. 1 of everything else.
+    register_values: usize,
 }
 
 impl ColumnRun {
@@ -70,7 +72,18 @@ impl ColumnRun {
             Transform::XorRlt if transposes => RegisterStep::XorTranspose,
             Transform::XorRlt if combines => RegisterStep::Xor,
             Transform::Rlt | Transform::Xor | Transform::XorRlt => RegisterStep::Keep,
+            // The register of bytes alone is theirs, too.
+            Transform::XorClt => match self.register_values {
+                1 => RegisterStep::Keep,
+                REGISTER_BYTES => RegisterStep::Xor,
+                values => RegisterStep::XorBytes(values),
+            },
         }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let kind = |run: &Self| (run.width, run.number, run.register_values);
+        kind(self) == kind(other)
     }
 
     pub(super) fn line_bytes(&self) -> usize {
@@ -96,6 +109,8 @@ pub struct TransformRowLayout {
     /// The same with each number taken as so many columns of one byte: the transposition of whole columns is
     /// the conversion of these.
     byte_runs: Vec<ColumnRun>,
+    /// The same, where no run has bytes of numbers of which a register holds another number of values.
+    register_byte_runs: Vec<ColumnRun>,
     lengths: Vec<LengthColumn>,
 }
 
@@ -129,6 +144,7 @@ impl TransformRowLayout {
             row_bytes: 0,
             runs: Vec::new(),
             byte_runs: Vec::new(),
+            register_byte_runs: Vec::new(),
             lengths: Vec::new(),
         };
         for &column in columns {
@@ -139,10 +155,20 @@ impl TransformRowLayout {
                 width,
                 column_count,
                 number,
+                register_values: 1,
             };
             append(&mut layout.runs, run(width, 1));
             let bytes = if number { run(1, width) } else { run(width, 1) };
             append(&mut layout.byte_runs, bytes);
+            let register_values = match number {
+                true => (REGISTER_BYTES / width).max(1),
+                false => 1,
+            };
+            let register_bytes = ColumnRun {
+                register_values,
+                ..bytes
+            };
+            append(&mut layout.register_byte_runs, register_bytes);
             if matches!(column, LayoutColumn::Length1 | LayoutColumn::Length2) {
                 layout.lengths.push(LengthColumn { offset, width });
             }
@@ -169,6 +195,7 @@ impl TransformRowLayout {
     pub(super) fn runs(&self, transform: Transform) -> &[ColumnRun] {
         match transform {
             Transform::Clt => &self.byte_runs,
+            Transform::XorClt => &self.register_byte_runs,
             _ => &self.runs,
         }
     }
@@ -185,6 +212,9 @@ impl TransformRowLayout {
             Transform::Rlt => any_step(RegisterStep::Transpose),
             Transform::Xor => any_step(RegisterStep::Xor),
             Transform::XorRlt => any_step(RegisterStep::XorTranspose),
+            Transform::XorClt => {
+                self.distinguishes(Transform::Xor) && self.distinguishes(Transform::Clt)
+            }
         }
     }
 }
@@ -192,7 +222,7 @@ impl TransformRowLayout {
 /// Adds a run, as more columns of the last one if it goes on.
 fn append(runs: &mut Vec<ColumnRun>, next: ColumnRun) {
     match runs.last_mut() {
-        Some(last) if (last.width, last.number) == (next.width, next.number) => {
+        Some(last) if last.is_like(&next) => {
             last.column_count += next.column_count;
         }
         _ => runs.push(next),

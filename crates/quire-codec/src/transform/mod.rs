@@ -21,6 +21,7 @@
 //! | [`Clt`](Transform::Clt) | the first byte of all `m` values, then the second of each, … |
 //! | [`Xor`](Transform::Xor) | in each register, its first value, then `d[i−1] ⊕ d[i]` |
 //! | [`XorRlt`](Transform::XorRlt) | XOR, and then RLT of what it gave |
+//! | [`XorClt`](Transform::XorClt) | XOR, and then CLT of what it gave |
 //!
 //! A register is the `⌊16 / b⌋` next values of the column, and fewer at its end; registers are counted from the
 //! first row. A value of 9 bytes or more is a register by itself, which RLT and XOR leave as it is. Columns of
@@ -69,6 +70,9 @@ stored_set! {
         Xor = 4 "xor",
         /// Columns, XOR and then the transposition within each register.
         XorRlt = 5 "xor_rlt",
+        // 6 and 7 are not free: quire-format stores its packed pages under them.
+        /// Columns, XOR within each register and then each transposed as a whole.
+        XorClt = 8 "xor_clt",
     }
 }
 

@@ -3,9 +3,13 @@
 use super::layout::REGISTER_BYTES;
 use crate::kernel::transpose::{self, RegisterStep, TransposeGrid};
 
-/// Bytes of a register of values of `width` bytes: as many values as fit.
-fn register_bytes(width: usize) -> usize {
-    (REGISTER_BYTES / width).max(1) * width
+/// Bytes of a register of values of `width` bytes: as many values as fit; or as many as the step says.
+#[inline(always)]
+fn register_bytes(width: usize, step: RegisterStep) -> usize {
+    match step {
+        RegisterStep::XorBytes(values) => values * width,
+        _ => (REGISTER_BYTES / width).max(1) * width,
+    }
 }
 
 /// Copies one value. Calling `memcpy` for so few bytes takes longer than copying some of them twice.
@@ -52,6 +56,50 @@ pub(super) fn gather(grid: TransposeGrid, first: usize, rows: &[u8], columns: &m
     }
 }
 
+/// Copies the rows from `first` on, of single bytes, to their places in `columns`; each byte but those of the first of
+/// `values` rows is replaced by its XOR with the one above it.
+pub(super) fn gather_bytes(
+    grid: TransposeGrid,
+    values: usize,
+    first: usize,
+    rows: &[u8],
+    columns: &mut [u8],
+) {
+    for row in first..grid.row_count {
+        let line = |row: usize| &rows[row * grid.row_bytes..][..grid.column_count];
+        let targets = columns.chunks_exact_mut(grid.row_count);
+        let targets = targets.map(|column| &mut column[row]).zip(line(row));
+        if row % values == 0 {
+            targets.for_each(|(target, byte)| *target = *byte);
+        } else {
+            let targets = targets.zip(line(row - 1));
+            targets.for_each(|((target, byte), above)| *target = byte ^ above);
+        }
+    }
+}
+
+/// The inverse of [`gather_bytes`]. The row above `first` is in its place.
+fn scatter_bytes(
+    grid: TransposeGrid,
+    values: usize,
+    first: usize,
+    columns: &[u8],
+    rows: &mut [u8],
+) {
+    for row in first..grid.row_count {
+        let (above, line) = rows.split_at_mut(row * grid.row_bytes);
+        let line = &mut line[..grid.column_count];
+        for (byte, column) in line.iter_mut().zip(columns.chunks_exact(grid.row_count)) {
+            *byte = column[row];
+        }
+        if row % values != 0 {
+            let above = &above[(row - 1) * grid.row_bytes..];
+            let pairs = line.iter_mut().zip(above);
+            pairs.for_each(|(byte, above)| *byte ^= above);
+        }
+    }
+}
+
 /// Copies `values`, those of column `column` for the rows from `first` on, to their places in `rows`.
 fn scatter_column(
     grid: TransposeGrid,
@@ -89,6 +137,9 @@ pub(super) fn scatter(
     columns: &[u8],
     rows: &mut [u8],
 ) {
+    if let RegisterStep::XorBytes(values) = step {
+        return scatter_bytes(grid, values, first, columns, rows);
+    }
     let width = grid.width;
     let sections = columns.chunks_exact(grid.row_count * width);
     for (column, section) in sections.take(grid.column_count).enumerate() {
@@ -99,7 +150,7 @@ pub(super) fn scatter(
         }
         // The image is not written to, so registers are undone in a copy, several at a time.
         let mut buffer = [0; 16 * REGISTER_BYTES];
-        let whole = buffer.len() / register_bytes(width) * register_bytes(width);
+        let whole = buffer.len() - buffer.len() % register_bytes(width, step);
         let mut row = first;
         for part in values.chunks(whole) {
             let part_of_buffer = &mut buffer[..part.len()];
@@ -115,8 +166,8 @@ pub(super) fn scatter(
 pub(super) fn apply(width: usize, step: RegisterStep, column: &mut [u8]) {
     #[inline(always)]
     fn of_width(step: RegisterStep, registers: &mut [u8], width: usize) {
-        for register in registers.chunks_mut(register_bytes(width)) {
-            if matches!(step, RegisterStep::Xor | RegisterStep::XorTranspose) {
+        for register in registers.chunks_mut(register_bytes(width, step)) {
+            if step.combines() {
                 combine(register, width);
             }
             if matches!(step, RegisterStep::Transpose | RegisterStep::XorTranspose) {
@@ -140,12 +191,12 @@ pub(super) fn apply(width: usize, step: RegisterStep, column: &mut [u8]) {
 pub(super) fn undo(width: usize, step: RegisterStep, column: &mut [u8]) {
     #[inline(always)]
     fn of_width(step: RegisterStep, registers: &mut [u8], width: usize) {
-        for register in registers.chunks_mut(register_bytes(width)) {
+        for register in registers.chunks_mut(register_bytes(width, step)) {
             if matches!(step, RegisterStep::Transpose | RegisterStep::XorTranspose) {
                 let value_count = values_of(register, width);
                 transpose_register(register, width, value_count);
             }
-            if matches!(step, RegisterStep::Xor | RegisterStep::XorTranspose) {
+            if step.combines() {
                 separate(register, width);
             }
         }

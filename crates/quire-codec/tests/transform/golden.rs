@@ -15,8 +15,16 @@ fn golden(transform: Transform, shape: TransformPageShape<'_>, page: &[u8], imag
     assert_eq!(read, page, "{transform} to memory");
 }
 
-/// Five rows of a 4-byte number, a 2-byte number and 3 bytes of text between a header and a tail. The high digit
-/// of each byte is its row, the low digit its place.
+/// A 4-byte number, a 2-byte number and 3 bytes of text each. The high digit of each byte is its row, the low digit its place.
+const FIVE_ROWS: [[u8; 9]; 5] = [
+    [0x11, 0x12, 0x13, 0x14, 0x1A, 0x1B, b'a', b'b', b'c'],
+    [0x21, 0x22, 0x23, 0x24, 0x2A, 0x2B, b'd', b'e', b'f'],
+    [0x31, 0x32, 0x33, 0x34, 0x3A, 0x3B, b'g', b'h', b'i'],
+    [0x41, 0x42, 0x43, 0x44, 0x4A, 0x4B, b'j', b'k', b'l'],
+    [0x51, 0x52, 0x53, 0x54, 0x5A, 0x5B, b'm', b'n', b'o'],
+];
+
+/// Five rows between a header and a tail.
 #[test]
 fn every_transform_by_hand() {
     use LayoutColumn::{Bytes, Number};
@@ -28,14 +36,7 @@ fn every_transform_by_hand() {
     };
     let lead = [0xFE, 0xED];
     let tail = [0xCA, 0xFE, 0x00];
-    let rows = [
-        [0x11, 0x12, 0x13, 0x14, 0x1A, 0x1B, b'a', b'b', b'c'],
-        [0x21, 0x22, 0x23, 0x24, 0x2A, 0x2B, b'd', b'e', b'f'],
-        [0x31, 0x32, 0x33, 0x34, 0x3A, 0x3B, b'g', b'h', b'i'],
-        [0x41, 0x42, 0x43, 0x44, 0x4A, 0x4B, b'j', b'k', b'l'],
-        [0x51, 0x52, 0x53, 0x54, 0x5A, 0x5B, b'm', b'n', b'o'],
-    ];
-    let page = [&lead[..], rows.as_flattened(), &tail].concat();
+    let page = [&lead[..], FIVE_ROWS.as_flattened(), &tail].concat();
     let case = |transform, four_bytes: [u8; 20], two_bytes: [u8; 10]| {
         let text = b"abcdefghijklmno";
         let image = [&lead[..], &four_bytes, &two_bytes, text, &tail].concat();
@@ -81,6 +82,14 @@ fn every_transform_by_hand() {
         [
             0x11, 0x30, 0x10, 0x70, 0x12, 0x30, 0x10, 0x70, 0x13, 0x30, 0x10, 0x70, 0x14, 0x30,
             0x10, 0x70, 0x51, 0x52, 0x53, 0x54,
+        ],
+        [0x1A, 0x30, 0x10, 0x70, 0x10, 0x1B, 0x30, 0x10, 0x70, 0x10],
+    );
+    case(
+        Transform::XorClt,
+        [
+            0x11, 0x30, 0x10, 0x70, 0x51, 0x12, 0x30, 0x10, 0x70, 0x52, 0x13, 0x30, 0x10, 0x70,
+            0x53, 0x14, 0x30, 0x10, 0x70, 0x54,
         ],
         [0x1A, 0x30, 0x10, 0x70, 0x10, 0x1B, 0x30, 0x10, 0x70, 0x10],
     );
@@ -159,6 +168,15 @@ fn other_widths_by_hand() {
         &page,
         &[&whole[..], &planes].concat(),
     );
+    let combined = [
+        1, 3, 1, 7, 1, 6, 0xA0, 0, 0, 0, 0, 0xA0, 0xB1, 3, 1, 7, 1, 0xB6,
+    ];
+    golden(
+        Transform::XorClt,
+        shape,
+        &page,
+        &[&combined[..], &planes].concat(),
+    );
 }
 
 /// Variable fields lie behind the columns, one field after the other; their lengths stay as they are.
@@ -194,6 +212,7 @@ fn variable_fields_by_hand() {
     case(Transform::Clt, [0x11, 0x21, 0x31, 0x12, 0x22, 0x32]);
     case(Transform::Xor, [0x11, 0x12, 0x30, 0x30, 0x10, 0x10]);
     case(Transform::XorRlt, [0x11, 0x30, 0x10, 0x12, 0x30, 0x10]);
+    case(Transform::XorClt, [0x11, 0x30, 0x10, 0x12, 0x30, 0x10]);
 }
 
 /// The numbers stored with an image, and the names of SQL.
@@ -206,6 +225,7 @@ fn stored_numbers_and_names() {
         (3, "clt"),
         (4, "xor"),
         (5, "xor_rlt"),
+        (8, "xor_clt"),
     ];
     for (transform, (number, name)) in Transform::ALL.into_iter().zip(expected) {
         assert_eq!((transform as u8, transform.name()), (number, name));
@@ -213,6 +233,9 @@ fn stored_numbers_and_names() {
         assert_eq!(Transform::from_name(&name.to_uppercase()), Some(transform));
         assert_eq!(transform.to_string(), name);
     }
-    assert_eq!(Transform::from_u8(6), None);
+    // 6 and 7 are those of pages that are packed.
+    for number in [6, 7, 9, 255] {
+        assert_eq!(Transform::from_u8(number), None);
+    }
     assert_eq!(Transform::from_name("xor+rlt"), None);
 }

@@ -69,6 +69,10 @@ fn column_on_storage(transform: Transform, column: &LayoutColumn, values: &[Valu
         Transform::XorRlt => registers
             .flat_map(|one| transposed(&differences(one)))
             .collect(),
+        Transform::XorClt => {
+            let differences: Vec<Value> = registers.flat_map(differences).collect();
+            transposed(&differences)
+        }
     }
 }
 

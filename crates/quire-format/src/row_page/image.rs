@@ -62,7 +62,7 @@ pub(crate) const STRUCTURE: DiskStructure = DiskStructure {
             TRANSFORM,
             "1",
             "transform",
-            "of the raw base: 0 rows, 1 R2C, 2 RLT, 3 CLT, 4 XOR, 5 XOR+RLT, 6 packed, 7 packed with strings",
+            "of the raw base: 0 rows, 1 R2C, 2 RLT, 3 CLT, 4 XOR, 5 XOR+RLT, 6 packed, 7 packed with strings, 8 XOR+CLT",
         ),
         StructureField::at(
             PAGE_BITS,

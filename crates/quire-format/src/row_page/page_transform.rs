@@ -5,7 +5,7 @@ use quire_codec::transform::Transform;
 /// How the values of a leaf lie in its image. The numbers are stored and never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PageTransform {
-    /// As rows (0), or by columns as the paper has them (1 to 5).
+    /// As rows (0), or by columns as the paper has them (1 to 5, 8).
     Columns(Transform),
     /// By columns, numbers in as many bits as their range needs (6).
     Packed,
@@ -17,14 +17,15 @@ impl PageTransform {
     /// As rows.
     pub const ROWS: Self = Self::Columns(Transform::Rows);
 
-    /// Every transform, in the order of the stored number.
-    pub const ALL: [Self; 8] = [
+    /// Every transform: those of [`Transform::ALL`] in its order, and then those that take longer.
+    pub const ALL: [Self; 9] = [
         Self::ROWS,
         Self::Columns(Transform::R2c),
         Self::Columns(Transform::Rlt),
         Self::Columns(Transform::Clt),
         Self::Columns(Transform::Xor),
         Self::Columns(Transform::XorRlt),
+        Self::Columns(Transform::XorClt),
         Self::Packed,
         Self::PackedText,
     ];

@@ -213,6 +213,21 @@ fn an_image_by_columns_has_the_bytes_the_format_says() {
     expected.extend_from_slice(&raw);
     assert_eq!(image_as(PageTransform::Columns(Transform::Clt)), expected);
 
+    // 2 ⊕ 5 = 7 and 2 ⊕ 3 = 1, the bytes above are the same.
+    raw.truncate(head);
+    raw.extend([0, 0, 2, 7, 1, 0, 2, 1, 0, 0, 0, 0, 0, 0]);
+    raw.extend(b"hiabc!");
+    expected.truncate(28);
+    expected[2] = 8;
+    expected.extend_from_slice(&raw);
+    let xor_clt = PageTransform::Columns(Transform::XorClt);
+    assert_eq!(image_as(xor_clt), expected);
+    // A number of a later program is an error, not a page.
+    for number in [9, 255] {
+        expected[2] = number;
+        assert!(PageImage::open(&expected).is_err());
+    }
+
     // Only the lengths are worth packing: a bit each above 2, whose zigzag is 4. Keys and the others are planes.
     raw.truncate(head - 2);
     raw.extend([0xFF, 0xFF, 0xFF, 1, 4, b'a', b'b', 0, 0, 2, 5, 1, 1]);

@@ -17,7 +17,7 @@ use std::hint::black_box;
 /// The lengths of the fields of the paper's pages.
 const FIELD_BYTES: [u16; 3] = [2, 4, 8];
 
-/// What the paper's conversions take longer than R2C (§IV-A1), in the order of the transforms; rows take none.
+/// What the paper's conversions take longer than R2C (§IV-A1), in the order of its six scenarios; rows take none.
 const PAPER_LONGER_US: [Option<f64>; 6] =
     [None, Some(0.0), Some(5.0), Some(15.0), Some(3.0), Some(8.0)];
 
@@ -92,7 +92,8 @@ impl TimedFigure {
         figure.y = Axis::logarithmic("time of a page", "µs");
         figure.notes.extend([
             format!("{}; a page in cache; median of rounds. Rows are copied", self.note),
-            "the paper prints R2C of 2 and 8 bytes, 16.7 and 6.6 µs, and about what the others add: XOR 3, RLT 5, XOR+RLT 8, CLT 15; \
+            "the paper prints R2C of 2 and 8 bytes, 16.7 and 6.6 µs, and about what the others add: XOR 3, RLT 5, XOR+RLT 8, CLT 15, \
+             and nothing of XOR+CLT; \
              and that page I/O takes about 100 µs with few requests in flight, several times that with many"
                 .to_owned(),
         ]);

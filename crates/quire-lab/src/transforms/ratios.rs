@@ -59,7 +59,7 @@ pub(super) fn figure_8(lab: &Lab, magnitude: Magnitude) -> Result<Figure, LabErr
     figure.notes.extend([
         format!(
             "{page_count} pages of 32 four-byte integers a row, each sector of 4 KiB by itself; nothing is timed. The paper prints \
-             no values, but four observations, which are judged above"
+             no values, but four observations, which are judged above; XOR+CLT, of §III-2, is in none of them"
         ),
         ZLIB_NOTE.to_owned(),
     ]);

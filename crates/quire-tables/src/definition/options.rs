@@ -91,8 +91,8 @@ impl Default for TableOptions {
 }
 
 impl StorageFormat {
-    /// The format of that name: `auto`, `none`, `r2c`, `rlt`, `clt`, `xor`, `xor_rlt`, `packed`, `packed_text`, those from
-    /// `rlt` to `xor_rlt` also with `r2c_` before them; in any letter case, with `-` or `_`.
+    /// The format of that name: `auto`, `none`, `r2c`, `rlt`, `clt`, `xor`, `xor_rlt`, `xor_clt`, `packed`, `packed_text`, those
+    /// from `rlt` to `xor_clt` also with `r2c_` before them; in any letter case, with `-` or `_`.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase().replace('-', "_");
         match name.as_str() {
@@ -341,7 +341,12 @@ mod tests {
             let expected = Some(StorageFormat::Fixed(xor_rlt));
             assert_eq!(StorageFormat::from_name(name), expected);
         }
+        let xor_clt = StorageFormat::from_name("r2c-xor-clt").unwrap();
+        assert_eq!(xor_clt.to_string(), "xor_clt");
         assert_eq!(StorageFormat::from_name("zigzag"), None);
+        for unknown in [9, 254, 256, -1] {
+            assert!(TableOptions::from_record(&[(STORAGE_FORMAT, unknown)]).is_err());
+        }
     }
 
     #[test]

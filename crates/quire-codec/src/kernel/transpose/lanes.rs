@@ -32,10 +32,11 @@ macro_rules! lanes {
                 __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_bslli_epi128,
                 _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_extracti128_si256,
                 _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_setzero_si256,
-                _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi8,
-                _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
-                _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32,
-                _mm256_unpacklo_epi64, _mm256_xor_si256, _mm256_zextsi128_si256,
+                _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_slli_epi32, _mm256_slli_epi64,
+                _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16,
+                _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi8,
+                _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+                _mm256_xor_si256, _mm256_zextsi128_si256,
             };
 
             /// Elements of `W` bytes of `a` and `b` in turns, within each half.
@@ -73,6 +74,17 @@ macro_rules! lanes {
                 _mm256_shuffle_epi8(x, places)
             }
 
+            /// Each byte `BITS / 8` places further, within groups of 2, 4 or 8 bytes; 0 at their beginning.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn shift_within<const BITS: i32>(bytes: usize, x: __m256i) -> __m256i {
+                match bytes {
+                    2 => _mm256_slli_epi16::<BITS>(x),
+                    4 => _mm256_slli_epi32::<BITS>(x),
+                    _ => _mm256_slli_epi64::<BITS>(x),
+                }
+            }
+
             #[inline]
             #[target_feature(enable = $features)]
             fn step_register<const W: usize>(step: RegisterStep, x: __m256i) -> __m256i {
@@ -91,6 +103,9 @@ macro_rules! lanes {
                     RegisterStep::Transpose => shuffle(x, places),
                     RegisterStep::Xor => differences(x),
                     RegisterStep::XorTranspose => shuffle(differences(x), places),
+                    RegisterStep::XorBytes(values) => {
+                        _mm256_xor_si256(x, shift_within::<8>(values, x))
+                    }
                 }
             }
 
@@ -116,6 +131,16 @@ macro_rules! lanes {
                     RegisterStep::Transpose => shuffle(x, places),
                     RegisterStep::Xor => sums(x),
                     RegisterStep::XorTranspose => sums(shuffle(x, places)),
+                    RegisterStep::XorBytes(values) => {
+                        let mut x = _mm256_xor_si256(x, shift_within::<8>(values, x));
+                        if values >= 4 {
+                            x = _mm256_xor_si256(x, shift_within::<16>(values, x));
+                        }
+                        if values >= 8 {
+                            x = _mm256_xor_si256(x, shift_within::<32>(values, x));
+                        }
+                        x
+                    }
                 }
             }
 
@@ -232,12 +257,15 @@ macro_rules! lanes {
                         unsafe { gather_square::<W, N, false>(step, from, to) };
                         row += N;
                     }
-                    // Without a step, registers need not begin where the transforms have theirs.
-                    if row < grid.row_count && step == RegisterStep::Keep {
-                        let (from, to) = at(grid.row_count - N);
-                        // SAFETY: as above, with N rows left.
+                    // The last square overlaps the one before it where a register of the transforms begins
+                    // so far up.
+                    let unit = step.elements(N);
+                    let last = (grid.row_count - N) / unit * unit;
+                    if row < last + N {
+                        let (from, to) = at(last);
+                        // SAFETY: as above, with at least N rows left.
                         unsafe { gather_square::<W, N, false>(step, from, to) };
-                        row = grid.row_count;
+                        row = last + N;
                     }
                 }
                 row
@@ -279,11 +307,15 @@ macro_rules! lanes {
                         unsafe { scatter_square::<W, N, false>(step, from, to) };
                         row += N;
                     }
-                    if row < grid.row_count && step == RegisterStep::Keep {
-                        let (from, to) = at(grid.row_count - N);
-                        // SAFETY: as above, with N rows left.
+                    // The last square overlaps the one before it where a register of the transforms begins
+                    // so far up.
+                    let unit = step.elements(N);
+                    let last = (grid.row_count - N) / unit * unit;
+                    if row < last + N {
+                        let (from, to) = at(last);
+                        // SAFETY: as above, with at least N rows left.
                         unsafe { scatter_square::<W, N, false>(step, from, to) };
-                        row = grid.row_count;
+                        row = last + N;
                     }
                 }
                 row

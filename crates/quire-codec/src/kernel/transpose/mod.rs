@@ -26,6 +26,38 @@ pub(crate) enum RegisterStep {
     Xor,
     /// XOR, then the transposition.
     XorTranspose,
+    /// The same as [`Xor`](Self::Xor) with registers of so many elements of one byte: one byte of each value
+    /// of a register, after a column of longer values has been taken apart.
+    XorBytes(usize),
+}
+
+impl RegisterStep {
+    /// Whether elements are replaced by their XOR.
+    #[inline(always)]
+    pub(crate) const fn combines(self) -> bool {
+        matches!(self, Self::Xor | Self::XorTranspose | Self::XorBytes(_))
+    }
+
+    /// Elements from the beginning of one register of the transforms to that of the next, where a register of
+    /// the processor holds `elements`. Without a step, any element is a beginning.
+    #[cfg(target_arch = "x86_64")]
+    const fn elements(self, elements: usize) -> usize {
+        match self {
+            Self::Keep => 1,
+            Self::XorBytes(values) => values,
+            _ => elements,
+        }
+    }
+}
+
+/// The backend for a step: registers of 3 or 5 elements do not fill those of the processor evenly.
+#[cfg(target_arch = "x86_64")]
+fn backend_for(step: RegisterStep) -> Backend {
+    match step {
+        RegisterStep::XorBytes(2 | 4 | 8) => active_backend(),
+        RegisterStep::XorBytes(_) => Backend::Portable,
+        _ => active_backend(),
+    }
 }
 
 /// Neighbouring columns of one width in rows of `row_bytes`, and how many there are.
@@ -64,7 +96,7 @@ pub(crate) fn gather(
 ) -> usize {
     assert!(grid.fits(rows.len(), columns.len()));
     #[cfg(target_arch = "x86_64")]
-    match active_backend() {
+    match backend_for(step) {
         // SAFETY: the active backend never exceeds the detected one, so the processor has the features, and
         // the grid fits both slices.
         Backend::Avx512 => return unsafe { lanes::avx512::gather(grid, step, rows, columns) },
@@ -84,7 +116,7 @@ pub(crate) fn scatter(
 ) -> usize {
     assert!(grid.fits(rows.len(), columns.len()));
     #[cfg(target_arch = "x86_64")]
-    match active_backend() {
+    match backend_for(step) {
         // SAFETY: as in `gather`.
         Backend::Avx512 => return unsafe { lanes::avx512::scatter(grid, step, columns, rows) },
         // SAFETY: as in `gather`.
@@ -97,7 +129,7 @@ pub(crate) fn scatter(
 /// Does `step` to the whole registers of one column of values of `width` bytes. Returns the bytes done.
 pub(crate) fn apply(width: usize, step: RegisterStep, column: &mut [u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    match active_backend() {
+    match backend_for(step) {
         // SAFETY: as in `gather`, for the features.
         Backend::Avx512 => return unsafe { lanes::avx512::apply(width, step, column) },
         // SAFETY: as above.
@@ -111,7 +143,7 @@ pub(crate) fn apply(width: usize, step: RegisterStep, column: &mut [u8]) -> usiz
 /// The inverse of [`apply`].
 pub(crate) fn undo(width: usize, step: RegisterStep, column: &mut [u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    match active_backend() {
+    match backend_for(step) {
         // SAFETY: as in `gather`, for the features.
         Backend::Avx512 => return unsafe { lanes::avx512::undo(width, step, column) },
         // SAFETY: as above.

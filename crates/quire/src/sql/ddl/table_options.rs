@@ -219,7 +219,8 @@ fn invalid_value(key: &str, value: &str) -> Error {
         "page_codec" => format!("Codecs of pages are {}.", codecs()),
         "device_codec" => "Say none, lz4, zlib or zstd.".to_owned(),
         "storage_format" => {
-            "Say auto, none, r2c, rlt, clt, xor, xor_rlt, packed or packed_text.".to_owned()
+            "Say auto, none, r2c, rlt, clt, xor, xor_rlt, xor_clt, packed or packed_text."
+                .to_owned()
         }
         "page_padding" => "Say adaptive or none.".to_owned(),
         "page_split" => "Say advance or on_failure.".to_owned(),
