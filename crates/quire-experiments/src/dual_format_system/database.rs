@@ -110,7 +110,7 @@ pub(crate) fn measured(
     };
     let disk: Arc<dyn Disk> = match &device {
         Some(device) => Arc::clone(&device.disk),
-        None => Arc::new(FileDisk::open_or_create(path)?),
+        None => Arc::new(FileDisk::open_or_create(path).map_err(quire::Error::from)?),
     };
     fill(database, content, Arc::clone(&disk))?;
     // What the closing checkpoint has discarded is durable, and counted, after this.
