@@ -24,7 +24,7 @@ pub struct LabArguments {
     pub topic: Option<Topic>,
 
     /// The texts to use: the documents of `postings` and `document-numbers`, one on each line, the words
-    /// of `dual-format`, or the strings of `transforms`, whose columns are each of one of the files;
+    /// of `dual-format` and `dual-format-system`, or the strings of `transforms`, whose columns are each of one of the files;
     /// without any, and for a report of several topics, texts are made up
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -72,6 +72,8 @@ pub enum Topic {
     Transforms,
     /// The table of figure 11 of Qiao et al. in row pages
     DualFormat,
+    /// The same table as whole databases on drives that compress: figure 11 of Qiao et al.
+    DualFormatSystem,
     /// Inverted files of word positions: table 6.2 of Zukowski and the query of its §6.4
     Postings,
     /// Inverted files of document numbers: the same codecs, and a query without a join
@@ -143,6 +145,10 @@ pub struct Benchmark {
     /// bandwidth: streams of queries at a time, from 1 to this
     #[arg(long, default_value = "4", value_name = "COUNT", value_parser = parse_streams)]
     streams: usize,
+
+    /// dual-format-system: rows of the table [default: 100000; with --quick 3000]
+    #[arg(long, value_name = "COUNT", value_parser = parse_rows)]
+    rows: Option<u64>,
 }
 
 /// On what `tpcd` and `tpch` are measured.
@@ -208,6 +214,13 @@ fn parse_streams(text: &str) -> Result<usize, String> {
     }
 }
 
+fn parse_rows(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(rows) if (1..=100_000_000).contains(&rows) => Ok(rows),
+        _ => Err(format!("{text} is no number from 1 to 100000000")),
+    }
+}
+
 impl Topic {
     /// The experiment of the laboratory; none of what needs databases.
     fn experiment(self) -> Option<Experiment> {
@@ -221,6 +234,7 @@ impl Topic {
             Self::IteratorModels => Some(Experiment::IteratorModels),
             Self::Avm
             | Self::Tpcd
+            | Self::DualFormatSystem
             | Self::Devices
             | Self::Tpch
             | Self::Bandwidth
@@ -241,7 +255,7 @@ impl Topic {
             | Self::Tpch
             | Self::Bandwidth
             | Self::BufferPool => Paper::SuperScalarCompression,
-            Self::Transforms | Self::DualFormat => Paper::DualPageFormat,
+            Self::Transforms | Self::DualFormat | Self::DualFormatSystem => Paper::DualPageFormat,
         }
     }
 }
@@ -294,7 +308,7 @@ impl LabArguments {
             None if topic == Topic::Tpcd && self.benchmark.is_on_machine_of_tpch() => {
                 return Err(TPCH_MACHINES.to_owned());
             }
-            None => databases::figures(topic, &self.benchmark, self.scale(), self.quick)
+            None => databases::figures(topic, &self.benchmark, self.scale(), self.quick, &texts)
                 .map_err(|error| error.to_string())?,
         };
         Ok(figures)

@@ -1,31 +1,22 @@
 //! Paper 3, §IV-B: the table of the system-level evaluation as leaves of Quire's B+tree, in every order of their bytes.
 
-use crate::leaves::{
-    FILL_PERCENT, LeafFormat, built_in_order, fill_percent, inserted_at_random, of_pages,
+use crate::evaluated_table::{
+    EVALUATED_NUMBERS, EvaluatedRows, EvaluatedWords, evaluated_keys, ratios_of_the_paper,
 };
-use crate::random::LabRandom;
-use crate::sample_text::made_up_text;
+use crate::leaves::{FILL_PERCENT, LeafFormat, built_in_order, fill_percent, inserted, of_pages};
 use crate::sectors::{SECTOR_BYTES, SectorCodec, ZLIB_NOTE};
 use crate::{Axis, Chart, Figure, Lab, LabError, Paper, Positions, Series, SeriesOrigin};
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
 use quire_format::row_page::{PAGE_BYTES_DEFAULT, PageTransform, RowPage};
 use quire_format::tuple::{TupleCompression, TupleType, TupleValue};
 
-const NUMBER_COLUMNS: usize = 32;
-const STRING_BYTES: usize = 32;
-
 /// Rows the sizes are given for.
 const TABLE_ROWS: f64 = 2e6;
-
-/// What the text of the paper says of figure 11: the ratio of rows, and what the other scenarios add to it.
-const PAPER_RATIO: f64 = 2.08;
-const PAPER_GAINS: [f64; 6] = [0.0, 0.206, 0.305, 0.449, 0.375, 0.408];
 
 /// Figure 11 with leaves as random inserts leave them; and with leaves that were built in order, the ratio and the size, with
 /// numbers in as many bits as their range needs, and with strings so too. `text` is where the words of the strings come from.
 pub(crate) fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, LabError> {
-    let made_up = made_up_text(11, 1 << 20);
-    let words = Words::of(text.unwrap_or(made_up.as_bytes()))?;
+    let words = EvaluatedWords::of(text)?;
     let rows = lab.size(40_000, 600) as u64;
     let mut figures = vec![figure_11(lab, &words, rows)?];
     figures.extend(figures_of_full_leaves(lab, &words, rows)?);
@@ -33,10 +24,9 @@ pub(crate) fn figures(lab: &Lab, text: Option<&[u8]>) -> Result<Vec<Figure>, Lab
 }
 
 /// As the paper has it: what a drive that compresses makes of the table, and what page compression with hole punching does.
-fn figure_11(lab: &Lab, words: &Words<'_>, rows: u64) -> Result<Figure, LabError> {
+fn figure_11(lab: &Lab, words: &EvaluatedWords, rows: u64) -> Result<Figure, LabError> {
     let table = EvaluatedTable::new(words, &TupleCompression::None)?;
-    let mut order = LabRandom(43);
-    let inserted = inserted_at_random(rows, &mut order, table.rows())?;
+    let inserted = inserted(evaluated_keys(rows), table.rows())?;
     let built = built_in_order(rows, table.rows())?;
     let (inserted_fill, built_fill) = (fill_percent(&inserted)?, fill_percent(&built)?);
     let mut series = Vec::new();
@@ -84,7 +74,7 @@ fn figure_11(lab: &Lab, words: &Words<'_>, rows: u64) -> Result<Figure, LabError
 /// Compression ratio and size of leaves that were built in order.
 fn figures_of_full_leaves(
     lab: &Lab,
-    words: &Words<'_>,
+    words: &EvaluatedWords,
     rows: u64,
 ) -> Result<[Figure; 2], LabError> {
     let mut ratios = Vec::new();
@@ -129,8 +119,7 @@ fn figures_of_full_leaves(
 }
 
 fn paper_series() -> Series {
-    let gains = PAPER_GAINS.map(|gain| Some(PAPER_RATIO * (1.0 + gain)));
-    let mut paper = gains.to_vec();
+    let mut paper = ratios_of_the_paper().map(Some).to_vec();
     paper.resize(PageTransform::ALL.len(), None);
     Series::paper("zlib drive", paper)
 }
@@ -175,43 +164,15 @@ const STORAGES: [(&str, PageStorage); 5] = [
     ("zstd of images", PageStorage::Images(BlockCodecId::Zstd)),
 ];
 
-/// Words of a text, each as often as it is there.
-struct Words<'a>(Vec<&'a [u8]>);
-
-impl<'a> Words<'a> {
-    fn of(text: &'a [u8]) -> Result<Self, LabError> {
-        let words = text.split(|byte| !byte.is_ascii_alphabetic());
-        let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
-        if words.is_empty() {
-            Err(LabError::EmptyText)
-        } else {
-            Ok(Self(words))
-        }
-    }
-
-    /// Writes words to `string` until they are long enough, and cuts them.
-    fn string(&self, random: &mut LabRandom, string: &mut Vec<u8>) {
-        string.clear();
-        while string.len() < STRING_BYTES {
-            if !string.is_empty() {
-                string.push(b' ');
-            }
-            let number = random.below(self.0.len() as u64) as usize;
-            string.extend_from_slice(self.0.get(number).copied().unwrap_or_default());
-        }
-        string.truncate(STRING_BYTES);
-    }
-}
-
 /// The table of the paper: 32 numbers and a string a row.
 struct EvaluatedTable<'a> {
     format: LeafFormat,
-    words: &'a Words<'a>,
+    words: &'a EvaluatedWords,
 }
 
 impl<'a> EvaluatedTable<'a> {
-    fn new(words: &'a Words<'a>, compression: &TupleCompression) -> Result<Self, LabError> {
-        let mut types = vec![TupleType::Int32; NUMBER_COLUMNS];
+    fn new(words: &'a EvaluatedWords, compression: &TupleCompression) -> Result<Self, LabError> {
+        let mut types = vec![TupleType::Int32; EVALUATED_NUMBERS];
         types.push(TupleType::Text);
         Ok(Self {
             format: LeafFormat::new(types, compression)?,
@@ -221,17 +182,15 @@ impl<'a> EvaluatedTable<'a> {
 
     /// Writes the tuples of the table, from the first on.
     fn rows(&self) -> impl FnMut(&mut Vec<u8>) -> Result<(), LabError> + use<'_> {
-        let mut random = LabRandom(42);
-        let centres = [(); NUMBER_COLUMNS].map(|()| 256 + random.below((1 << 16) - 256));
-        let mut string = Vec::new();
+        let mut rows = EvaluatedRows::new(self.words);
         move |tuple| {
-            self.words.string(&mut random, &mut string);
-            let number = |centre: u64| {
-                let least = centre * 9 / 10;
-                TupleValue::Integer((least + random.below(centre * 11 / 10 + 1 - least)) as i64)
+            let Some(row) = rows.next() else {
+                return Ok(());
             };
-            let mut values: Vec<TupleValue<'_>> = centres.map(number).to_vec();
-            values.push(TupleValue::Bytes(&string));
+            let numbers = row.numbers.iter();
+            let numbers = numbers.map(|number| TupleValue::Integer(i64::from(*number)));
+            let mut values: Vec<TupleValue<'_>> = numbers.collect();
+            values.push(TupleValue::Bytes(row.string.as_bytes()));
             self.format.layout.encode(&values, tuple).map_err(of_pages)
         }
     }

@@ -77,10 +77,9 @@ pub(crate) fn built_in_order(
     Ok(pages)
 }
 
-/// Leaves of the same rows after they were inserted in random order: full ones have been split.
-pub(crate) fn inserted_at_random(
-    rows: u64,
-    random: &mut LabRandom,
+/// Leaves of the same rows after they were inserted under these keys: full ones have been split.
+pub(crate) fn inserted(
+    keys: Vec<u64>,
     mut tuple: impl FnMut(&mut Vec<u8>) -> Result<(), LabError>,
 ) -> Result<Vec<Vec<u8>>, LabError> {
     let mut first = vec![0; PAGE_BYTES_DEFAULT];
@@ -93,7 +92,7 @@ pub(crate) fn inserted_at_random(
     // By the least key that may be in each.
     let mut leaves = BTreeMap::from([(Vec::new(), first)]);
     let mut row = Vec::new();
-    for key in shuffled(rows, random) {
+    for key in keys {
         row.clear();
         tuple(&mut row)?;
         insert(&mut leaves, &key.to_be_bytes(), &row)?;
@@ -120,7 +119,7 @@ fn insert(leaves: &mut BTreeMap<Vec<u8>, Vec<u8>>, key: &[u8], row: &[u8]) -> Re
 }
 
 /// The numbers from 0 in random order (Fisher and Yates).
-fn shuffled(count: u64, random: &mut LabRandom) -> Vec<u64> {
+pub(crate) fn shuffled(count: u64, random: &mut LabRandom) -> Vec<u64> {
     let mut numbers: Vec<u64> = (0..count).collect();
     for last in (1..numbers.len()).rev() {
         numbers.swap(last, random.below(last as u64 + 1) as usize);
@@ -164,7 +163,7 @@ mod tests {
             Ok(())
         };
         let built = built_in_order(4_000, &mut tuple)?;
-        let inserted = inserted_at_random(4_000, &mut LabRandom(5), &mut tuple)?;
+        let inserted = inserted(shuffled(4_000, &mut LabRandom(5)), &mut tuple)?;
         let expected = (0..4_000_u64).map(|key| key.to_be_bytes().to_vec());
         let expected: Vec<Vec<u8>> = expected.collect();
         for leaves in [&built, &inserted] {

@@ -21,6 +21,7 @@ pub mod codecs;
 mod counters;
 mod device;
 mod dual_format;
+mod evaluated_table;
 mod figure;
 mod iterator_models;
 mod leaves;
@@ -41,8 +42,13 @@ mod universal_table;
 mod verdict;
 mod whole_tuples;
 
+pub use claims::{PACKED_TUPLES, judge};
 pub use clock::{Lab, MeasureEffort};
 pub use codecs::equation::{Bandwidths, decompression_needed, equation_6_1};
+pub use evaluated_table::{
+    EVALUATED_NUMBERS, EVALUATED_STRING_BYTES, EvaluatedRow, EvaluatedRows, EvaluatedWords,
+    evaluated_keys, ratios_of_the_paper,
+};
 pub use figure::{Axis, AxisScale, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
 pub use report::{LabReport, ReportTopic, TopicState};
 pub use sample_text::made_up_text;

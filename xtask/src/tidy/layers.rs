@@ -386,6 +386,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
             "leaves",
             "codecs",
             "streams",
+            "evaluated_table",
             "dual_format",
             "iterator_models",
             "length_decoding",
@@ -407,6 +408,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
             "tpch",
             "bandwidth",
             "buffer_pool",
+            "dual_format_system",
         ],
     ),
     (

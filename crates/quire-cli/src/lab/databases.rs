@@ -9,10 +9,11 @@ use quire_experiments::avm;
 use quire_experiments::bandwidth::{self, BandwidthSetup};
 use quire_experiments::buffer_pool;
 use quire_experiments::devices::{self, DevicesSetup};
+use quire_experiments::dual_format_system::{self, DualFormatSetup};
 use quire_experiments::tpcd::BenchmarkFailure;
 use quire_experiments::tpch::{self, TpchMachine, TpchSetup};
 use quire_experiments::{ColumnLayout, ColumnTablesSetup};
-use quire_lab::Figure;
+use quire_lab::{EvaluatedWords, Figure};
 
 use super::{Benchmark, LayoutName, MachineName, Topic};
 
@@ -20,12 +21,17 @@ use super::{Benchmark, LayoutName, MachineName, Topic};
 const QUERIES: usize = 300;
 const QUERIES_QUICK: usize = 9;
 
-/// Measures a topic. Without a folder of the user's its files are removed.
+/// Rows of the table of dual-format-system.
+const ROWS: u64 = 100_000;
+const ROWS_QUICK: u64 = 3_000;
+
+/// Measures a topic. Without a folder of the user's its files are removed. `texts` are the user's.
 pub(super) fn figures(
     topic: Topic,
     benchmark: &Benchmark,
     scale: f64,
     is_quick: bool,
+    texts: &[&[u8]],
 ) -> Result<Vec<Figure>, BenchmarkFailure> {
     let temporary = env::temp_dir().join(format!("quire-experiments-{}", process::id()));
     let folder = benchmark.work.clone().unwrap_or_else(|| temporary.clone());
@@ -65,6 +71,19 @@ pub(super) fn figures(
             bandwidth::figures(&setup, &mut progress)
         }
         Topic::BufferPool => buffer_pool::figures(&tables, &mut progress),
+        Topic::DualFormatSystem => {
+            let joined = texts.concat();
+            let text = (!texts.is_empty()).then_some(joined.as_slice());
+            let setup = DualFormatSetup {
+                rows: benchmark
+                    .rows
+                    .unwrap_or(if is_quick { ROWS_QUICK } else { ROWS }),
+                words: EvaluatedWords::of(text).map_err(BenchmarkFailure::Words)?,
+                folder: tables.folder,
+                keeps_files: tables.has_files,
+            };
+            dual_format_system::figures(&setup, &mut progress)
+        }
         _ => return benchmark.figures(scale, is_quick),
     };
     if benchmark.work.is_none() {

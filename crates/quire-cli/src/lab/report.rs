@@ -185,7 +185,9 @@ fn databases(arguments: &LabArguments) -> String {
             "files in {}, those of bandwidth in memory",
             folder.display()
         ),
-        None => "in memory, those of tpcd in files for the time being".to_owned(),
+        None => {
+            "in memory, those of tpcd and dual-format-system in files for the time being".to_owned()
+        }
     }
 }
 

@@ -102,9 +102,7 @@ pub enum BenchmarkFailure {
         "the answers of {query} over compressed and uncompressed tables differ; report this as a defect"
     )]
     Answers { query: &'static str },
-    #[error(
-        "{table} has other rows after an update function than it should; report this as a defect"
-    )]
+    #[error("{table} has other rows than it should; report this as a defect")]
     Totals { table: &'static str },
     #[error("rows of {table} are not what its columns are; report this as a defect")]
     Sample { table: &'static str },
@@ -114,6 +112,10 @@ pub enum BenchmarkFailure {
     Expressions(String),
     #[error("primitives cannot be measured: {0}")]
     Primitives(#[from] quire_lab::LabError),
+    #[error("{0}")]
+    Words(quire_lab::LabError),
+    #[error("a drive cannot be had: {0}")]
+    Drive(#[from] quire_device::DeviceOpenError),
     #[error("{file} is damaged: {what}; report this as a defect")]
     Damaged { file: String, what: String },
 }

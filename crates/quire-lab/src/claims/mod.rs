@@ -7,11 +7,13 @@ mod compressed_databases;
 mod dual_page_format;
 mod super_scalar_compression;
 
+pub use dual_page_format::PACKED_TUPLES;
+
 use crate::figure::{Figure, Positions, Series, SeriesOrigin};
 use crate::verdict::VerdictCase;
 
 /// Gives each figure the verdicts on what its paper claims of it.
-pub(crate) fn judge(figures: &mut [Figure]) {
+pub fn judge(figures: &mut [Figure]) {
     for figure in figures.iter_mut() {
         let verdicts = match figure.stem {
             "length-decoding" => compressed_databases::length_decoding(figure),
@@ -36,6 +38,7 @@ pub(crate) fn judge(figures: &mut [Figure]) {
             "paper-3-figure-8a" | "paper-3-figure-8b" => dual_page_format::figure_8(figure),
             "paper-3-figure-9" => dual_page_format::figure_9(figure),
             "paper-3-figure-11" => dual_page_format::figure_11(figure),
+            "paper-3-figure-11-system" => dual_page_format::figure_11_system(figure),
             "paper-3-figure-11-full" => dual_page_format::figure_11_full(figure),
             _ => continue,
         };

@@ -1,6 +1,6 @@
 //! Claims judged on figures that are made up: on the paper's own numbers where it prints some, and on others that contradict it.
 
-use super::judge;
+use super::{PACKED_TUPLES, judge};
 use crate::figure::{Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
 use crate::verdict::Verdict;
 use crate::verdict::VerdictOutcome::{self, Deviates, Fails, Holds, NotMeasured};
@@ -366,6 +366,18 @@ fn the_drive_is_judged_by_its_transforms_and_beside_page_compression() {
         by_labels("paper-3-figure-11", &transforms, &series)
     };
     assert_eq!(aged(paper, 1.9, 0.8), [Holds; 5]);
+    let system = |packed: f64| {
+        let drive = [&paper[..], &[packed]].concat();
+        let positions = [&transforms[..], &[PACKED_TUPLES]].concat();
+        by_labels(
+            "paper-3-figure-11-system",
+            &positions,
+            &[("zlib drive", &drive)],
+        )
+    };
+    // The last is our own bar, of 3.33 here.
+    assert_eq!(system(3.4)[5..], [Holds]);
+    assert_eq!(system(3.2)[5..], [Fails]);
     let xor_behind = [2.0, 2.3, 2.6, 2.9, 2.5, 2.7];
     assert_eq!(
         aged(xor_behind, 2.2, 1.1),
