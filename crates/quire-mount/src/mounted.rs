@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use fuser::{Config, Session, SessionACL};
 use quire_device::DataSet;
@@ -12,6 +12,7 @@ use crate::front::Front;
 use crate::mount_point::{attach, detach, detach_by_force, send_cached};
 use crate::options::MountOptions;
 use crate::served::ServedSet;
+use crate::sync_queue::SyncQueue;
 
 /// A data set that is mounted on a directory, and served by threads in the background. It is unmounted when this is dropped; then
 /// a failure is not reported, and who still uses its files gets errors, so [`MountedDataSet::unmount`] comes first.
@@ -143,25 +144,22 @@ impl Drop for MountedDataSet {
     }
 }
 
-/// Starts the thread that syncs, and the one that waits for those that answer the kernel.
+/// Starts the threads that sync and write in the background, and the one that waits for those that answer the kernel.
 fn start(
     session: Session<Front>,
     served: Arc<ServedSet>,
     end: &Arc<MountEnd>,
 ) -> std::io::Result<()> {
-    let syncing = Arc::clone(&served);
-    let syncs = thread::Builder::new()
-        .name("quire-sync".to_owned())
-        .spawn(move || syncing.syncs.run(&syncing.set))?;
     let end = Arc::clone(end);
     let closing = Arc::clone(&served);
-    let started = thread::Builder::new()
-        .name("quire-mount".to_owned())
-        .spawn(move || {
+    let started = start_writers(&served).and_then(|writers| {
+        let waiting = move || {
             let served_until_end = session.run();
             closing.syncs.close();
-            // It has panicked, if at all; what is left to do is the same.
-            let _ = syncs.join();
+            for writer in writers {
+                // It has panicked, if at all; what is left to do is the same.
+                let _ = writer.join();
+            }
             closing.release_all();
             let synced = closing.set.sync();
             let error = match (served_until_end, synced) {
@@ -170,9 +168,24 @@ fn start(
                 (Ok(()), Ok(())) => None,
             };
             end.set(error);
-        });
+        };
+        let builder = thread::Builder::new().name("quire-mount".to_owned());
+        builder.spawn(waiting).map(|_| ())
+    });
     if started.is_err() {
         served.syncs.close();
     }
-    started.map(|_| ())
+    started
+}
+
+fn start_writers(served: &Arc<ServedSet>) -> std::io::Result<[JoinHandle<()>; 2]> {
+    let start = |name: &str, run: fn(&SyncQueue, &DataSet)| {
+        let served = Arc::clone(served);
+        let builder = thread::Builder::new().name(name.to_owned());
+        builder.spawn(move || run(&served.syncs, &served.set))
+    };
+    Ok([
+        start("quire-sync", SyncQueue::run_syncs)?,
+        start("quire-write", SyncQueue::run_background)?,
+    ])
 }

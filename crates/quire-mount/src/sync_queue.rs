@@ -1,7 +1,7 @@
 //! Syncs, together: a sync of a data set writes all that has changed, so all who wait for one are served by the same.
 //!
 //! One thread syncs. Who comes while it does waits for the next turn, with all others who came. Those threads that answer the kernel never wait
-//! for a sync, so readers go on. The same thread writes what has changed in the background.
+//! for a sync, so readers go on. A second thread writes what has changed in the background, which a sync need not wait for if it can be logged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -39,19 +39,22 @@ struct SyncRequests {
     is_closed: bool,
 }
 
-/// What the thread that syncs is to do.
+/// What the thread that syncs, and the one in the background, are to do.
 pub(crate) struct SyncQueue {
     requests: Mutex<SyncRequests>,
-    changed: Condvar,
+    /// Somebody waits for a sync, or this is the end.
+    syncs_wanted: Condvar,
+    /// There is something to do in the background, or this is the end.
+    background_wanted: Condvar,
     /// Bytes written since they were last written back.
     written_bytes: AtomicU64,
     write_back_bytes: u64,
     interval: Duration,
 }
 
-/// A turn of the thread.
-enum SyncTask {
-    Sync(Vec<WaitingReply>),
+/// What there is to do in the background.
+#[derive(Debug, PartialEq, Eq)]
+enum BackgroundTask {
     WriteBack,
     Interval,
     End,
@@ -61,7 +64,8 @@ impl SyncQueue {
     pub(crate) fn new(write_back_bytes: u64, interval: Duration) -> Self {
         Self {
             requests: Mutex::default(),
-            changed: Condvar::new(),
+            syncs_wanted: Condvar::new(),
+            background_wanted: Condvar::new(),
             written_bytes: AtomicU64::new(0),
             write_back_bytes: write_back_bytes.max(1),
             interval: interval.max(Duration::from_millis(10)),
@@ -75,46 +79,56 @@ impl SyncQueue {
     /// Answers after a sync that begins later.
     pub(crate) fn answer_when_synced(&self, reply: WaitingReply) {
         self.lock().waiting.push(reply);
-        self.changed.notify_one();
+        self.syncs_wanted.notify_one();
     }
 
     /// So many bytes have been written.
     pub(crate) fn note_written(&self, bytes: u64) {
         let before = self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
         if before < self.write_back_bytes && before + bytes >= self.write_back_bytes {
-            self.lock().wants_write_back = true;
-            self.changed.notify_one();
+            self.want_write_back();
         }
     }
 
-    /// Ends the thread after what is waiting.
+    fn want_write_back(&self) {
+        self.lock().wants_write_back = true;
+        self.background_wanted.notify_one();
+    }
+
+    /// Ends the threads after what is waiting.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.changed.notify_one();
+        self.syncs_wanted.notify_one();
+        self.background_wanted.notify_one();
     }
 
     /// Syncs until the queue is closed.
-    pub(crate) fn run(&self, set: &DataSet) {
+    pub(crate) fn run_syncs(&self, set: &DataSet) {
+        while let Some(waiting) = self.next_syncs() {
+            let error = self.sync(set).err().as_ref().map(storage_errno);
+            for reply in waiting {
+                reply.send(error);
+            }
+            if set.is_log_long() {
+                self.want_write_back();
+            }
+        }
+    }
+
+    /// Writes in the background until the queue is closed. What cannot be written stays in memory, and whoever writes or syncs next is told.
+    pub(crate) fn run_background(&self, set: &DataSet) {
         let mut last_sync = Instant::now();
         loop {
-            match self.next_turn(last_sync + self.interval) {
-                SyncTask::Sync(waiting) => {
-                    let error = self.sync(set).err().as_ref().map(storage_errno);
-                    last_sync = Instant::now();
-                    for reply in waiting {
-                        reply.send(error);
-                    }
-                }
-                // What cannot be written stays in memory, and whoever writes or syncs next is told.
-                SyncTask::WriteBack => {
+            match self.next_background(last_sync + self.interval) {
+                BackgroundTask::WriteBack => {
                     self.written_bytes.store(0, Ordering::Relaxed);
                     let _ = set.write_back();
                 }
-                SyncTask::Interval => {
+                BackgroundTask::Interval => {
                     let _ = self.write_back_and_sync(set);
                     last_sync = Instant::now();
                 }
-                SyncTask::End => return,
+                BackgroundTask::End => return,
             }
         }
     }
@@ -131,26 +145,33 @@ impl SyncQueue {
         set.sync()
     }
 
+    /// All who wait for a sync, as soon as somebody does; `None` at the end.
+    fn next_syncs(&self) -> Option<Vec<WaitingReply>> {
+        let nothing =
+            |requests: &mut SyncRequests| requests.waiting.is_empty() && !requests.is_closed;
+        let woken = self.syncs_wanted.wait_while(self.lock(), nothing);
+        let mut requests = woken.unwrap_or_else(PoisonError::into_inner);
+        let waiting = std::mem::take(&mut requests.waiting);
+        (!waiting.is_empty()).then_some(waiting)
+    }
+
     /// What is to be done now; a sync at `end` at the latest. Writing back does not put that off, or nothing would become durable while
     /// somebody writes without a pause.
-    fn next_turn(&self, end: Instant) -> SyncTask {
+    fn next_background(&self, end: Instant) -> BackgroundTask {
         let mut requests = self.lock();
         loop {
-            if !requests.waiting.is_empty() {
-                return SyncTask::Sync(std::mem::take(&mut requests.waiting));
-            }
             if requests.is_closed {
-                return SyncTask::End;
+                return BackgroundTask::End;
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 requests.wants_write_back = false;
-                return SyncTask::Interval;
+                return BackgroundTask::Interval;
             }
             if std::mem::take(&mut requests.wants_write_back) {
-                return SyncTask::WriteBack;
+                return BackgroundTask::WriteBack;
             }
-            let woken = self.changed.wait_timeout(requests, left);
+            let woken = self.background_wanted.wait_timeout(requests, left);
             requests = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -165,14 +186,13 @@ mod tests {
         let queue = SyncQueue::new(100, Duration::from_secs(3600));
         queue.note_written(100);
         let later = Instant::now() + Duration::from_secs(3600);
-        assert!(matches!(queue.next_turn(later), SyncTask::WriteBack));
+        assert_eq!(queue.next_background(later), BackgroundTask::WriteBack);
         queue.written_bytes.store(0, Ordering::Relaxed);
         queue.note_written(100);
-        assert!(matches!(
-            queue.next_turn(Instant::now()),
-            SyncTask::Interval
-        ));
+        let now = Instant::now();
+        assert_eq!(queue.next_background(now), BackgroundTask::Interval);
         queue.close();
-        assert!(matches!(queue.next_turn(later), SyncTask::End));
+        assert_eq!(queue.next_background(later), BackgroundTask::End);
+        assert!(queue.next_syncs().is_none());
     }
 }
