@@ -1,7 +1,8 @@
 //! Syncs, together: a sync of a data set writes all that has changed, so all who wait for one are served by the same.
 //!
-//! One thread syncs. Who comes while it does waits for the next turn, with all others who came. Those threads that answer the kernel never wait
-//! for a sync, so readers go on. A second thread writes what has changed in the background, which a sync need not wait for if it can be logged.
+//! The thread that gets a request to sync does so, and then for all who came meanwhile, until nobody waits. So at most one of those threads
+//! that answer the kernel waits for a sync, and no other thread has to be woken for one. A thread of its own writes what has changed in the
+//! background, which a sync need not wait for if it can be logged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -35,15 +36,15 @@ impl WaitingReply {
 struct SyncRequests {
     /// As many as there are threads in system calls, at most.
     waiting: Vec<WaitingReply>,
+    /// A thread answers those who wait.
+    is_syncing: bool,
     wants_write_back: bool,
     is_closed: bool,
 }
 
-/// What the thread that syncs, and the one in the background, are to do.
+/// Who waits for a sync, and what is to be done in the background.
 pub(crate) struct SyncQueue {
     requests: Mutex<SyncRequests>,
-    /// Somebody waits for a sync, or this is the end.
-    syncs_wanted: Condvar,
     /// There is something to do in the background, or this is the end.
     background_wanted: Condvar,
     /// Bytes written since they were last written back.
@@ -64,7 +65,6 @@ impl SyncQueue {
     pub(crate) fn new(write_back_bytes: u64, interval: Duration) -> Self {
         Self {
             requests: Mutex::default(),
-            syncs_wanted: Condvar::new(),
             background_wanted: Condvar::new(),
             written_bytes: AtomicU64::new(0),
             write_back_bytes: write_back_bytes.max(1),
@@ -76,10 +76,23 @@ impl SyncQueue {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers after a sync that begins later.
-    pub(crate) fn answer_when_synced(&self, reply: WaitingReply) {
-        self.lock().waiting.push(reply);
-        self.syncs_wanted.notify_one();
+    /// Answers after a sync that begins later, by this thread or by one that syncs already.
+    pub(crate) fn answer_when_synced(&self, set: &DataSet, reply: WaitingReply) {
+        let mut requests = self.lock();
+        requests.waiting.push(reply);
+        if std::mem::replace(&mut requests.is_syncing, true) {
+            return;
+        }
+        drop(requests);
+        while let Some(waiting) = self.next_syncs() {
+            let error = self.sync(set).err().as_ref().map(storage_errno);
+            for reply in waiting {
+                reply.send(error);
+            }
+            if set.is_log_long() {
+                self.want_write_back();
+            }
+        }
     }
 
     /// So many bytes have been written.
@@ -95,24 +108,10 @@ impl SyncQueue {
         self.background_wanted.notify_one();
     }
 
-    /// Ends the threads after what is waiting.
+    /// Ends the thread in the background.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.syncs_wanted.notify_one();
         self.background_wanted.notify_one();
-    }
-
-    /// Syncs until the queue is closed.
-    pub(crate) fn run_syncs(&self, set: &DataSet) {
-        while let Some(waiting) = self.next_syncs() {
-            let error = self.sync(set).err().as_ref().map(storage_errno);
-            for reply in waiting {
-                reply.send(error);
-            }
-            if set.is_log_long() {
-                self.want_write_back();
-            }
-        }
     }
 
     /// Writes in the background until the queue is closed. What cannot be written stays in memory, and whoever writes or syncs next is told.
@@ -145,14 +144,13 @@ impl SyncQueue {
         set.sync()
     }
 
-    /// All who wait for a sync, as soon as somebody does; `None` at the end.
+    /// All who wait for a sync; `None`, and the thread that syncs has done so, when nobody does.
     fn next_syncs(&self) -> Option<Vec<WaitingReply>> {
-        let nothing =
-            |requests: &mut SyncRequests| requests.waiting.is_empty() && !requests.is_closed;
-        let woken = self.syncs_wanted.wait_while(self.lock(), nothing);
-        let mut requests = woken.unwrap_or_else(PoisonError::into_inner);
-        let waiting = std::mem::take(&mut requests.waiting);
-        (!waiting.is_empty()).then_some(waiting)
+        let mut requests = self.lock();
+        requests.is_syncing = !requests.waiting.is_empty();
+        requests
+            .is_syncing
+            .then(|| std::mem::take(&mut requests.waiting))
     }
 
     /// What is to be done now; a sync at `end` at the latest. Writing back does not put that off, or nothing would become durable while
@@ -193,6 +191,5 @@ mod tests {
         assert_eq!(queue.next_background(now), BackgroundTask::Interval);
         queue.close();
         assert_eq!(queue.next_background(later), BackgroundTask::End);
-        assert!(queue.next_syncs().is_none());
     }
 }
