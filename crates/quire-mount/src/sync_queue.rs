@@ -13,6 +13,9 @@ use quire_device::{DataSet, DeviceStorageError};
 
 use crate::errno::storage_errno;
 
+/// The log of a data set has a page for each sync, and when it has twice as many, a sync waits for a batch.
+const SYNCS_PER_WRITE_BACK: u64 = 512;
+
 /// An answer that waits for a sync.
 pub(crate) enum WaitingReply {
     /// To fsync(2).
@@ -49,6 +52,7 @@ pub(crate) struct SyncQueue {
     background_wanted: Condvar,
     /// Bytes written since they were last written back.
     written_bytes: AtomicU64,
+    sync_count: AtomicU64,
     write_back_bytes: u64,
     interval: Duration,
 }
@@ -67,6 +71,7 @@ impl SyncQueue {
             requests: Mutex::default(),
             background_wanted: Condvar::new(),
             written_bytes: AtomicU64::new(0),
+            sync_count: AtomicU64::new(0),
             write_back_bytes: write_back_bytes.max(1),
             interval: interval.max(Duration::from_millis(10)),
         }
@@ -85,11 +90,13 @@ impl SyncQueue {
         }
         drop(requests);
         while let Some(waiting) = self.next_syncs() {
-            let error = self.sync(set).err().as_ref().map(storage_errno);
+            // What it logs has yet to be compressed, so it counts as written still.
+            let error = set.sync().err().as_ref().map(storage_errno);
             for reply in waiting {
                 reply.send(error);
             }
-            if set.is_log_long() {
+            let count = self.sync_count.fetch_add(1, Ordering::Relaxed) + 1;
+            if count.is_multiple_of(SYNCS_PER_WRITE_BACK) {
                 self.want_write_back();
             }
         }
@@ -130,11 +137,6 @@ impl SyncQueue {
                 BackgroundTask::End => return,
             }
         }
-    }
-
-    fn sync(&self, set: &DataSet) -> Result<(), DeviceStorageError> {
-        self.written_bytes.store(0, Ordering::Relaxed);
-        set.sync()
     }
 
     /// What was logged is compressed, too.

@@ -58,13 +58,6 @@ impl DataSet {
         self.flush(Durability::Unsynced)
     }
 
-    /// Whether a [`DataSet::write_back`] is due: the log has become so long that a sync will soon have to wait for one.
-    #[must_use]
-    pub fn is_log_long(&self) -> bool {
-        let limit_bytes = self.context.options.dirty_bytes;
-        self.lock().unlogged.is_log_long(limit_bytes)
-    }
-
     /// Logs what has been written. False if a batch is needed instead.
     fn sync_by_log(&self) -> Result<bool, DeviceStorageError> {
         if self.properties().synchronous != SynchronousWrites::Logged {

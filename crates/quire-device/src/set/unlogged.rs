@@ -79,11 +79,6 @@ impl UnloggedWrites {
         self.frozen.is_empty() && self.current.is_empty()
     }
 
-    /// The log has half the pages or bytes after which syncs have to wait for a batch.
-    pub(super) fn is_log_long(&self, limit_bytes: usize) -> bool {
-        self.logged_pages >= LOG_PAGES_MAX / 2 || self.logged_bytes >= limit_bytes / 2
-    }
-
     /// What a log page is to have. `None` when a batch has to be written instead: because of other changes, or since the log
     /// would become longer than `limit_bytes`.
     pub(super) fn take(&mut self, limit_bytes: usize) -> Option<Vec<WrittenRange>> {
