@@ -42,9 +42,9 @@ fn act(action: &DataSetAction) -> Result<String, CommandError> {
             name,
             properties,
         } => {
-            // Wrong properties leave no file behind.
+            // Wrong properties and names leave no file behind.
             let properties = parse_properties(properties)?;
-            changed(open_or_create_data_sets(volume)?, |sets| {
+            changed(open_or_create_data_sets(volume, name)?, |sets| {
                 Ok(sets.create_set(name, properties)?)
             })
         }

@@ -106,6 +106,13 @@ impl Generation {
         }
     }
 
+    /// Makes holes of all records of a file that this layer has.
+    pub(crate) fn clear_records(&mut self, inode: u64) {
+        for (_, content) in self.records.range_mut((inode, 0)..=(inode, u64::MAX)) {
+            self.bytes -= content.take().map_or(0, |content| content.capacity());
+        }
+    }
+
     /// Changes a record that this layer has; false if it has not.
     pub(crate) fn change_record(
         &mut self,

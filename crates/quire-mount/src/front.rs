@@ -325,8 +325,8 @@ impl Filesystem for Front {
         let count = bytes.len() as u32;
         match self.0.write(inode.0, offset, bytes, drops_privileges) {
             Ok(()) if is_synchronous(write_flags, flags) => {
-                let waiting = WaitingReply::Written(reply, count);
-                self.0.syncs.answer_when_synced(waiting);
+                self.0
+                    .answer_when_synced(WaitingReply::Written(reply, count));
             }
             Ok(()) => reply.written(count),
             Err(error) => reply.error(error),
@@ -353,7 +353,7 @@ impl Filesystem for Front {
         _is_data_only: bool,
         reply: ReplyEmpty,
     ) {
-        self.0.syncs.answer_when_synced(WaitingReply::Synced(reply));
+        self.0.answer_when_synced(WaitingReply::Synced(reply));
     }
 
     fn fsyncdir(
@@ -364,7 +364,7 @@ impl Filesystem for Front {
         _is_data_only: bool,
         reply: ReplyEmpty,
     ) {
-        self.0.syncs.answer_when_synced(WaitingReply::Synced(reply));
+        self.0.answer_when_synced(WaitingReply::Synced(reply));
     }
 
     fn opendir(&self, _request: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {

@@ -39,10 +39,8 @@ pub(crate) fn attach(
     let device = File::options().read(true).write(true).open("/dev/fuse");
     let device = device.map_err(|error| MountError::NoFuse { error })?;
     let data = mount_data(&device, metadata.permissions().mode(), options);
-    let source = options.volume_file.as_deref();
-    let source = source.unwrap_or(Path::new("quire"));
     mount(
-        Some(source),
+        Some(options.source()),
         &directory,
         Some(FILE_SYSTEM_KIND),
         mount_flags(options),

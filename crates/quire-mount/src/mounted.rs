@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use fuser::{Config, Session, SessionACL};
 use quire_device::DataSet;
@@ -12,6 +12,7 @@ use crate::front::Front;
 use crate::mount_point::{attach, detach, detach_by_force, send_cached};
 use crate::options::MountOptions;
 use crate::served::ServedSet;
+use crate::unmount::is_mounted;
 
 /// A data set that is mounted on a directory, and served by threads in the background. It is unmounted when this is dropped; then
 /// a failure is not reported, and who still uses its files gets errors, so [`MountedDataSet::unmount`] comes first.
@@ -69,7 +70,8 @@ impl MountedDataSet {
             ..options
         };
         let mut config = Config::default();
-        config.n_threads = Some(options.threads.get());
+        // One may sync while others go on.
+        config.n_threads = Some(options.threads.get().max(2));
         config.clone_fd = true;
         let (directory, device) = attach(directory, &options)?;
         let mounted = Self {
@@ -80,7 +82,7 @@ impl MountedDataSet {
         let front = Front(Arc::clone(&served));
         // The kernel keeps other users out if they are not allowed.
         let started = Session::from_fd(front, device, SessionACL::All, config)
-            .and_then(|session| start(session, served, &mounted.end));
+            .and_then(|session| start(session, served, &mounted));
         match started {
             Ok(()) => Ok(mounted),
             Err(error) => {
@@ -143,25 +145,26 @@ impl Drop for MountedDataSet {
     }
 }
 
-/// Starts the thread that syncs, and the one that waits for those that answer the kernel.
+/// Starts the thread that writes in the background, and the one that waits for those that answer the kernel.
 fn start(
     session: Session<Front>,
     served: Arc<ServedSet>,
-    end: &Arc<MountEnd>,
+    mounted: &MountedDataSet,
 ) -> std::io::Result<()> {
-    let syncing = Arc::clone(&served);
-    let syncs = thread::Builder::new()
-        .name("quire-sync".to_owned())
-        .spawn(move || syncing.syncs.run(&syncing.set))?;
-    let end = Arc::clone(end);
+    let end = Arc::clone(&mounted.end);
+    let directory = mounted.directory.clone();
     let closing = Arc::clone(&served);
-    let started = thread::Builder::new()
-        .name("quire-mount".to_owned())
-        .spawn(move || {
+    let started = start_writer(&served).and_then(|writer| {
+        let waiting = move || {
             let served_until_end = session.run();
+            // With threads missing, requests would have no answer. Then they get errors, unless an unmount came first: what is mounted
+            // there now may be something else.
+            if served_until_end.is_err() && is_mounted(&directory, closing.options.source()) {
+                detach_by_force(&directory);
+            }
             closing.syncs.close();
             // It has panicked, if at all; what is left to do is the same.
-            let _ = syncs.join();
+            let _ = writer.join();
             closing.release_all();
             let synced = closing.set.sync();
             let error = match (served_until_end, synced) {
@@ -170,9 +173,18 @@ fn start(
                 (Ok(()), Ok(())) => None,
             };
             end.set(error);
-        });
+        };
+        let builder = thread::Builder::new().name("quire-mount".to_owned());
+        builder.spawn(waiting).map(|_| ())
+    });
     if started.is_err() {
         served.syncs.close();
     }
-    started.map(|_| ())
+    started
+}
+
+fn start_writer(served: &Arc<ServedSet>) -> std::io::Result<JoinHandle<()>> {
+    let served = Arc::clone(served);
+    let builder = thread::Builder::new().name("quire-write".to_owned());
+    builder.spawn(move || served.syncs.run_background(&served.set))
 }

@@ -1,7 +1,7 @@
 //! How a data set is mounted.
 
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How a data set is mounted.
@@ -22,7 +22,7 @@ pub struct MountOptions {
     /// How long the kernel may answer from names and attributes that it knows. Nobody else changes a data set while it is mounted, so
     /// it can be long; 0 if this process does, by its own calls.
     pub cache_timeout: Duration,
-    /// Threads that answer the kernel. What waits for the disk occupies one; syncs have a thread of their own.
+    /// Threads that answer the kernel, two at least. What waits for the disk occupies one, and so do all syncs together.
     pub threads: NonZero<usize>,
     /// Everything that has changed is made durable this often, as other file systems do, also if no program asks for it.
     pub sync_interval: Duration,
@@ -31,6 +31,13 @@ pub struct MountOptions {
     pub write_back_bytes: u64,
     /// File of the volume: named in the list of mounts, and what its file system has free is what `df` says.
     pub volume_file: Option<PathBuf>,
+}
+
+impl MountOptions {
+    /// What the list of mounts says is mounted.
+    pub(crate) fn source(&self) -> &Path {
+        self.volume_file.as_deref().unwrap_or(Path::new("quire"))
+    }
 }
 
 impl Default for MountOptions {

@@ -15,7 +15,7 @@ use crate::directories::{DOT_DOT, DirectoryReader, OpenDirectories};
 use crate::errno::errno;
 use crate::inode_table::InodeTable;
 use crate::options::MountOptions;
-use crate::sync_queue::SyncQueue;
+use crate::sync_queue::{SyncQueue, WaitingReply};
 
 const SET_USER_ID: u32 = libc::S_ISUID;
 const SET_GROUP_ID: u32 = libc::S_ISGID;
@@ -64,6 +64,11 @@ impl ServedSet {
             directories: OpenDirectories::default(),
             syncs,
         }
+    }
+
+    /// Answers when all that has been done so far is durable.
+    pub(crate) fn answer_when_synced(&self, reply: WaitingReply) {
+        self.syncs.answer_when_synced(&self.set, reply);
     }
 
     /// The attributes of an inode, and how long they hold.

@@ -49,6 +49,12 @@ fn volume_at(mounts: &[u8], directory: &Path) -> Option<PathBuf> {
         .next_back()
 }
 
+/// Whether the newest mount of ours on a directory is that of a volume.
+pub(crate) fn is_mounted(directory: &Path, volume: &Path) -> bool {
+    let mounts = fs::read(MOUNTS).unwrap_or_default();
+    volume_at(&mounts, directory).is_some_and(|found| found == volume)
+}
+
 /// Blanks and backslashes are written as three octal digits behind a backslash.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(field.len());

@@ -7,7 +7,7 @@ use quire_store::{FileDisk, OpenMode, Volume, VolumeOptions};
 
 use super::error::DeviceOpenError;
 use crate::options::DeviceOptions;
-use crate::volume::DataSetVolume;
+use crate::volume::{DataSetVolume, check_first_name};
 
 /// Opens a file that is a volume of data sets. Either one process has it open to write, or any number to read.
 ///
@@ -25,11 +25,20 @@ pub fn open_data_sets(
     Ok(DataSetVolume::open(volume, DeviceOptions::default())?)
 }
 
-/// The same for writing; a file that is missing or empty becomes a volume without data sets.
+/// The same for writing, to make the data set `name`. A file that is missing or empty becomes a volume without data sets, unless `name`
+/// cannot be the first one.
 ///
 /// # Errors
-/// As [`open_data_sets`].
-pub fn open_or_create_data_sets(path: impl AsRef<Path>) -> Result<DataSetVolume, DeviceOpenError> {
+/// As [`open_data_sets`]; [`DeviceOpenError::DataSets`] also when `name` is refused, after which there is no new file.
+pub fn open_or_create_data_sets(
+    path: impl AsRef<Path>,
+    name: &str,
+) -> Result<DataSetVolume, DeviceOpenError> {
+    let path = path.as_ref();
+    let is_new = path.metadata().map_or(true, |found| found.len() == 0);
+    if is_new {
+        check_first_name(name)?;
+    }
     let disk = Arc::new(FileDisk::open_or_create(path)?);
     let volume = Volume::open_or_create(disk, volume_options())?;
     let options = DeviceOptions::default();

@@ -27,6 +27,8 @@ impl DataSet {
             if indices.len() <= STEP_ITEMS {
                 return access.forget(inode);
             }
+            // What waits to be written need not be, and on a full disk it could not.
+            access.state.current.clear_records(inode);
             for index in indices.into_iter().take(STEP_ITEMS) {
                 access.state.current.set_record(inode, index, None);
             }

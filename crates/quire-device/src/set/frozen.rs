@@ -18,6 +18,8 @@ pub(super) struct FrozenState {
     pub(super) head: DataSetHead,
     pub(super) boundaries: Boundaries,
     pub(super) reader: PageReader,
+    /// So many pages of the log have nothing that `generation` has not, and go with its batch. Later ones stay.
+    pub(super) logged_pages: usize,
 }
 
 impl FrozenState {

@@ -3,13 +3,16 @@
 //! A log page has the bytes that were written, so it is short, and nothing has to be compressed before it is synced. What is
 //! logged stays in memory as well, and the next batch writes its records and frees the log pages: both, or neither. Opening the data
 //! set after a crash replays the writes upon the tree of the newest batch, upon which they were done before.
+//!
+//! Compressing a batch takes long, so log pages are written meanwhile, unless the batch has something that cannot be logged. They have
+//! what the batch has and the log has not, and what has been written since. The batch leaves them in the log: replayed upon its tree,
+//! writes that it has change nothing, and the others follow.
 
 use quire_format::data_set::{FileTime, InodeKind, LoggedWrite, LoggedWrites, SynchronousWrites};
 use quire_store::{Durability, PageKind};
 
 use super::access::Access;
 use super::state::DataSet;
-use super::turn::SyncTurn;
 use super::unlogged::WrittenRange;
 use crate::error::{DeviceStorageError, FileError};
 
@@ -21,23 +24,21 @@ impl DataSet {
     /// [`DeviceStorageError`]; what could not be written stays in memory, unless the volume takes no more writes.
     pub fn sync(&self) -> Result<(), DeviceStorageError> {
         match self.take_turn_unless_synced() {
-            Some(turn) => turn.sync(|| self.sync_in_turn(&turn)),
+            Some(turn) => turn.sync(|| self.sync_in_turn()),
             None => Ok(()),
         }
     }
 
-    fn sync_in_turn(&self, turn: &SyncTurn<'_>) -> Result<(), DeviceStorageError> {
-        let is_logged = self.properties().synchronous == SynchronousWrites::Logged;
-        if is_logged {
-            match self.sync_by_log(turn) {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
-                // A batch may free more than it takes.
-                Err(error) if error.is_full() => {}
-                Err(error) => return Err(error),
-            }
+    fn sync_in_turn(&self) -> Result<(), DeviceStorageError> {
+        if self.sync_by_log()? {
+            return Ok(());
         }
-        self.flush_in_turn(turn, Durability::Synced)
+        let turn = self.take_batch_turn();
+        // What could not be logged may have been in the batch that this has waited for.
+        if self.sync_by_log()? {
+            return Ok(());
+        }
+        self.flush_in_turn(&turn, Durability::Synced)
     }
 
     /// Makes all that has been done so far to a file durable, and with it what else has changed.
@@ -58,10 +59,24 @@ impl DataSet {
     }
 
     /// Logs what has been written. False if a batch is needed instead.
-    fn sync_by_log(&self, _turn: &SyncTurn<'_>) -> Result<bool, DeviceStorageError> {
+    fn sync_by_log(&self) -> Result<bool, DeviceStorageError> {
+        if self.properties().synchronous != SynchronousWrites::Logged {
+            return Ok(false);
+        }
+        match self.try_sync_by_log() {
+            // A batch may free more than it takes.
+            Err(error) if error.is_full() => Ok(false),
+            done => done,
+        }
+    }
+
+    fn try_sync_by_log(&self) -> Result<bool, DeviceStorageError> {
         let Some(head_page) = self.head_page.filter(|_| !self.is_read_only()) else {
             return Ok(true);
         };
+        // What is logged belongs upon the tree and the log that it is written after. So no batch takes what has changed, and none commits,
+        // before the page is in the log.
+        let _writing = self.lock_head_writing();
         let mut access = self.read_access();
         if access.state.unlogged.is_empty() {
             let is_unsynced = access.state.is_unsynced;
@@ -95,7 +110,7 @@ impl DataSet {
             }
             Err(error) => {
                 // Perhaps a batch can be written.
-                state.unlogged.note_other();
+                state.unlogged.fail_log();
                 Err(error)
             }
         }

@@ -10,6 +10,7 @@ mod flush;
 mod frozen;
 mod log;
 mod names;
+mod removals;
 mod rename;
 mod seek;
 mod state;

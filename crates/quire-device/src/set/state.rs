@@ -9,7 +9,7 @@ use quire_format::data_set::{
 };
 use quire_store::{PageId, Pin};
 
-use super::turn::{SyncTurn, SyncTurns};
+use super::turn::{BatchTurn, SoleTurn, SyncTurn, SyncTurns};
 use super::unlogged::UnloggedWrites;
 use crate::context::DeviceContext;
 use crate::dead::Boundaries;
@@ -30,8 +30,13 @@ pub struct DataSet {
     pub(super) head_page: Option<PageId>,
     properties: Mutex<EffectiveProperties>,
     state: Mutex<SetState>,
+    /// Whose turn it is to sync. Taken before that to write a batch.
+    syncs: SyncTurns,
     /// Whose turn it is to write a batch of this data set.
-    turns: SyncTurns,
+    batches: SyncTurns,
+    /// Held while the head is written, and between looking at what is to be written in a log page and writing it. A batch begins
+    /// and commits with it, and is compressed without. Locked before the state.
+    head_writing: Mutex<()>,
 }
 
 /// What operations work on.
@@ -131,7 +136,9 @@ impl DataSet {
             head_page,
             properties: Mutex::new(properties),
             state: Mutex::new(state),
-            turns: SyncTurns::default(),
+            syncs: SyncTurns::default(),
+            batches: SyncTurns::default(),
+            head_writing: Mutex::default(),
         }
     }
 
@@ -167,14 +174,32 @@ impl DataSet {
         self.id
     }
 
+    /// No other thread writes anything of this data set until the turn is dropped.
+    pub(crate) fn take_sole_turn(&self) -> SoleTurn<'_> {
+        let syncs = self.syncs.take();
+        SoleTurn {
+            batches: self.take_batch_turn(),
+            _syncs: syncs,
+        }
+    }
+
     /// No other thread writes a batch of this data set until the turn is dropped.
-    pub(crate) fn take_turn(&self) -> SyncTurn<'_> {
-        self.turns.take()
+    pub(super) fn take_batch_turn(&self) -> BatchTurn<'_> {
+        BatchTurn {
+            _turn: self.batches.take(),
+        }
     }
 
     /// The turn for a sync; `None` when another thread has synced all that there was to sync.
     pub(super) fn take_turn_unless_synced(&self) -> Option<SyncTurn<'_>> {
-        self.turns.take_unless_synced()
+        self.syncs.take_unless_synced()
+    }
+
+    /// Nobody else writes the head, and what the log has does not change.
+    pub(super) fn lock_head_writing(&self) -> MutexGuard<'_, ()> {
+        self.head_writing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, SetState> {

@@ -1,4 +1,4 @@
-//! Whose turn it is to write a batch or a log page of a data set, and group commit: threads that sync at the same time share one.
+//! Whose turn it is to sync a data set or to write a batch of it, and group commit: threads that sync at the same time share one.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -21,6 +21,17 @@ struct TurnState {
 /// The turn, until it is dropped.
 pub(crate) struct SyncTurn<'a> {
     turns: &'a SyncTurns,
+}
+
+/// The turn to write a batch. While one is compressed, syncs may write log pages.
+pub(crate) struct BatchTurn<'a> {
+    pub(super) _turn: SyncTurn<'a>,
+}
+
+/// The turns to sync and to write batches: nothing of a data set is written by others.
+pub(crate) struct SoleTurn<'a> {
+    pub(crate) batches: BatchTurn<'a>,
+    pub(super) _syncs: SyncTurn<'a>,
 }
 
 impl SyncTurns {

@@ -5,7 +5,7 @@ const LOG_BYTES_MAX: usize = 1 << 20;
 /// What a range takes in a log page and in memory besides its bytes, about.
 const RANGE_BYTES: usize = 32;
 /// No more log pages are written before a batch. Each sync stores the list of them anew, so it must stay short.
-const LOG_PAGES_MAX: usize = 512;
+const LOG_PAGES_MAX: usize = 1024;
 
 /// A range of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,35 +15,54 @@ pub(super) struct WrittenRange {
     pub(super) length: usize,
 }
 
-/// Writes since the newest batch or log page, and whether anything else has changed.
+/// Writes of which the bytes are in no log page.
 #[derive(Debug, Default)]
-pub(super) struct UnloggedWrites {
+struct RangeList {
     /// In their order; what one write continues of the one before is one range.
     ranges: Vec<WrittenRange>,
     bytes: usize,
     /// Something that cannot be logged has changed: names, lengths, attributes.
     has_others: bool,
-    /// The log pages since the newest batch, and their bytes.
+}
+
+/// What has changed since the newest batch or log page, and how long the log is.
+#[derive(Debug, Default)]
+pub(super) struct UnloggedWrites {
+    /// In the batch that is being written.
+    frozen: RangeList,
+    current: RangeList,
+    /// The log pages that the next batch does not have if one is being written now, and their bytes.
     logged_pages: usize,
     logged_bytes: usize,
 }
 
+impl RangeList {
+    fn note_other(&mut self) {
+        self.has_others = true;
+        self.ranges.clear();
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.has_others && self.ranges.is_empty()
+    }
+}
+
 impl UnloggedWrites {
     pub(super) fn note_write(&mut self, inode: u64, offset: u64, length: usize) {
-        let is_next = self
+        let list = &mut self.current;
+        let is_next = list
             .ranges
             .last()
             .is_some_and(|last| last.inode == inode && last.offset + last.length as u64 == offset);
-        self.bytes += length + if is_next { 0 } else { RANGE_BYTES };
+        list.bytes += length + if is_next { 0 } else { RANGE_BYTES };
         // Then they are not logged anyway, and need not be remembered.
-        if self.has_others || self.bytes > LOG_BYTES_MAX {
-            self.ranges.clear();
-            self.has_others = true;
+        if list.has_others || list.bytes > LOG_BYTES_MAX {
+            list.note_other();
             return;
         }
-        match self.ranges.last_mut() {
+        match list.ranges.last_mut() {
             Some(last) if is_next => last.length += length,
-            _ => self.ranges.push(WrittenRange {
+            _ => list.ranges.push(WrittenRange {
                 inode,
                 offset,
                 length,
@@ -52,27 +71,54 @@ impl UnloggedWrites {
     }
 
     pub(super) fn note_other(&mut self) {
-        self.has_others = true;
-        self.ranges.clear();
+        self.current.note_other();
     }
 
     /// Nothing has changed that is in no log and no batch.
     pub(super) fn is_empty(&self) -> bool {
-        !self.has_others && self.ranges.is_empty()
+        self.frozen.is_empty() && self.current.is_empty()
     }
 
     /// What a log page is to have. `None` when a batch has to be written instead: because of other changes, or since the log
     /// would become longer than `limit_bytes`.
     pub(super) fn take(&mut self, limit_bytes: usize) -> Option<Vec<WrittenRange>> {
-        let is_long =
-            self.logged_pages >= LOG_PAGES_MAX || self.logged_bytes + self.bytes > limit_bytes;
-        if self.has_others || is_long {
+        let bytes = self.frozen.bytes + self.current.bytes;
+        let is_long = self.logged_pages >= LOG_PAGES_MAX
+            || self.logged_bytes + bytes > limit_bytes
+            || bytes > LOG_BYTES_MAX;
+        if self.frozen.has_others || self.current.has_others || is_long {
             return None;
         }
         self.logged_pages += 1;
-        self.logged_bytes += self.bytes;
-        self.bytes = 0;
-        Some(std::mem::take(&mut self.ranges))
+        self.logged_bytes += bytes;
+        let mut ranges = std::mem::take(&mut self.frozen).ranges;
+        ranges.append(&mut std::mem::take(&mut self.current).ranges);
+        Some(ranges)
+    }
+
+    /// All that has changed so far is being written in a batch, and in the log until now. Until it is committed, it can be logged as well.
+    pub(super) fn begin_batch(&mut self) {
+        *self = Self {
+            frozen: std::mem::take(&mut self.current),
+            ..Self::default()
+        };
+    }
+
+    /// The batch has been committed.
+    pub(super) fn end_batch(&mut self) {
+        self.frozen = RangeList::default();
+    }
+
+    /// What was to be in a log page is in none, so batches have to be written.
+    pub(super) fn fail_log(&mut self) {
+        self.frozen.note_other();
+        self.current.note_other();
+    }
+
+    /// The batch has failed, and the next one has what it had.
+    pub(super) fn fail_batch(&mut self) {
+        self.frozen = RangeList::default();
+        self.current.note_other();
     }
 
     /// So many log pages with so many bytes are there already.
@@ -111,6 +157,16 @@ mod tests {
         unlogged.note_write(7, 0, LOG_BYTES_MAX + 1);
         assert_eq!(unlogged.take(1 << 30), None);
         assert!(!unlogged.is_empty());
+        unlogged.begin_batch();
+        unlogged.note_write(7, 0, 1);
+        assert_eq!(unlogged.take(1 << 30), None, "the batch has something else");
+        unlogged.end_batch();
+        assert_eq!(unlogged.take(1 << 30).map(|ranges| ranges.len()), Some(1));
+        unlogged.note_write(7, 5, 1);
+        unlogged.begin_batch();
+        unlogged.note_write(7, 9, 1);
+        let ranges = unlogged.take(1 << 30).unwrap();
+        assert_eq!((ranges[0].offset, ranges[1].offset), (5, 9));
         unlogged.set_logged(LOG_PAGES_MAX - 1, 0);
         assert_eq!(unlogged.take(1000), Some(Vec::new()));
         assert_eq!(unlogged.take(1000), None, "as many pages as may be");

@@ -31,16 +31,22 @@ struct BatchOfSet<'a> {
 }
 
 impl DataSet {
-    /// Writes and commits what is frozen. Returns the new head.
+    /// Writes and commits what is frozen. The data set has the new head then.
     pub(super) fn write_out(
         &self,
         frozen: &FrozenState,
         head_page: PageId,
         durability: Durability,
-    ) -> Result<DataSetHead, DeviceStorageError> {
+    ) -> Result<(), DeviceStorageError> {
         let properties = self.properties();
         let files = self.file_changes(frozen, &properties)?;
         let jobs = self.encode_records(frozen, &files, &properties)?;
+        let _writing = self.lock_head_writing();
+        let head = DataSetHead {
+            // Syncs may have written some since.
+            log: self.lock().head.log.clone(),
+            ..frozen.head.clone()
+        };
         let batch = self.context.volume.begin()?;
         if frozen.only_removes_records() {
             batch.use_reserve();
@@ -48,7 +54,7 @@ impl DataSet {
         let mut making = BatchOfSet {
             frozen,
             batch: &batch,
-            head: frozen.head.clone(),
+            head,
             files,
             changes: BTreeMap::new(),
             dead: Vec::new(),
@@ -64,12 +70,19 @@ impl DataSet {
         }
         let mut head = making.finish()?;
         // What they have is in the batch.
-        for page in head.log.drain(..) {
+        for page in head.log.drain(..frozen.logged_pages.min(head.log.len())) {
             batch.free(page)?;
         }
         batch.replace(head_page, PageKind::DataSetHead, &head.encode())?;
         batch.commit_with(durability)?;
-        Ok(head)
+        let mut state = self.lock();
+        state.head = head;
+        state.is_unsynced = durability == Durability::Unsynced;
+        // It has not the pages of the new head.
+        let held = state.held.take();
+        drop(state);
+        drop(held);
+        Ok(())
     }
 }
 

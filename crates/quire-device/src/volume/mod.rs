@@ -25,6 +25,7 @@ use crate::context::DeviceContext;
 use crate::error::{DataSetError, DeviceStorageError};
 use crate::options::{DeviceOptions, EffectiveProperties};
 use crate::set::DataSet;
+pub(crate) use names::check_first_name;
 use names::{check_set_name, parent_of, split_snapshot};
 
 /// A volume of data sets. Operations may be called from several threads. When it is dropped, what has changed in the data sets that are open

@@ -19,6 +19,18 @@ pub(super) fn check_set_name(name: &str) -> Result<(), DataSetError> {
     Err(DataSetError::InvalidName { name })
 }
 
+/// Refuses what cannot be the name of the first data set of a volume.
+pub(crate) fn check_first_name(name: &str) -> Result<(), DataSetError> {
+    check_set_name(name)?;
+    match parent_of(name) {
+        Some(parent) => {
+            let name = parent.to_owned();
+            Err(DataSetError::NotFound { name })
+        }
+        None => Ok(()),
+    }
+}
+
 /// The data set and the name behind the `@`, which is one.
 pub(super) fn split_snapshot(name: &str) -> Result<(&str, &str), DataSetError> {
     match name.split_once('@') {

@@ -59,9 +59,9 @@ impl DataSetVolume {
         let parent_set = self.live(&mut opened, parent)?;
         let clone_set = self.live(&mut opened, clone)?;
         // Nobody else takes two turns: that is done with the data sets that are open locked.
-        let turns = (parent_set.take_turn(), clone_set.take_turn());
-        parent_set.flush_in_turn(&turns.0, Durability::Synced)?;
-        clone_set.flush_in_turn(&turns.1, Durability::Synced)?;
+        let turns = (parent_set.take_sole_turn(), clone_set.take_sole_turn());
+        parent_set.flush_in_turn(&turns.0.batches, Durability::Synced)?;
+        clone_set.flush_in_turn(&turns.1.batches, Durability::Synced)?;
         let promotion = self.promotion((parent, &parent_set), (clone, &clone_set), &moved)?;
         self.change_places(promotion, &parent_set, &clone_set)
     }

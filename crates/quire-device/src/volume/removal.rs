@@ -112,7 +112,7 @@ impl DataSetVolume {
 
     /// See [`crate::dead`]: what only the snapshot has is on the list of its successor.
     fn remove_snapshot(&self, set: &DataSet, boundary: u64) -> Result<(), DataSetError> {
-        let _turn = set.take_turn();
+        let _turn = set.take_sole_turn();
         self.change_table(|table, batch| {
             batch.use_reserve();
             let definition = set_of(table, set.id())?;

@@ -17,8 +17,8 @@ impl DataSetVolume {
         let mut opened = self.lock_opened();
         let definition = find(&self.context.table(), set_name)?.clone();
         let set = self.live(&mut opened, &definition)?;
-        let turn = set.take_turn();
-        set.flush_in_turn(&turn, Durability::Synced)?;
+        let turn = set.take_sole_turn();
+        set.flush_in_turn(&turn.batches, Durability::Synced)?;
         let head = set.lock().head.clone();
         // No page has this number: all that are there are below it, and all that come are above.
         let boundary = self.context.volume.allocate_page();

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use quire_device::{NewInode, ROOT_INODE};
+use quire_device::{AttributeChange, DataSet, DataSetVolume, NewInode, ROOT_INODE, RenameMode};
 use quire_store::SimDisk;
-use quire_store::disk::{Fault, FaultKind};
+use quire_store::disk::{CrashImages, Fault, FaultKind};
 
 use crate::random::Random;
 use crate::volumes::{check, new_file, open_on, short_records_on};
@@ -72,6 +72,148 @@ fn removal_makes_room_for_what_waits_in_memory() {
     set.sync().unwrap();
     assert_eq!(set.read(waiting, 0, usize::MAX).unwrap(), content);
     assert_eq!(check(&sets), Ok(()));
+}
+
+/// A full volume with `count` files, and more in memory than the reserve has room for.
+fn full_with_waiting(disk: &Arc<SimDisk>, count: u32) -> (DataSetVolume, Arc<DataSet>, Random) {
+    let (sets, set) = short_records_on(disk.clone(), 64 << 20);
+    let mut random = Random(3);
+    for number in 0..count {
+        let file = new_file(&set, &format!("file {number}"));
+        set.write(file, 0, &random.bytes(500_000)).unwrap();
+    }
+    set.sync().unwrap();
+    disk.set_quota(Some(sets.volume().stats().file_bytes));
+    let waiting = new_file(&set, "waiting");
+    set.write(waiting, 0, &random.bytes(6_000_000)).unwrap();
+    let refused = set.sync().unwrap_err();
+    assert!(refused.is_full(), "{refused}");
+    (sets, set, random)
+}
+
+#[test]
+fn removals_make_room_before_what_waits_in_memory_fits() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let (sets, set, _) = full_with_waiting(&disk, 20);
+    let before = sets.volume().stats().live_bytes;
+    let content = set.read(set.lookup(ROOT_INODE, b"waiting").unwrap(), 0, usize::MAX);
+    let content = content.unwrap();
+    // Less than what waits: it still cannot be written.
+    for number in 0..4 {
+        set.unlink(ROOT_INODE, format!("file {number}").as_bytes())
+            .unwrap();
+    }
+    let refused = set.sync().unwrap_err();
+    assert!(refused.is_full(), "{refused}");
+    let freed = before - sets.volume().stats().live_bytes;
+    assert!((1_900_000..2_100_000).contains(&freed), "{freed}");
+    // A crash now has the removals, and not what waits.
+    let crashed = open_on(Arc::new(SimDisk::new(disk.crash_losing_all())), 64 << 20).unwrap();
+    assert_eq!(check(&crashed), Ok(()));
+    let found = crashed.open_set("data").unwrap();
+    let names = found.read_directory(ROOT_INODE, None, 100).unwrap();
+    assert_eq!(names.len(), 16);
+    assert_eq!(found.attributes(ROOT_INODE).unwrap().size, 16);
+    // In steps, as `rm` with a sync now and then, until there is room.
+    for number in 4..16 {
+        set.unlink(ROOT_INODE, format!("file {number}").as_bytes())
+            .unwrap();
+        let _ = set.sync();
+    }
+    set.sync().unwrap();
+    drop(found);
+    let crashed = open_on(Arc::new(SimDisk::new(disk.crash_losing_all())), 64 << 20).unwrap();
+    assert_eq!(check(&crashed), Ok(()));
+    let found = crashed.open_set("data").unwrap();
+    let waiting = found.lookup(ROOT_INODE, b"waiting").unwrap();
+    assert!(found.read(waiting, 0, usize::MAX).unwrap() == content);
+}
+
+#[test]
+fn truncation_and_holes_make_room_too() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let (sets, set, _) = full_with_waiting(&disk, 6);
+    let before = sets.volume().stats().live_bytes;
+    let inode = |number: u32| set.lookup(ROOT_INODE, format!("file {number}").as_bytes());
+    let empty = AttributeChange {
+        size: Some(0),
+        ..AttributeChange::default()
+    };
+    set.set_attributes(inode(0).unwrap(), &empty).unwrap();
+    set.punch_hole(inode(1).unwrap(), 0, 409_600).unwrap();
+    assert!(set.sync().unwrap_err().is_full());
+    let freed = before - sets.volume().stats().live_bytes;
+    assert!((850_000..930_000).contains(&freed), "{freed}");
+    let crashed = open_on(Arc::new(SimDisk::new(disk.crash_losing_all())), 64 << 20).unwrap();
+    assert_eq!(check(&crashed), Ok(()));
+    let found = crashed.open_set("data").unwrap();
+    assert_eq!(found.attributes(inode(0).unwrap()).unwrap().size, 0);
+    let punched = found.read(inode(1).unwrap(), 0, usize::MAX).unwrap();
+    assert!(punched == set.read(inode(1).unwrap(), 0, usize::MAX).unwrap());
+}
+
+/// A file whose name has been taken by one that is not written yet, and writes that only the log has, are not lost when other files are
+/// removed on a full disk, wherever a crash comes.
+#[test]
+fn a_replaced_file_stays_until_the_new_one_is_written() {
+    let disk = Arc::new(SimDisk::recording(Vec::new()));
+    let (sets, set) = short_records_on(disk.clone(), 64 << 20);
+    sets.set_property("data", "sync=logged").unwrap();
+    let mut random = Random(4);
+    for number in 0..4 {
+        let file = new_file(&set, &format!("file {number}"));
+        set.write(file, 0, &random.bytes(60_000)).unwrap();
+    }
+    let old = random.bytes(5000);
+    let target = new_file(&set, "target");
+    set.write(target, 0, &old).unwrap();
+    let logged = new_file(&set, "logged");
+    set.sync().unwrap();
+    set.write(logged, 0, b"only in the log").unwrap();
+    set.sync().unwrap();
+    let begun = disk.journal_len();
+    disk.set_quota(Some(sets.volume().stats().file_bytes));
+    let new = random.bytes(3_000_000);
+    let other = new_file(&set, "other");
+    set.write(other, 0, &new).unwrap();
+    set.rename(
+        (ROOT_INODE, b"other"),
+        (ROOT_INODE, b"target"),
+        RenameMode::Replace,
+    )
+    .unwrap();
+    for number in 0..4 {
+        set.unlink(ROOT_INODE, format!("file {number}").as_bytes())
+            .unwrap();
+    }
+    assert!(set.sync().unwrap_err().is_full());
+    disk.set_quota(None);
+    set.sync().unwrap();
+    let journal = disk.journal();
+    let mut crashes = CrashImages::new(Vec::new(), &journal);
+    let (mut only_removed, mut whole) = (0, 0);
+    while crashes.advance() {
+        if crashes.position() < begun {
+            continue;
+        }
+        let image = crashes.image(random.next_u64());
+        let sets = open_on(Arc::new(SimDisk::new(image)), 64 << 20).unwrap();
+        assert_eq!(check(&sets), Ok(()));
+        let set = sets.open_set("data").unwrap();
+        let read = |name: &[u8]| {
+            let file = set.lookup(ROOT_INODE, name).unwrap();
+            set.read(file, 0, usize::MAX).unwrap()
+        };
+        assert_eq!(read(b"logged"), b"only in the log");
+        let found = read(b"target");
+        assert!(found == old || found == new);
+        let names = set.read_directory(ROOT_INODE, None, 100).unwrap().len();
+        let is_whole = found == new;
+        assert!(names == 2 || names == 6 && !is_whole, "{names} names");
+        only_removed += u32::from(names == 2 && !is_whole);
+        whole += u32::from(is_whole);
+    }
+    assert!(only_removed > 0 && whole > 0, "{only_removed} {whole}");
 }
 
 #[test]

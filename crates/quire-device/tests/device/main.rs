@@ -12,6 +12,7 @@ mod full;
 mod golden;
 mod golden_content;
 mod limits;
+mod logged_batches;
 mod model;
 mod names;
 mod operations;

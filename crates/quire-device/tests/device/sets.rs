@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use quire_device::{
     DataSetCodec, DataSetError, DataSetProperties, DataSetVolume, FileError, NewInode, ROOT_INODE,
-    SectorRounding,
+    SectorRounding, open_or_create_data_sets,
 };
 use quire_store::{MemDisk, OpenMode, PageKind, Volume};
 
@@ -154,4 +154,29 @@ fn what_is_closed_is_there_when_it_is_opened_again() {
     ));
     let set = sets.open_set("data").unwrap();
     assert_eq!(set.lookup(ROOT_INODE, b"file").unwrap(), file);
+}
+
+#[test]
+fn a_name_that_cannot_be_leaves_no_file() {
+    let folder = std::env::temp_dir().join(format!("quire-names-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("new.quire");
+    for name in ["bad name", "no/parent", ""] {
+        let refused = open_or_create_data_sets(&path, name).err().unwrap();
+        let refused = refused.to_string();
+        assert!(
+            refused.contains("name") || refused.contains("no data set"),
+            "{refused}"
+        );
+        assert!(!path.exists(), "{name}");
+    }
+    let sets = open_or_create_data_sets(&path, "a").unwrap();
+    sets.create_set("a", DataSetProperties::default()).unwrap();
+    drop(sets);
+    // Who makes it finds out.
+    let sets = open_or_create_data_sets(&path, "a/b").unwrap();
+    sets.create_set("a/b", DataSetProperties::default())
+        .unwrap();
+    drop(sets);
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,6 +1,7 @@
 //! How mounts end.
 
 use std::fs::File;
+use std::num::NonZero;
 use std::os::unix::fs::FileExt;
 use std::process::Command;
 
@@ -49,6 +50,51 @@ fn what_was_written_is_there_after_an_unmount() {
         std::fs::copy(place.volume(), copy.volume()).unwrap();
         assert_eq!(content(&copy), b"not synced!");
     }
+}
+
+/// Names the folder whose volume this process is to serve with more threads than it may have files.
+const STARVED_FOLDER: &str = "QUIRE_MOUNT_STARVED_FOLDER";
+
+/// The process that serves: this executable, with this test only, which does nothing otherwise.
+#[test]
+fn serves_without_files_if_the_environment_says_so() {
+    let Some(folder) = std::env::var_os(STARVED_FOLDER) else {
+        return;
+    };
+    let place = std::mem::ManuallyDrop::new(Place {
+        folder: folder.into(),
+    });
+    let options = MountOptions {
+        threads: NonZero::new(500).unwrap(),
+        ..options(&place)
+    };
+    let mount = Mount::new(&place, open_sets(&place), options);
+    println!("ended: {}", mount.mounted.wait().unwrap_err());
+}
+
+#[test]
+fn a_mount_that_cannot_be_served_ends() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new("starved");
+    drop(create_sets(&place, DataSetProperties::default()));
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 100; exec \"$0\" \"$@\""]);
+    command.arg(std::env::current_exe().unwrap());
+    command.args([
+        "--exact",
+        "ends::serves_without_files_if_the_environment_says_so",
+    ]);
+    command
+        .arg("--nocapture")
+        .env(STARVED_FOLDER, &place.folder);
+    let printed = text(&mut command, 60);
+    assert!(
+        printed.contains("ended: the connection to the kernel has failed"),
+        "{printed}"
+    );
+    assert!(!is_mounted(&place.directory()));
 }
 
 #[test]
