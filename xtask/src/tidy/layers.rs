@@ -150,6 +150,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
             "row_half",
             "table",
             "scan",
+            "key_order",
             "unique_columns",
             "append",
             "samples",

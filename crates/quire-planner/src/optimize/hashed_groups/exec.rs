@@ -12,7 +12,6 @@ use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 use futures::{TryStreamExt, stream};
 
 use super::hashed_states::{HashedStates, Taken};
-use super::is_plain;
 use super::streamed::{StreamedGroups, Streaming, groups_max};
 use super::whole::WholeGroups;
 use crate::optimize::group_accumulators::GroupAccumulators;
@@ -123,6 +122,21 @@ impl HashedGroups {
         let batches = stream::try_unfold(streamed, StreamedGroups::next);
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }
+}
+
+/// Whether the operator can stand for an aggregation.
+fn is_plain(aggregate: &AggregateExec) -> bool {
+    let group_by = aggregate.group_expr();
+    let has_keys = !group_by.is_true_no_grouping();
+    has_keys
+        && groups_max(aggregate)
+            .is_some_and(|max| max.is_none() || aggregate.aggr_expr().is_empty())
+        && aggregate.dynamic_expressions_produced().is_empty()
+        && match aggregate.input_order_mode() {
+            InputOrderMode::Linear => true,
+            InputOrderMode::Sorted => group_by.is_single(),
+            InputOrderMode::PartiallySorted(_) => false,
+        }
 }
 
 impl AggregateStandIn for HashedGroups {

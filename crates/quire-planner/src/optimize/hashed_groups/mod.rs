@@ -18,15 +18,14 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
 pub(super) use exec::HashedGroups;
 pub(super) use hashed_states::{HashedStates, Taken, TakenGroups};
 
 use distinct_exec::{DistinctAggregateExec, DistinctGroups};
 use exec::HashedAggregateExec;
-use streamed::groups_max;
 
 use super::own_rule::OwnRule;
 use super::switches::is_on;
@@ -61,21 +60,6 @@ pub(super) fn hashed_where_on(
 fn hashed(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
     let groups = HashedGroups::new(plan.downcast_ref()?)?;
     Some(Arc::new(HashedAggregateExec::new(groups)))
-}
-
-/// Whether the operator can stand for an aggregation.
-fn is_plain(aggregate: &AggregateExec) -> bool {
-    let group_by = aggregate.group_expr();
-    let has_keys = !group_by.is_true_no_grouping();
-    has_keys
-        && groups_max(aggregate)
-            .is_some_and(|max| max.is_none() || aggregate.aggr_expr().is_empty())
-        && aggregate.dynamic_expressions_produced().is_empty()
-        && match aggregate.input_order_mode() {
-            InputOrderMode::Linear => true,
-            InputOrderMode::Sorted => group_by.is_single(),
-            InputOrderMode::PartiallySorted(_) => false,
-        }
 }
 
 #[cfg(test)]
