@@ -1,4 +1,5 @@
-"""What compressing file systems make of files: `quire mount` beside btrfs and zfs-fuse, the ratio of each codec for each set of files.
+"""What compressing file systems make of files: `quire mount` beside btrfs and zfs-fuse, the ratio of each codec for each set of files, and the rate at
+which the first set is written (with fsync) and read back from the disk.
 
     bench/mount_sizes.py [--work FOLDER] [--record-bytes N] [--quick] [FILE ...]
 
@@ -11,12 +12,14 @@ import argparse
 import collections
 import contextlib
 import json
+import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import file_systems
 import tpch_data
@@ -29,6 +32,7 @@ QUIRE_CODECS = ["none", "zle", "lzjb", "lz4", "lz4hc-9", "gzip-6", "zstd-3", "zs
 BTRFS_CODECS = ["none", "lzo", "zlib", "zstd"]
 ZFS_CODECS = ["none", "zle", "lzjb", "gzip"]
 Given = collections.namedtuple("Given", "pool_mib")
+Measured = collections.namedtuple("Measured", "ratio written_per_second read_per_second")
 
 
 def server_folder(side, prepare):
@@ -76,10 +80,24 @@ def copied_bytes(source, target):
     return sum(file.stat().st_size for file in files if file.is_file() and not file.is_symlink())
 
 
-def ratio(system, source):
+def measured(system, source):
+    """Ratio, and bytes a second written and read."""
     with system.mounted():
-        length = copied_bytes(source, system.folder / "copy")
-        return length / system.stored_bytes()
+        copy = system.folder / "copy"
+        started = time.perf_counter()
+        length = copied_bytes(source, copy)
+        for file in [copy, *copy.rglob("*")]:
+            if file.is_file() and not file.is_symlink():
+                with file.open("rb") as opened:
+                    os.fsync(opened.fileno())
+        written = time.perf_counter() - started
+        stored = system.stored_bytes()
+        pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n")
+        started = time.perf_counter()
+        for file in [copy, *copy.rglob("*")]:
+            if file.is_file() and not file.is_symlink():
+                file.read_bytes()
+        return Measured(length / stored, length / written, length / (time.perf_counter() - started))
 
 
 def systems(work, record_bytes, image_bytes):
@@ -107,13 +125,18 @@ def main():
         found = {path.name: path for path in given.files} or sources(work, given.quick)
         words = given.only.split(",") if given.only else [""]
         sides = [side for side in systems(work, given.record_bytes, 6 << 30) if any(word in side.name for word in words)]
-        results = {side.name: {name: ratio(side, path) for name, path in found.items()} for side in sides}
+        measures = {side.name: {name: measured(side, path) for name, path in found.items()} for side in sides}
+    results = {side: {name: one.ratio for name, one in figures.items()} for side, figures in measures.items()}
     print(f"compression ratios, records of {given.record_bytes // 1024} KiB\n")
     print("| | " + " | ".join(found) + " |")
     print("|---" * (1 + len(found)) + "|")
     for side, ratios in results.items():
         print(f"| {side} | " + " | ".join(f"{ratios[name]:.2f}" for name in found) + " |")
     report_bars(results, list(found))
+    first = next(iter(found))
+    print(f"\n{first}, MB/s\n\n| | written, with fsync | read, nothing cached |\n|---|---|---|")
+    for side, figures in measures.items():
+        print(f"| {side} | {figures[first].written_per_second / 1e6:,.0f} | {figures[first].read_per_second / 1e6:,.0f} |")
     print(json.dumps(results), file=sys.stderr)
 
 
