@@ -72,7 +72,10 @@ fn query(random: &mut Random) -> String {
         .iter()
         .fold(keys.clone(), |all, one| format!("{all}, {one}"));
     let filter = random.pick(&["", " WHERE i < 500", " WHERE flag", " WHERE i < 0"]);
-    let value = random.pick(&all);
+    // Columns: distinct values of expressions are DataFusion's, which keeps much for each group.
+    let value = random.pick(&[
+        "small", "whole", "large", "amount", "day", "exact", "short", "long",
+    ]);
     match random.below(12) {
         0 => format!("SELECT DISTINCT {keys} FROM t{filter}"),
         9 | 10 => format!(
