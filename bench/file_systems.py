@@ -26,6 +26,12 @@ def run(*command):
     return done.stdout
 
 
+def drop_caches():
+    """Nothing of a file is in memory afterwards."""
+    os.sync()
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n")
+
+
 class FileSystem:
     """A file system made anew below a working folder; `folder` is where its files are while it is mounted."""
 

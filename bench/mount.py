@@ -23,10 +23,10 @@ import sys
 import tempfile
 import time
 
-# First: it finds the modules of the acceptance tests.
 import control_group
-from file_systems import Btrfs, Ext4, QuireMount, ZfsFuse, run
-from peer_servers import PROGRAMS, USER, MariaDb, PostgreSql, program
+# Before peer_servers: it finds the modules of the acceptance tests.
+from file_systems import Btrfs, Ext4, QuireMount, ZfsFuse, drop_caches, run
+from peer_servers import PROGRAMS, MariaDb, PostgreSql, program
 
 IMAGE_BYTES = 8 << 30
 RECORD_BYTES = {"mariadb": 16_384, "postgresql": 8_192, "files": 131_072}
@@ -82,7 +82,7 @@ def postgresql_tps(side, given):
 
 
 def pgbench(server):
-    return [program("pgbench"), "-h", "127.0.0.1", "-p", server.port, "-U", USER]
+    return [program("pgbench"), *server.connection()]
 
 
 def fio(folder, name, *options):
@@ -93,11 +93,6 @@ def fio(folder, name, *options):
     ))["jobs"][0]
     side = found["write" if "write" in name else "read"]
     return side["bw_bytes"] / 1e6, side["iops"]
-
-
-def drop_caches():
-    os.sync()
-    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n")
 
 
 def file_rates(side, given):

@@ -23,8 +23,8 @@ import time
 
 import file_systems
 import tpch_data
-from file_systems import Btrfs, QuireMount, ZfsFuse
-from peer_servers import USER, MariaDb, PostgreSql, program
+from file_systems import Btrfs, QuireMount, ZfsFuse, drop_caches
+from peer_servers import MariaDb, PostgreSql, program
 
 import quire_shell
 
@@ -54,9 +54,9 @@ def sources(work, is_quick):
     servers = work / "servers"
     servers.mkdir()
     servers.chmod(0o755)
-    pgbench = [program("pgbench"), "-i", "-q", "-s", "1" if is_quick else "10", "-h", "127.0.0.1", "-U", USER]
+    pgbench = [program("pgbench"), "-i", "-q", "-s", "1" if is_quick else "10"]
     found["PostgreSQL, pgbench"] = server_folder(
-        PostgreSql("postgresql", "plain", servers, Given(64)), lambda side: [*pgbench, "-p", str(side.port), "postgres"]
+        PostgreSql("postgresql", "plain", servers, Given(64)), lambda side: [*pgbench, *side.connection(), "postgres"]
     )
     rows = 5_000 if is_quick else 250_000
     found["InnoDB, sysbench"] = server_folder(
@@ -76,8 +76,12 @@ def copied_bytes(source, target):
         shutil.copytree(source, target, symlinks=True)
     else:
         shutil.copyfile(source, target)
-    files = [target, *target.rglob("*")] if target.is_dir() else [target]
-    return sum(file.stat().st_size for file in files if file.is_file() and not file.is_symlink())
+    return sum(file.stat().st_size for file in regular_files(target))
+
+
+def regular_files(path):
+    """A file, or those below a folder."""
+    return [file for file in [path, *path.rglob("*")] if file.is_file() and not file.is_symlink()]
 
 
 def measured(system, source):
@@ -86,17 +90,16 @@ def measured(system, source):
         copy = system.folder / "copy"
         started = time.perf_counter()
         length = copied_bytes(source, copy)
-        for file in [copy, *copy.rglob("*")]:
-            if file.is_file() and not file.is_symlink():
-                with file.open("rb") as opened:
-                    os.fsync(opened.fileno())
+        files = regular_files(copy)
+        for file in files:
+            with file.open("rb") as opened:
+                os.fsync(opened.fileno())
         written = time.perf_counter() - started
         stored = system.stored_bytes()
-        pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n")
+        drop_caches()
         started = time.perf_counter()
-        for file in [copy, *copy.rglob("*")]:
-            if file.is_file() and not file.is_symlink():
-                file.read_bytes()
+        for file in files:
+            file.read_bytes()
         return Measured(length / stored, length / written, length / (time.perf_counter() - started))
 
 

@@ -48,18 +48,14 @@ class MountTest(quire_shell.WorkFolderTest):
         if missing:
             mounts.skip(self, f"missing {', '.join(missing)}")
 
-    def client(self, server):
-        """Where PostgreSQL's programs find a server."""
-        return ["-h", "127.0.0.1", "-p", str(server.port), "-U", peer_servers.USER]
-
     def sql(self, server, statement):
         """What PostgreSQL answers: a line for each row, its values separated by `|`."""
-        return run("psql", "-X", "-A", "-t", *self.client(server), "-d", "postgres", "-c", statement)
+        return run("psql", "-X", "-A", "-t", *server.connection(), "-d", "postgres", "-c", statement)
 
     def check_postgresql(self, server):
         """Its own check of all tables and indexes, and sums that each transaction of pgbench keeps equal."""
         self.sql(server, "CREATE EXTENSION IF NOT EXISTS amcheck")
-        run(peer_servers.program("pg_amcheck"), *self.client(server), "--heapallindexed", "postgres")
+        run(peer_servers.program("pg_amcheck"), *server.connection(), "--heapallindexed", "postgres")
         sums = self.sql(
             server,
             "SELECT (SELECT sum(abalance) FROM pgbench_accounts), (SELECT sum(bbalance) FROM pgbench_branches), "

@@ -155,7 +155,11 @@ class PostgreSql(Side):
         return self.command(program("postgres"), "-D", self.data, *(word for setting in settings for word in ("-c", setting)))
 
     def question(self):
-        return ["psql", "-X", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "-d", "postgres", "-c", "SELECT 1"]
+        return ["psql", "-X", *self.connection(), "-d", "postgres", "-c", "SELECT 1"]
+
+    def connection(self):
+        """Where PostgreSQL's own programs find it."""
+        return ["-h", "127.0.0.1", "-p", str(self.port), "-U", USER]
 
     def client(self):
         return ["--db-driver=pgsql", "--pgsql-host=127.0.0.1", f"--pgsql-port={self.port}", f"--pgsql-user={USER}", "--pgsql-db=postgres"]

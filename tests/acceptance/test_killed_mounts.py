@@ -116,7 +116,7 @@ class KilledMounts(mount_case.MountTest):
         with mounted(self.volume, self.mount_point, "--allow-other"):
             server.create()
             with server.running():
-                run(peer_servers.program("pgbench"), *self.client(server), "-i", "-s", "1", "-q", "postgres")
+                run(peer_servers.program("pgbench"), *server.connection(), "-i", "-s", "1", "-q", "postgres")
                 self.sql(server, "CREATE TABLE written (writer text, number int, filler text, PRIMARY KEY (writer, number))")
                 self.sql(server, "CREATE TABLE last_written (writer text PRIMARY KEY, number int)")
                 self.sql(server, "INSERT INTO last_written VALUES " + ", ".join(f"('{writer}', 0)" for writer in WRITERS))
@@ -150,8 +150,7 @@ class KilledMounts(mount_case.MountTest):
         server.port = peer_servers.free_port()
         # It belongs to the server that was killed before.
         (server.data / "postmaster.pid").unlink(missing_ok=True)
-        log = server.folder.parent.parent / "postgresql.log"
-        with open(log, "ab") as file:
+        with open(self.folder / "postgresql.log", "ab") as file:
             process = subprocess.Popen(server.server(), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True)
         try:
             server.wait(process)
@@ -168,7 +167,7 @@ class KilledMounts(mount_case.MountTest):
 
     def write_until_killed(self, server, mount):
         """Writes for a while, kills the mount, and returns the numbers that each writer has reported."""
-        load = [peer_servers.program("pgbench"), *self.client(server), "-c", "2", "-T", "60", "-n", "postgres"]
+        load = [peer_servers.program("pgbench"), *server.connection(), "-c", "2", "-T", "60", "-n", "postgres"]
         pgbench = subprocess.Popen(load, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         writers = {
             writer: subprocess.Popen(

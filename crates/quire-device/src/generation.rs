@@ -68,6 +68,15 @@ impl Generation {
         &self.records
     }
 
+    /// The records of an inode that this layer has, by their indices; `None` is a hole.
+    pub(crate) fn records_of(
+        &self,
+        inode: u64,
+    ) -> impl Iterator<Item = (u64, Option<&Arc<Vec<u8>>>)> {
+        let records = self.records.range((inode, 0)..=(inode, u64::MAX));
+        records.map(|((_, index), content)| (*index, content.as_ref()))
+    }
+
     pub(crate) fn item(&self, key: &[u8]) -> Layered<&Vec<u8>> {
         match self.items.get(key) {
             Some(Some(value)) => Layered::Is(value),

@@ -96,11 +96,8 @@ impl DataSet {
         space: &mut FileSpace,
         properties: &EffectiveProperties,
     ) -> Result<(BlockCodecId, i32), DeviceStorageError> {
-        let records = frozen
-            .generation
-            .records()
-            .range((inode, 0)..=(inode, u64::MAX));
-        let contents = records.filter_map(|(_, content)| content.as_ref());
+        let records = frozen.generation.records_of(inode);
+        let contents = records.filter_map(|(_, content)| content);
         let contents: Vec<&[u8]> = contents
             .map(|content| content.as_slice())
             .filter(|content| !content.is_empty())

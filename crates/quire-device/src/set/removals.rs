@@ -132,10 +132,9 @@ impl<'a> Removals<'a> {
         let Some(stored) = self.stored(inode)? else {
             return Ok(());
         };
-        let records = self.frozen.generation.records();
-        let mut contents = records.range((inode, 0)..=(inode, u64::MAX));
+        let mut records = self.frozen.generation.records_of(inode);
         if stored.kind == InodeKind::Directory
-            || contents.any(|(_, content)| content.is_some())
+            || records.any(|(_, content)| content.is_some())
             || !self.frees_records(inode)?
         {
             return Ok(());
@@ -184,11 +183,7 @@ impl<'a> Removals<'a> {
         if let Some(from) = generation.cuts().get(&inode) {
             self.removals.cut(inode, *from);
         }
-        for (inode, index) in generation
-            .records()
-            .range((inode, 0)..=(inode, u64::MAX))
-            .map(|(key, _)| *key)
-        {
+        for (index, _) in generation.records_of(inode) {
             self.removals.set_record(inode, index, None);
         }
     }
@@ -208,11 +203,7 @@ impl<'a> Removals<'a> {
                 return Ok(true);
             }
         }
-        for (inode, index) in generation
-            .records()
-            .range((inode, 0)..=(inode, u64::MAX))
-            .map(|(key, _)| *key)
-        {
+        for (index, _) in generation.records_of(inode) {
             let key = DataSetItem::Record(inode, index).key();
             if reader.get(head.root, &key)?.is_some() {
                 return Ok(true);

@@ -3,18 +3,22 @@
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::sort_expr::OrderingRequirements;
 use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, InputDistributionRequirements, PlanProperties,
     replace_children_if_necessary,
 };
+use futures::{Stream, TryStreamExt};
 
 /// How such an operator computes.
 pub(crate) trait AggregateStandIn: Debug + Send + Sync + Sized + 'static {
@@ -60,6 +64,16 @@ pub(crate) fn stand_in_over<S: AggregateStandIn>(
         Some(aggregate) => Arc::new(StandInExec::new(stand_in(aggregate.clone())?)),
         None => aggregate,
     })
+}
+
+/// The rows that an operator returns, counted in its metrics.
+pub(crate) fn counted_rows(
+    rows: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
+    schema: SchemaRef,
+    metrics: BaselineMetrics,
+) -> SendableRecordBatchStream {
+    let counted = rows.inspect_ok(move |batch| metrics.record_output(batch.num_rows()));
+    Box::pin(RecordBatchStreamAdapter::new(schema, counted))
 }
 
 /// The operator.

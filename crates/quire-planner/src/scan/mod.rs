@@ -17,7 +17,7 @@ mod stored_tests;
 mod stream;
 mod vector_aggregate;
 
-pub(crate) use aggregate_stand_in::{AggregateStandIn, StandInExec, stand_in_over};
+pub(crate) use aggregate_stand_in::{AggregateStandIn, StandInExec, counted_rows, stand_in_over};
 pub use announce::announce;
 pub use external::ExternalTableProvider;
 pub(crate) use memory_share::reserve_share;

@@ -15,14 +15,13 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt};
 
 use super::key_places::KeyPlaces;
 use super::place_range::PlaceRange;
 use crate::optimize::group_accumulators::GroupAccumulators;
 use crate::optimize::hashed_groups::hashed_where_on;
-use crate::scan::{AggregateStandIn, StandInExec, reserve_share, stand_in_over};
+use crate::scan::{AggregateStandIn, StandInExec, counted_rows, reserve_share, stand_in_over};
 
 /// The operator.
 pub(super) type DirectAggregateExec = StandInExec<DirectGroups>;
@@ -112,12 +111,8 @@ impl AggregateStandIn for DirectGroups {
             });
             Ok::<_, DataFusionError>(futures::stream::iter(slices))
         });
-        let batches = batches.try_flatten();
-        let counted = batches.inspect_ok(move |batch| output.record_output(batch.num_rows()));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(
-            self.aggregate.schema(),
-            counted,
-        )))
+        let rows = batches.try_flatten();
+        Ok(counted_rows(rows, self.aggregate.schema(), output))
     }
 }
 

@@ -25,7 +25,7 @@ use super::distinct_states::{DistinctColumns, DistinctStates};
 use super::exec::HashedGroups;
 use super::hashed_states::Taken;
 use crate::optimize::spilled_parts::PartsWriter;
-use crate::scan::{AggregateStandIn, StandInExec, stand_in_over};
+use crate::scan::{AggregateStandIn, StandInExec, counted_rows, stand_in_over};
 
 /// The operator.
 pub(super) type DistinctAggregateExec = StandInExec<DistinctGroups>;
@@ -175,12 +175,11 @@ impl AggregateStandIn for DistinctGroups {
         let input = self.input().execute(partition, Arc::clone(&context))?;
         let spill_metrics = SpillMetrics::new(metrics, partition);
         let metrics = BaselineMetrics::new(metrics, partition);
-        let output = metrics.clone();
-        let results = self.clone().results(input, metrics, spill_metrics, context);
-        let counted = stream::once(results)
-            .try_flatten()
-            .inspect_ok(move |batch| output.record_output(batch.num_rows()));
+        let results = self
+            .clone()
+            .results(input, metrics.clone(), spill_metrics, context);
+        let rows = stream::once(results).try_flatten();
         let schema = self.groups.aggregate.schema();
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, counted)))
+        Ok(counted_rows(rows, schema, metrics))
     }
 }

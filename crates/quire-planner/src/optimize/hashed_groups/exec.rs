@@ -16,7 +16,7 @@ use super::streamed::{StreamedGroups, Streaming, groups_max};
 use super::whole::WholeGroups;
 use crate::optimize::group_accumulators::GroupAccumulators;
 use crate::optimize::packed_keys::PackedKeys;
-use crate::scan::{AggregateStandIn, StandInExec, stand_in_over};
+use crate::scan::{AggregateStandIn, StandInExec, counted_rows, stand_in_over};
 
 /// The operator.
 pub(super) type HashedAggregateExec = StandInExec<HashedGroups>;
@@ -173,10 +173,7 @@ impl AggregateStandIn for HashedGroups {
             .execute(partition, Arc::clone(&context))?;
         let spill_metrics = SpillMetrics::new(metrics, partition);
         let metrics = BaselineMetrics::new(metrics, partition);
-        let output = metrics.clone();
-        let batches = self.of_rows(input, metrics, spill_metrics, context)?;
-        let counted = batches.inspect_ok(move |batch| output.record_output(batch.num_rows()));
-        let schema = self.aggregate.schema();
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, counted)))
+        let rows = self.of_rows(input, metrics.clone(), spill_metrics, context)?;
+        Ok(counted_rows(rows, self.aggregate.schema(), metrics))
     }
 }

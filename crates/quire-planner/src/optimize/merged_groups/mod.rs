@@ -40,7 +40,7 @@ const GROUPS_MIN: usize = 1 << 16;
 /// Puts the operator in the place of final aggregations of which nobody above needs to have the groups distributed by their keys.
 pub(super) fn rule() -> OwnRule {
     OwnRule::of_plans("merged_groups", |plan| {
-        // Who reads the rows of the statement takes the partitions one after the other.
+        // The root's partitions are read one after the other.
         let plan = with_merged(&plan)?.unwrap_or(plan);
         let plan = plan.transform_up(|node| {
             Ok(match below_gathering(&node)? {
@@ -58,14 +58,7 @@ fn below_gathering(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Execu
     let gathers = plan.is::<CoalescePartitionsExec>()
         || plan.is::<RepartitionExec>()
         || plan.is::<SortPreservingMergeExec>();
-    match plan.children().as_slice() {
-        [input] if gathers => {
-            let merged = with_merged(input)?;
-            let over = |input| replace_children_if_necessary(Arc::clone(plan), vec![input]);
-            merged.map(over).transpose()
-        }
-        _ => Ok(None),
-    }
+    if gathers { over_merged(plan) } else { Ok(None) }
 }
 
 /// The same operators over this one, in place of those over a final aggregation; nothing if there is none that it can stand for.
@@ -79,8 +72,17 @@ fn with_merged(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Execution
         || plan.is::<ProjectionExec>()
         || plan.is::<SortExec>()
         || plan.is::<Unpromised>();
+    if takes_any_partitions {
+        over_merged(plan)
+    } else {
+        Ok(None)
+    }
+}
+
+/// An operator over what [`with_merged`] makes of its only input.
+fn over_merged(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     match plan.children().as_slice() {
-        [input] if takes_any_partitions => {
+        [input] => {
             let merged = with_merged(input)?;
             let over = |input| replace_children_if_necessary(Arc::clone(plan), vec![input]);
             merged.map(over).transpose()
