@@ -1,8 +1,8 @@
-//! The operator that stands for two aggregations: of distinct rows, and the one that finds them.
+//! The operator that replaces an aggregation of distinct rows together with the aggregation below it that finds them.
 //!
-//! DataFusion computes `count(DISTINCT x) … GROUP BY k` as `count(x) … GROUP BY k` of the rows of `SELECT DISTINCT k, x`. As two operators each row is hashed
-//! and looked up twice with all its keys, and the distinct rows are written down in between ([`DistinctStates`] has what takes the place of that).
-//! If the memory is used up, the distinct rows go to temporary files in parts, and both aggregations run one after the other, part by part.
+//! DataFusion computes `count(DISTINCT x) … GROUP BY k` as `count(x) … GROUP BY k` of the rows of `SELECT DISTINCT k, x`. With two operators each row is hashed
+//! and looked up twice by all its keys, and the distinct rows are materialized in between. [`DistinctStates`] does both in one pass.
+//! If memory runs out, the distinct rows are partitioned into temporary files, and both aggregations run partition by partition.
 
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) type DistinctAggregateExec = StandInExec<DistinctGroups>;
 
 #[derive(Clone, Debug)]
 pub(super) struct DistinctGroups {
-    /// The aggregation of the distinct rows, for which the operator stands.
+    /// The aggregation of the distinct rows.
     groups: HashedGroups,
     /// Its input, which finds them.
     distinct: HashedGroups,
@@ -40,7 +40,7 @@ pub(super) struct DistinctGroups {
 }
 
 impl DistinctGroups {
-    /// Nothing if `aggregate` is not an aggregation of distinct rows by some of their columns.
+    /// `None` if `aggregate` does not aggregate distinct rows by some of their columns.
     pub(super) fn new(aggregate: &AggregateExec) -> Option<Self> {
         let groups = HashedGroups::new(aggregate)?;
         let distinct = HashedGroups::new(aggregate.input().downcast_ref()?)?;

@@ -29,7 +29,7 @@ pub(in crate::optimize) struct HashedGroups {
 }
 
 impl HashedGroups {
-    /// Nothing for an aggregation that stays.
+    /// `None` if the operator cannot replace the aggregation.
     pub(in crate::optimize) fn new(aggregate: &AggregateExec) -> Option<Self> {
         let input = aggregate.input().schema();
         let keys = aggregate.group_expr().group_schema(&input).ok()?;
@@ -124,7 +124,7 @@ impl HashedGroups {
     }
 }
 
-/// Whether the operator can stand for an aggregation.
+/// Whether the operator can replace an aggregation.
 fn is_plain(aggregate: &AggregateExec) -> bool {
     let group_by = aggregate.group_expr();
     let has_keys = !group_by.is_true_no_grouping();

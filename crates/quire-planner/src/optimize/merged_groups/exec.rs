@@ -1,4 +1,4 @@
-//! The operator that stands for a final aggregation of states in runs.
+//! The operator that replaces a final aggregation of sorted partial states.
 
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) type MergedAggregateExec = StandInExec<MergedGroups>;
 
 #[derive(Clone, Debug)]
 pub(super) struct MergedGroups {
-    /// What it stands for, which runs instead if the states are not in order or do not fit into memory.
+    /// The replaced aggregation. It runs if the states are not sorted or do not fit into memory.
     pub(super) groups: HashedGroups,
 }
 
@@ -57,7 +57,7 @@ impl MergedGroups {
         if other.is_none() && runs.are_few_slices() {
             return Ok(self.merged(runs, reservation, metrics, &context));
         }
-        // Each batch is let go when it has been read.
+        // The hash aggregation frees each batch once it has read it.
         drop(reservation);
         let schema = input.schema();
         let read = runs.into_batches().chain(other).map(Ok);
@@ -66,7 +66,7 @@ impl MergedGroups {
         self.groups.of_rows(states, metrics, spill_metrics, context)
     }
 
-    /// The results of runs whose states have been reserved.
+    /// Merges the runs. `reservation` covers them.
     fn merged(
         self,
         runs: KeyRuns,

@@ -1,12 +1,12 @@
-//! Groups of a key in whose order the table lies: their states are merged, and not looked up.
+//! Final aggregation by merging, for a `GROUP BY` key that the table is clustered by.
 //!
-//! A partial aggregation by a window of the key's values hands on states in the order of the keys, batch by batch. In a table that lies in that order nearly every group
-//! is in one batch, and the batches of all threads follow each other. A final aggregation in a hash table would find millions of groups of one state each. Here the batches are kept
-//! until the last one is there, then merged in slices as long as keys of no other batch lie in between, and states of equal keys, which are
-//! neighbours then, put together (G. Graefe, *Query evaluation techniques for large databases*, 1993, §4.1: aggregation of sorted rows). It runs in one
-//! thread, at a tenth of a hash table's cost.
+//! A partial aggregation over a window of key values emits its groups in key order, one batch after another. If the table is clustered by the key, almost every group
+//! is complete in one batch, and the key ranges of the batches of all threads hardly overlap. A hash table would then look up millions of groups that have one partial state each. This
+//! operator buffers the batches, merges them by key range, and combines adjacent states with equal keys (G. Graefe, *Query evaluation techniques for large databases*, 1993,
+//! §4.1, aggregation of sorted input). It runs in one thread.
 //!
-//! That the table lies in order is guessed from few zones. If batches are not in order, or have too many slices, they go to the hash table after all.
+//! Clustering is estimated from a few zones, so it is only a hint. If a batch is not sorted, the merge would need too many slices, or memory runs out, all states go to the hash
+//! aggregation instead.
 
 mod exec;
 mod ordered_groups;
@@ -34,10 +34,10 @@ use super::own_rule::OwnRule;
 use super::promises::Unpromised;
 use crate::scan::VectorAggregateExec;
 
-/// Fewer groups are found fast enough in a hash table.
+/// With fewer groups, hash aggregation is fast enough.
 const GROUPS_MIN: usize = 1 << 16;
 
-/// Puts the operator in the place of final aggregations of which nobody above needs to have the groups distributed by their keys.
+/// Replaces final aggregations whose output does not have to be hash-partitioned by the key.
 pub(super) fn rule() -> OwnRule {
     OwnRule::of_plans("merged_groups", |plan| {
         // The root's partitions are read one after the other.
@@ -53,7 +53,7 @@ pub(super) fn rule() -> OwnRule {
     .switched(|options| options.hashed_groups)
 }
 
-/// The operator below one that gathers or distributes rows anew, whatever partitions they come in.
+/// Applies [`with_merged`] below an operator that merges or repartitions its input, and so ignores how it is partitioned.
 fn below_gathering(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let gathers = plan.is::<CoalescePartitionsExec>()
         || plan.is::<RepartitionExec>()
@@ -61,7 +61,7 @@ fn below_gathering(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Execu
     if gathers { over_merged(plan) } else { Ok(None) }
 }
 
-/// The same operators over this one, in place of those over a final aggregation; nothing if there is none that it can stand for.
+/// Replaces the final aggregation below operators that pass any partitioning through; `None` if there is none to replace.
 fn with_merged(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let aggregate = plan.downcast_ref::<AggregateExec>();
     if let Some(aggregate) = aggregate.filter(|it| *it.mode() != AggregateMode::Partial) {
@@ -91,7 +91,7 @@ fn over_merged(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Execution
     }
 }
 
-/// The operator in place of a final aggregation and of what distributes its input.
+/// Replaces a final aggregation and the repartitioning of its input.
 fn merged(aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(repartition) = aggregate.input().downcast_ref::<RepartitionExec>() else {
         return Ok(None);
@@ -114,13 +114,13 @@ fn merged(aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         return Ok(None);
     };
     let merged = MergedAggregateExec::new(MergedGroups { groups });
-    // What is above goes on in as many threads as before.
+    // The operators above keep their parallelism.
     let partitions = Partitioning::RoundRobinBatch(repartition.partitioning().partition_count());
     let distributed = RepartitionExec::try_new(Arc::new(merged), partitions)?;
     Ok(Some(Arc::new(distributed)))
 }
 
-/// Whether states seem to be in the order of the key, and groups are many.
+/// Whether the input appears to be sorted by the key, and there are many groups.
 fn is_worth_while(aggregate: &AggregateExec, states: &Arc<dyn ExecutionPlan>) -> bool {
     let has_integer_key = aggregate.group_expr().is_single()
         && aggregate.group_expr().expr().len() == 1

@@ -1,4 +1,4 @@
-//! Results of groups whose states come in the order of the keys.
+//! Final aggregation of states sorted by the key.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use datafusion::physical_plan::aggregates::AggregateExec;
 use super::runs::integer_keys;
 use crate::optimize::group_accumulators::GroupAccumulators;
 
-/// Puts the states of each group together. A group ends where the next one begins: no group is looked for.
+/// Combines adjacent states with equal keys. A group ends where the next key begins.
 pub(super) struct OrderedGroups {
     aggregate: Arc<AggregateExec>,
-    /// States that have been taken in since the last results.
+    /// States whose groups have no results yet.
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
     batch_rows: usize,
@@ -32,7 +32,7 @@ impl OrderedGroups {
         }
     }
 
-    /// Takes in the next states; gives the results of a batch of groups once there are as many.
+    /// Adds the next states; returns the results of complete groups once there are enough for a batch.
     pub(super) fn add(&mut self, states: RecordBatch) -> Result<Option<RecordBatch>> {
         self.waiting_rows += states.num_rows();
         self.waiting.push(states);
@@ -42,7 +42,7 @@ impl OrderedGroups {
         }
     }
 
-    /// The results of all groups that are left.
+    /// The results of the remaining groups.
     pub(super) fn finish(mut self) -> Result<Option<RecordBatch>> {
         let Some((states, keys)) = self.take_waiting()? else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Runs of states in the order of their keys, and the order of all of them.
+//! Sorted runs of partial states, and their merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,10 +9,10 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::Result;
 
-/// Slices of fewer rows cost more than groups in a hash table.
+/// With fewer rows in a slice, on average, the merge is slower than a hash table.
 const SLICE_ROWS_MIN: usize = 64;
 
-/// States of which each batch is in the order of the keys, the first column.
+/// Batches of states, each sorted by the key, which is the first column.
 #[derive(Default)]
 pub(super) struct KeyRuns {
     runs: Vec<KeyRun>,
@@ -24,14 +24,14 @@ struct KeyRun {
     keys: ScalarBuffer<i64>,
 }
 
-/// Where the next rows in order are: so many from there on, in that run.
+/// The rows of a run that come next in key order.
 struct RunSlice {
     run: usize,
     start: usize,
     end: usize,
 }
 
-/// The integers of a key; nothing if there are NULLs.
+/// The values of a key column; `None` if it has NULLs.
 pub(super) fn integer_keys(keys: &ArrayRef) -> Result<Option<ScalarBuffer<i64>>> {
     if keys.null_count() > 0 {
         return Ok(None);
@@ -41,7 +41,7 @@ pub(super) fn integer_keys(keys: &ArrayRef) -> Result<Option<ScalarBuffer<i64>>>
 }
 
 impl KeyRuns {
-    /// Takes in a batch; gives it back if it is in no order.
+    /// Adds a batch; returns it if it is not sorted.
     pub(super) fn add(&mut self, batch: RecordBatch) -> Result<Option<RecordBatch>> {
         let keys = integer_keys(batch.column(0))?;
         let Some(keys) = keys.filter(|keys| keys.is_sorted()) else {
@@ -54,7 +54,7 @@ impl KeyRuns {
         Ok(None)
     }
 
-    /// Whether all rows in order are few slices of the runs.
+    /// Whether the merge needs few slices.
     pub(super) fn are_few_slices(&self) -> bool {
         let slices_max = self.runs.len() + self.row_count / SLICE_ROWS_MIN;
         self.slices().nth(slices_max).is_none()
@@ -65,7 +65,7 @@ impl KeyRuns {
         self.runs.into_iter().map(|run| run.batch)
     }
 
-    /// All rows in the order of their keys, slice by slice.
+    /// All rows in key order, slice by slice.
     pub(super) fn into_slices(self) -> impl Iterator<Item = RecordBatch> {
         let slices: Vec<RunSlice> = self.slices().collect();
         slices.into_iter().map(move |slice| {
@@ -74,7 +74,7 @@ impl KeyRuns {
         })
     }
 
-    /// Rows of the run that has the least key, up to the least key of the others.
+    /// In turn, the rows of the run with the smallest key, up to the smallest key of the other runs.
     fn slices(&self) -> impl Iterator<Item = RunSlice> {
         let heads = self.runs.iter().enumerate();
         let heads = heads.map(|(run, one)| Reverse((one.keys[0], run, 0)));
