@@ -4,8 +4,10 @@ PostgreSQL, MariaDB, SQLite, git and cp run unmodified on a real mount. Where no
 """
 
 import os
+import random
 import shutil
 import sqlite3
+import string
 import subprocess
 import unittest
 
@@ -50,6 +52,25 @@ class Files(mount_case.MountTest):
             self.assertGreater(mount.compress_ratio, 2.0)
             shutil.rmtree(self.mount_point / "copy")
             self.assertEqual(os.listdir(self.mount_point), ["repository"])
+        self.check()
+
+    def test_records_share_a_dictionary(self):
+        chance = random.Random(5)
+        names = ["".join(chance.choices(string.ascii_lowercase, k=24)) for _ in range(2_000)]
+        content = "".join(f"{number},{chance.choice(names)},{chance.choice(names)}\n" for number in range(60_000))
+        dataset("create", self.volume, "plain", "-o", "compression=zstd-9", "-o", "recordsize=16k")
+        dataset("create", self.volume, "data", "-o", "compression=auto", "-o", "recordsize=16k")
+        ratios = {}
+        for name in ["plain", "data"]:
+            with mounted(self.volume, self.mount_point, "--dataset", name):
+                (self.mount_point / "names.csv").write_text(content)
+            with mounted(self.volume, self.mount_point, "--dataset", name) as mount:
+                file = self.mount_point / "names.csv"
+                self.assertEqual(file.read_text(), content)
+                ratios[name] = mount.compress_ratio
+        with mounted(self.volume, self.mount_point, "--dataset", "data"):
+            self.assertIn(b"with a dictionary", os.getxattr(file, "user.quire.compression"))
+        self.assertGreater(ratios["data"], 1.2 * ratios["plain"])
         self.check()
 
     def test_snapshots_and_clones(self):
@@ -97,7 +118,7 @@ class Files(mount_case.MountTest):
 class Servers(mount_case.MountTest):
     def test_postgresql(self):
         self.require("postgres", "initdb", "pgbench", "pg_amcheck", "psql")
-        self.create("compression=zstd", "recordsize=8k")
+        self.create("compression=auto", "recordsize=8k")
         with mounted(self.volume, self.mount_point, "--allow-other") as mount:
             server = self.server(peer_servers.PostgreSql)
             server.create()

@@ -2,13 +2,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quire_codec::block::BlockCodecId;
+use quire_codec::Corrupt;
+use quire_codec::block::{BlockCodecId, ZstdDictionary};
 use quire_format::data_set::{DataSetTable, RecordPointer};
-use quire_store::{Pin, Volume};
+use quire_format::page_dictionary::decode_dictionary;
+use quire_store::{PageId, Pin, Volume};
 
 use crate::error::DeviceStorageError;
 use crate::options::DeviceOptions;
-use crate::records::{CoderPool, RecordCache};
+use crate::records::{CoderPool, DictionaryCache, RecordCache};
 use crate::tree::PageReader;
 
 /// Volume, table, caches.
@@ -17,6 +19,7 @@ pub(crate) struct DeviceContext {
     pub(crate) options: DeviceOptions,
     pub(crate) cache: RecordCache,
     pub(crate) coders: CoderPool,
+    pub(crate) dictionaries: DictionaryCache,
     table: Mutex<DataSetTable>,
 }
 
@@ -25,6 +28,7 @@ impl DeviceContext {
         Self {
             cache: RecordCache::new(options.record_cache_bytes),
             coders: CoderPool::default(),
+            dictionaries: DictionaryCache::default(),
             table: Mutex::new(table),
             volume,
             options,
@@ -76,7 +80,30 @@ impl DeviceContext {
         if pointer.codec == BlockCodecId::None && payload.len() == pointer.stored_bytes as usize {
             return Ok(payload);
         }
-        let decoded = self.coders.with(|coder| coder.decode(pointer, &payload))?;
+        let dictionary = pointer.dictionary;
+        let dictionary = dictionary.map(|page| self.dictionary(reader, page));
+        let dictionary = dictionary.transpose()?;
+        let decoded = self
+            .coders
+            .with(|coder| coder.decode(pointer, dictionary, &payload))?;
         decoded.map_err(|corrupt| reader.corrupt(pointer.page, &corrupt))
+    }
+
+    /// The dictionary of a page, named after it.
+    pub(crate) fn dictionary(
+        &self,
+        reader: &PageReader,
+        page: PageId,
+    ) -> Result<ZstdDictionary, DeviceStorageError> {
+        if let Some(found) = self.dictionaries.get(page) {
+            return Ok(found);
+        }
+        let dictionary = reader.decoded(page, |payload| {
+            let content = decode_dictionary(payload)?;
+            ZstdDictionary::from_bytes(content).map_err(|error| Corrupt::new(error.to_string(), 0))
+        })?;
+        let dictionary = dictionary.with_id(page.get());
+        self.dictionaries.insert(&dictionary);
+        Ok(dictionary)
     }
 }

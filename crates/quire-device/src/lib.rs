@@ -48,8 +48,9 @@ pub use properties::{
     PropertyError, PropertyName, parse_properties, properties_text, set_property,
 };
 pub use quire_format::data_set::{
-    CodecTotals, DataSetCodec, DataSetProperties, DataSetTotals, FileSpace, FileTime,
-    InodeAttributes, InodeKind, NAME_BYTES_MAX, ROOT_INODE, SectorRounding, SynchronousWrites,
+    CodecTotals, DataSetCodec, DataSetProperties, DataSetTotals, FileDictionaries, FileSpace,
+    FileTime, InodeAttributes, InodeKind, MeasuredCodec, NAME_BYTES_MAX, ROOT_INODE,
+    SectorRounding, SynchronousWrites,
 };
 pub use quire_store::OpenMode;
 pub use set::{

@@ -16,6 +16,8 @@ pub struct DeviceOptions {
     pub dirty_bytes: usize,
     /// Budget of decompressed records that have not changed, over all data sets. Compressed ones are in the cache of the volume.
     pub record_cache_bytes: usize,
+    /// With `compression=auto`, a dictionary is learnt from a file of which at least so many bytes are written at once.
+    pub dictionary_from_bytes: usize,
     /// Threads that compress, the one that writes included.
     pub compression_threads: NonZero<usize>,
     /// What the times of files are taken from.
@@ -28,6 +30,7 @@ impl Default for DeviceOptions {
         Self {
             dirty_bytes: 64 << 20,
             record_cache_bytes: 64 << 20,
+            dictionary_from_bytes: 1 << 20,
             compression_threads: cores,
             clock: system_time,
         }

@@ -1,7 +1,7 @@
 //! Extended attributes that nobody has set: what compression has made of a file. They can be read, and are not listed, so that copies do
 //! not have them.
 
-use quire_device::{DataSet, FileError, ROOT_INODE};
+use quire_device::{DataSet, DataSetCodec, FileError, MeasuredCodec, ROOT_INODE};
 
 /// Names that begin so cannot be set.
 const PREFIX: &[u8] = b"user.quire.";
@@ -46,8 +46,13 @@ fn file_value(set: &DataSet, inode: u64, name: &[u8]) -> Result<Option<String>, 
         b"used" => space.stored_bytes.to_string(),
         b"logicalused" => space.raw_bytes.to_string(),
         b"compression" => match space.measured {
-            Some((codec, level, _)) => {
-                quire_device::DataSetCodec::Fixed { codec, level }.to_string()
+            Some(measured) => {
+                let MeasuredCodec { codec, level, .. } = measured;
+                let name = DataSetCodec::Fixed { codec, level }.to_string();
+                match measured.dictionary {
+                    Some(_) => name + " with a dictionary",
+                    None => name,
+                }
             }
             None => set.properties().compression.to_string(),
         },

@@ -1,11 +1,12 @@
 //! Whether the items of a data set make a tree of files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quire_codec::Corrupt;
 use quire_format::data_set::{
     DataSetItem, DirectoryItem, FileSpace, InodeAttributes, InodeKind, ROOT_INODE, RecordPointer,
 };
+use quire_store::PageId;
 
 use crate::tree::PageReader;
 
@@ -19,6 +20,9 @@ struct SeenInode {
     space: Option<FileSpace>,
     /// Its records, added up.
     records: FileSpace,
+    /// Pages of its dictionaries, and of those that its records need.
+    dictionaries: BTreeSet<PageId>,
+    needed_dictionaries: BTreeSet<PageId>,
     /// First byte behind the last record.
     end: u64,
     /// Names in other directories.
@@ -83,6 +87,13 @@ impl FileCheck {
                 seen.records.stored_bytes += u64::from(stored_bytes);
                 let start = index.saturating_mul(record_bytes);
                 seen.end = start.saturating_add(u64::from(pointer.raw_bytes));
+                seen.needed_dictionaries.extend(pointer.dictionary);
+            }
+            DataSetItem::Dictionary(number, page) => {
+                let stored_bytes = reader.pin.payload_bytes(page).unwrap_or(0);
+                let seen = self.inode(number);
+                seen.records.stored_bytes += u64::from(stored_bytes);
+                seen.dictionaries.insert(page);
             }
             DataSetItem::Orphan(number) => self.inode(number).is_orphan = true,
         }
@@ -129,6 +140,13 @@ impl FileCheck {
 }
 
 impl SeenInode {
+    fn has_its_dictionaries(&self, space: &FileSpace) -> bool {
+        let used = space.measured.and_then(|measured| measured.dictionary);
+        let mut needed = self.needed_dictionaries.iter().chain(&used);
+        self.dictionaries.len() == space.dictionaries.count as usize
+            && needed.all(|page| self.dictionaries.contains(page))
+    }
+
     fn wrong(&self, number: u64) -> Option<&'static str> {
         let Some(attributes) = self.attributes else {
             return Some("it has no attributes");
@@ -138,6 +156,8 @@ impl SeenInode {
         let is_nameless = self.names == 0 && number != ROOT_INODE;
         if sums(&space) != sums(&self.records) {
             Some("its records do not take what is noted")
+        } else if !self.has_its_dictionaries(&space) {
+            Some("it has not the dictionaries that are noted or needed")
         } else if self.end > attributes.size {
             Some("a record is behind its end")
         } else if is_nameless != self.is_orphan {

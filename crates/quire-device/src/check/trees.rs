@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use quire_codec::Corrupt;
+use quire_codec::block::BlockCodecId;
 use quire_format::data_set::{DataSetItem, DataSetTotals, NodeEntry, RecordPointer};
 use quire_store::PageId;
 
@@ -114,11 +115,22 @@ impl<'a> TreeCheck<'a> {
             let noted = files.item(item, value, reader);
             noted.map_err(|corrupt| reader.corrupt(page, &corrupt))?;
         }
-        if let DataSetItem::Record(..) = item {
-            let pointer = RecordPointer::decode(value);
-            let pointer = pointer.map_err(|corrupt| reader.corrupt(page, &corrupt))?;
-            self.record(&pointer)?;
+        match item {
+            DataSetItem::Record(..) => {
+                let pointer = RecordPointer::decode(value);
+                let pointer = pointer.map_err(|corrupt| reader.corrupt(page, &corrupt))?;
+                self.record(&pointer)
+            }
+            DataSetItem::Dictionary(_, dictionary) => self.dictionary(dictionary),
+            _ => Ok(()),
         }
+    }
+
+    fn dictionary(&mut self, page: PageId) -> Result<(), DeviceStorageError> {
+        self.meet(page)?;
+        self.context.dictionary(self.reader, page)?;
+        let stored_bytes = self.reader.pin.payload_bytes(page).unwrap_or(0);
+        self.totals.codecs[BlockCodecId::Zstd as usize].stored_bytes += u64::from(stored_bytes);
         Ok(())
     }
 

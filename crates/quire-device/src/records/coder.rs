@@ -1,18 +1,66 @@
 //! From the bytes of a record to the payload of its page, and back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quire_codec::Corrupt;
-use quire_codec::block::{BlockCodec, BlockCodecId, BlockOptions, MinimumGain, open};
+use quire_codec::block::{
+    BlockCodec, BlockCodecId, BlockOptions, MinimumGain, ZstdDictionary, open,
+};
 use quire_format::data_set::{RecordPointer, SectorRounding};
+use quire_store::PageId;
 
 use crate::error::DeviceStorageError;
+
+/// Codecs with a dictionary that one coder keeps: each has tables of up to some MiB.
+const WITH_DICTIONARY_MAX: usize = 4;
+
+/// How records are compressed.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordCodec {
+    pub(crate) codec: BlockCodecId,
+    pub(crate) level: i32,
+    /// Its name is the number of its page.
+    pub(crate) dictionary: Option<ZstdDictionary>,
+}
+
+impl RecordCodec {
+    pub(crate) fn new(codec: BlockCodecId, level: i32) -> Self {
+        Self {
+            codec,
+            level,
+            dictionary: None,
+        }
+    }
+
+    pub(crate) fn with_dictionary(&self, dictionary: Option<ZstdDictionary>) -> Self {
+        Self {
+            dictionary,
+            ..self.clone()
+        }
+    }
+
+    /// Page of the dictionary.
+    pub(crate) fn dictionary_page(&self) -> Option<PageId> {
+        let dictionary = self.dictionary.as_ref()?;
+        PageId::new(dictionary.id())
+    }
+
+    fn open(&self) -> Result<Box<dyn BlockCodec>, DeviceStorageError> {
+        let options = BlockOptions {
+            level: Some(self.level),
+            dictionary: self.dictionary.clone(),
+        };
+        open(self.codec, &options).map_err(|error| DeviceStorageError::Codec(error.to_string()))
+    }
+}
 
 /// A record as it is stored.
 #[derive(Debug)]
 pub(crate) struct EncodedRecord {
     pub(crate) codec: BlockCodecId,
+    /// Page of its dictionary.
+    pub(crate) dictionary: Option<PageId>,
     /// What the codec made.
     pub(crate) stored_bytes: u32,
     /// That, and zeros to the end of a sector.
@@ -23,57 +71,75 @@ pub(crate) struct EncodedRecord {
 #[derive(Default)]
 pub(crate) struct RecordCoder {
     codecs: HashMap<(BlockCodecId, i32), Box<dyn BlockCodec>>,
-    room: Vec<u8>,
+    /// By name of the dictionary and level; the one that was used last is at the end.
+    with_dictionary: VecDeque<((u64, i32), Box<dyn BlockCodec>)>,
+    output: Vec<u8>,
 }
 
 impl RecordCoder {
     /// A codec, made when it is used for the first time.
     pub(crate) fn codec(
         &mut self,
-        codec: BlockCodecId,
-        level: i32,
-    ) -> Result<&mut Box<dyn BlockCodec>, DeviceStorageError> {
+        how: &RecordCodec,
+    ) -> Result<&mut dyn BlockCodec, DeviceStorageError> {
         use std::collections::hash_map::Entry;
-        Ok(match self.codecs.entry((codec, level)) {
-            Entry::Occupied(found) => found.into_mut(),
-            Entry::Vacant(vacant) => {
-                let options = BlockOptions {
-                    level: Some(level),
-                    dictionary: None,
-                };
-                let opened = open(codec, &options);
-                vacant.insert(opened.map_err(|error| DeviceStorageError::Codec(error.to_string()))?)
-            }
-        })
+        let Some(dictionary) = &how.dictionary else {
+            let codec = match self.codecs.entry((how.codec, how.level)) {
+                Entry::Occupied(found) => found.into_mut(),
+                Entry::Vacant(vacant) => vacant.insert(how.open()?),
+            };
+            return Ok(codec.as_mut());
+        };
+        let key = (dictionary.id(), how.level);
+        let kept = &mut self.with_dictionary;
+        let used = match kept.iter().rposition(|(other, _)| *other == key) {
+            Some(at) => kept.remove(at),
+            None => None,
+        };
+        let used = match used {
+            Some(used) => used,
+            None => (key, how.open()?),
+        };
+        if kept.len() >= WITH_DICTIONARY_MAX {
+            kept.pop_front();
+        }
+        kept.push_back(used);
+        let at = kept.len() - 1;
+        Ok(kept[at].1.as_mut())
     }
 
     /// Compresses a record if that saves `gain`, and a sector. The record has 1 byte to 1 MiB.
     pub(crate) fn encode(
         &mut self,
         raw: &[u8],
-        (codec, level): (BlockCodecId, i32),
+        how: &RecordCodec,
         gain: MinimumGain,
         sectors: SectorRounding,
     ) -> Result<EncodedRecord, DeviceStorageError> {
         let mut compressed = None;
-        if codec != BlockCodecId::None {
+        if how.codec != BlockCodecId::None {
             let limit = gain.limit(raw.len());
-            let mut room = std::mem::take(&mut self.room);
-            room.resize(limit.max(room.len()), 0);
+            let mut output = std::mem::take(&mut self.output);
+            output.resize(limit.max(output.len()), 0);
             compressed = self
-                .codec(codec, level)?
-                .compress(raw, &mut room, limit)
+                .codec(how)?
+                .compress(raw, &mut output, limit)
                 .filter(|bytes| sectors.rounded(*bytes) < sectors.rounded(raw.len()))
-                .map(|bytes| padded(&room[..bytes], codec, sectors));
-            self.room = room;
+                .map(|bytes| EncodedRecord {
+                    codec: how.codec,
+                    dictionary: how.dictionary_page(),
+                    ..padded(&output[..bytes], sectors)
+                });
+            self.output = output;
         }
-        Ok(compressed.unwrap_or_else(|| padded(raw, BlockCodecId::None, sectors)))
+        Ok(compressed.unwrap_or_else(|| padded(raw, sectors)))
     }
 
-    /// The record of a payload.
+    /// The record of a payload; `dictionary` is the one that `pointer` names.
     pub(crate) fn decode(
         &mut self,
         pointer: &RecordPointer,
+        dictionary: Option<ZstdDictionary>,
         payload: &[u8],
     ) -> Result<Result<Arc<[u8]>, Corrupt>, DeviceStorageError> {
         let stored = payload.get(..pointer.stored_bytes as usize);
@@ -90,7 +156,11 @@ impl RecordCoder {
         }
         // Decompressed in place: the cache shares it without another copy.
         let mut raw: Arc<[u8]> = std::iter::repeat_n(0, pointer.raw_bytes as usize).collect();
-        let codec = self.codec(pointer.codec, pointer.codec.default_level())?;
+        let how = RecordCodec {
+            dictionary,
+            ..RecordCodec::new(pointer.codec, pointer.codec.default_level())
+        };
+        let codec = self.codec(&how)?;
         let decompressed = match Arc::get_mut(&mut raw) {
             Some(room) => codec.decompress(stored, room),
             None => Err(Corrupt::new("memory of a record is shared", 0)),
@@ -99,12 +169,14 @@ impl RecordCoder {
     }
 }
 
-fn padded(bytes: &[u8], codec: BlockCodecId, sectors: SectorRounding) -> EncodedRecord {
+/// Bytes as they are.
+fn padded(bytes: &[u8], sectors: SectorRounding) -> EncodedRecord {
     let mut payload = Vec::with_capacity(sectors.rounded(bytes.len()));
     payload.extend_from_slice(bytes);
     payload.resize(sectors.rounded(bytes.len()), 0);
     EncodedRecord {
-        codec,
+        codec: BlockCodecId::None,
+        dictionary: None,
         stored_bytes: bytes.len() as u32,
         payload,
     }
@@ -138,9 +210,10 @@ mod tests {
             codec: encoded.codec,
             raw_bytes: raw_bytes as u32,
             stored_bytes: encoded.stored_bytes,
+            dictionary: encoded.dictionary,
         };
         let mut coder = RecordCoder::default();
-        coder.decode(&pointer, &encoded.payload).unwrap()
+        coder.decode(&pointer, None, &encoded.payload).unwrap()
     }
 
     #[test]
@@ -149,7 +222,7 @@ mod tests {
         let mut raw: Vec<u8> = (0..4096).map(|number| (number % 251) as u8 + 1).collect();
         raw[3584..].fill(0);
         let mut coder = RecordCoder::default();
-        let zle = (BlockCodecId::Zle, 1);
+        let zle = &RecordCodec::new(BlockCodecId::Zle, 1);
         let tight = SectorRounding::Tight;
         let whole = coder.encode(&raw, zle, MinimumGain::EIGHTH, tight).unwrap();
         assert_eq!(
@@ -183,8 +256,8 @@ mod tests {
         let raw = b"a record is much like another ".repeat(400);
         for codec in BlockCodecId::ALL {
             let mut coder = RecordCoder::default();
-            let how = (codec, codec.default_level());
-            let encoded = coder.encode(&raw, how, MinimumGain::EIGHTH, SectorRounding::Bytes512);
+            let how = RecordCodec::new(codec, codec.default_level());
+            let encoded = coder.encode(&raw, &how, MinimumGain::EIGHTH, SectorRounding::Bytes512);
             let mut encoded = encoded.unwrap();
             assert_eq!(encoded.payload.len() % 512, 0);
             assert_eq!(decoded(&encoded, raw.len()).unwrap()[..], raw, "{codec}");

@@ -8,7 +8,7 @@
 use quire_codec::block::{BlockCodecId, MinimumGain, estimated_bytes};
 use quire_format::data_set::FileSpace;
 
-use super::coder::RecordCoder;
+use super::coder::{RecordCodec, RecordCoder};
 use crate::error::DeviceStorageError;
 
 /// Records of a sample.
@@ -21,7 +21,7 @@ const THOROUGH_LEVEL: i32 = 9;
 pub(crate) fn should_measure(space: &FileSpace) -> bool {
     match space.measured {
         None => true,
-        Some((_, _, sampled_at)) => space.written >= 2 * sampled_at.max(SAMPLED_RECORDS as u64),
+        Some(measured) => space.written >= 2 * measured.sampled_at.max(SAMPLED_RECORDS as u64),
     }
 }
 
@@ -30,24 +30,16 @@ pub(crate) fn measured_codec(
     coder: &mut RecordCoder,
     sample: &[&[u8]],
     gain: MinimumGain,
-) -> Result<(BlockCodecId, i32), DeviceStorageError> {
+) -> Result<RecordCodec, DeviceStorageError> {
     let raw_bytes: usize = sample.iter().map(|record| record.len()).sum();
-    let mut bytes_with = |codec: BlockCodecId, level: i32| {
-        let opened = coder.codec(codec, level)?;
-        Ok::<_, DeviceStorageError>(estimated_bytes(
-            opened.as_mut(),
-            sample,
-            gain,
-            SAMPLED_RECORDS,
-        ))
-    };
-    let by_default = |codec: BlockCodecId| (codec, codec.default_level());
+    let mut bytes_with = |how: &RecordCodec| bytes_of(coder, how, sample, gain);
+    let by_default = |codec: BlockCodecId| RecordCodec::new(codec, codec.default_level());
     let (lz4, zstd) = (
         by_default(BlockCodecId::Lz4),
         by_default(BlockCodecId::Zstd),
     );
-    let lz4_bytes = bytes_with(lz4.0, lz4.1)?;
-    let zstd_bytes = bytes_with(zstd.0, zstd.1)?;
+    let lz4_bytes = bytes_with(&lz4)?;
+    let zstd_bytes = bytes_with(&zstd)?;
     // Records that save too little are counted as they are.
     if lz4_bytes.min(zstd_bytes) >= raw_bytes {
         return Ok(by_default(BlockCodecId::None));
@@ -55,19 +47,31 @@ pub(crate) fn measured_codec(
     if zstd_bytes > lz4_bytes - lz4_bytes / 8 {
         return Ok(lz4);
     }
-    let thorough_bytes = bytes_with(BlockCodecId::Zstd, THOROUGH_LEVEL)?;
-    let saves_enough = thorough_bytes <= zstd_bytes - zstd_bytes / 32;
-    let level = if saves_enough { THOROUGH_LEVEL } else { zstd.1 };
-    Ok((BlockCodecId::Zstd, level))
+    let thorough = RecordCodec::new(BlockCodecId::Zstd, THOROUGH_LEVEL);
+    let saves_enough = bytes_with(&thorough)? <= zstd_bytes - zstd_bytes / 32;
+    Ok(if saves_enough { thorough } else { zstd })
+}
+
+/// What the records of a sample take.
+pub(super) fn bytes_of(
+    coder: &mut RecordCoder,
+    how: &RecordCodec,
+    sample: &[&[u8]],
+    gain: MinimumGain,
+) -> Result<usize, DeviceStorageError> {
+    let codec = coder.codec(how)?;
+    Ok(estimated_bytes(codec, sample, gain, SAMPLED_RECORDS))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quire_format::data_set::MeasuredCodec;
 
     fn chosen_for(sample: &[&[u8]]) -> (BlockCodecId, i32) {
         let mut coder = RecordCoder::default();
-        measured_codec(&mut coder, sample, MinimumGain::EIGHTH).unwrap()
+        let chosen = measured_codec(&mut coder, sample, MinimumGain::EIGHTH).unwrap();
+        (chosen.codec, chosen.level)
     }
 
     fn chosen(record: &[u8]) -> BlockCodecId {
@@ -142,7 +146,12 @@ mod tests {
     fn a_file_is_measured_again_when_it_has_doubled() {
         let mut space = FileSpace::default();
         assert!(should_measure(&space));
-        space.measured = Some((BlockCodecId::Lz4, 1, 100));
+        space.measured = Some(MeasuredCodec {
+            codec: BlockCodecId::Lz4,
+            level: 1,
+            sampled_at: 100,
+            dictionary: None,
+        });
         space.written = 199;
         assert!(!should_measure(&space));
         space.written = 200;

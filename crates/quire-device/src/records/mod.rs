@@ -2,8 +2,12 @@
 
 mod cache;
 mod coder;
+mod dictionaries;
+mod learn;
 mod measure;
 
 pub(crate) use cache::RecordCache;
-pub(crate) use coder::{CoderPool, EncodedRecord, RecordCoder};
-pub(crate) use measure::{SAMPLED_RECORDS, measured_codec, should_measure};
+pub(crate) use coder::{CoderPool, EncodedRecord, RecordCodec, RecordCoder};
+pub(crate) use dictionaries::DictionaryCache;
+pub(crate) use learn::{RecordSample, learnt_dictionary, pays, should_learn, with_dictionary};
+pub(crate) use measure::{measured_codec, should_measure};

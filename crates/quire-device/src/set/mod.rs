@@ -3,9 +3,11 @@
 mod access;
 mod attributes;
 mod content;
+mod dictionaries;
 mod encode;
 mod erase;
 mod extended;
+mod file_codec;
 mod flush;
 mod frozen;
 mod log;

@@ -93,6 +93,8 @@ impl DataSet {
     ) -> Self {
         let head = DataSetHead {
             id: set.id,
+            // Nothing is written with this head.
+            has_dictionaries: false,
             root: snapshot.root,
             next_inode: u64::MAX,
             used_bytes: 0,

@@ -6,7 +6,8 @@ use quire_codec::Corrupt;
 use quire_format::data_set::{CodecTotals, DataSetHead, DataSetItem, RecordPointer};
 use quire_store::{Durability, PageId, PageKind, WriteBatch};
 
-use super::encode::{FileChange, RecordJob};
+use super::encode::RecordJob;
+use super::file_codec::FileChange;
 use super::frozen::FrozenState;
 use super::state::DataSet;
 use crate::dead::bury;
@@ -17,17 +18,17 @@ use crate::tree::{TreeChange, TreeUpdate};
 const RECORDS_AT_ONCE: usize = 1024;
 
 /// A batch that is being made.
-struct BatchOfSet<'a> {
-    frozen: &'a FrozenState,
-    batch: &'a WriteBatch,
-    head: DataSetHead,
-    files: BTreeMap<u64, FileChange>,
+pub(super) struct BatchOfSet<'a> {
+    pub(super) frozen: &'a FrozenState,
+    pub(super) batch: &'a WriteBatch,
+    pub(super) head: DataSetHead,
+    pub(super) files: BTreeMap<u64, FileChange>,
     /// By key.
-    changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    pub(super) changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     /// Pages that the tree has not any more.
-    dead: Vec<PageId>,
+    pub(super) dead: Vec<PageId>,
     /// Payloads of new pages.
-    written_bytes: u64,
+    pub(super) written_bytes: u64,
 }
 
 impl DataSet {
@@ -60,13 +61,14 @@ impl DataSet {
             dead: Vec::new(),
             written_bytes: 0,
         };
+        making.put_dictionaries(&jobs)?;
         for job in &jobs {
             making.put_record(job)?;
         }
         making.remove_records()?;
-        making.put_items();
+        making.put_items()?;
         if !frozen.generation.is_erasing() {
-            making.put_spaces();
+            making.put_spaces()?;
         }
         let mut head = making.finish()?;
         // What they have is in the batch.
@@ -125,6 +127,7 @@ impl BatchOfSet<'_> {
             codec: encoded.codec,
             raw_bytes: job.raw_bytes() as u32,
             stored_bytes: encoded.stored_bytes,
+            dictionary: encoded.dictionary,
         };
         self.changes.insert(key, Some(pointer.encode()));
         let (raw_bytes, stored_bytes) = (job.raw_bytes() as u64, encoded.payload.len() as u64);
@@ -222,23 +225,35 @@ impl BatchOfSet<'_> {
         Ok(())
     }
 
-    fn put_items(&mut self) {
+    fn put_items(&mut self) -> Result<(), DeviceStorageError> {
+        let is_erasing = self.frozen.generation.is_erasing();
         for (key, value) in self.frozen.generation.items() {
+            // No operation on files changes items of dictionaries, but erasing takes all items that there are.
+            if is_erasing {
+                self.remove_dictionary(key)?;
+            }
             self.changes.insert(key.clone(), value.clone());
         }
+        Ok(())
     }
 
     /// Stores what files take, unless they are removed.
-    fn put_spaces(&mut self) {
+    fn put_spaces(&mut self) -> Result<(), DeviceStorageError> {
+        let mut emptied = Vec::new();
         for (inode, file) in &self.files {
             let key = DataSetItem::Space(*inode).key();
-            if self.frozen.generation.items().contains_key(&key) {
-                continue;
+            let is_removed = self.frozen.generation.items().contains_key(&key);
+            let has_records = file.space.record_count > 0 && !is_removed;
+            if !has_records && file.space.dictionaries.count > 0 {
+                emptied.push(*inode);
             }
-            let has_records = file.space.record_count > 0;
             let value = has_records.then(|| file.space.encode());
             self.changes.insert(key, value);
         }
+        for inode in emptied {
+            self.remove_dictionaries(inode)?;
+        }
+        Ok(())
     }
 
     /// Writes the tree, and frees what it has not any more.

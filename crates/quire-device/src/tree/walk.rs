@@ -7,7 +7,7 @@ use super::read::{PageReader, open_node};
 use crate::error::DeviceStorageError;
 
 impl PageReader {
-    /// Shows the pages of a tree, nodes and records, each node before what is below it. What is below a node for which `is_wanted` is false is
+    /// Shows the pages of a tree, nodes, records and dictionaries, each node before what is below it. What is below a node for which `is_wanted` is false is
     /// not shown, and not read.
     ///
     /// A node is written after what is below it, so all of that has lower numbers than the node.
@@ -41,9 +41,15 @@ impl PageReader {
                 continue;
             }
             let key = node.key(index).map_err(corrupt)?;
-            if let DataSetItem::Record(..) = DataSetItem::decode(&key).map_err(corrupt)? {
-                let value = node.value(index).map_err(corrupt)?;
-                is_wanted(RecordPointer::decode(value).map_err(corrupt)?.page);
+            match DataSetItem::decode(&key).map_err(corrupt)? {
+                DataSetItem::Record(..) => {
+                    let value = node.value(index).map_err(corrupt)?;
+                    is_wanted(RecordPointer::decode(value).map_err(corrupt)?.page);
+                }
+                DataSetItem::Dictionary(_, page) => {
+                    is_wanted(page);
+                }
+                _ => {}
             }
         }
         Ok(())

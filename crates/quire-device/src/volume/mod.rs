@@ -112,6 +112,7 @@ impl DataSetVolume {
         properties: DataSetProperties,
     ) -> Result<(), DataSetError> {
         let head = DataSetHead {
+            has_dictionaries: false,
             id: 0,
             root: None,
             next_inode: ROOT_INODE + 1,

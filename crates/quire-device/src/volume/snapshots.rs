@@ -67,7 +67,11 @@ impl DataSetVolume {
         let mut opened = self.lock_opened();
         let definition = find(&self.context.table(), set_name)?.clone();
         // Numbers of inodes that the snapshot has are below that.
-        let next_inode = self.live(&mut opened, &definition)?.lock().next_inode;
+        let live = self.live(&mut opened, &definition)?;
+        let (next_inode, has_dictionaries) = {
+            let state = live.lock();
+            (state.next_inode, state.head.has_dictionaries)
+        };
         self.change_table(|table, batch| {
             let set = find(table, set_name)?;
             let mut snapshots = set.snapshots.iter();
@@ -79,6 +83,7 @@ impl DataSetVolume {
             };
             let head = DataSetHead {
                 id: 0,
+                has_dictionaries,
                 root: of.root,
                 next_inode,
                 used_bytes: 0,

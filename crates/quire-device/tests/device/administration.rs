@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use quire_device::{DataSetError, DataSetProperties, DataSetVolume, NewInode, ROOT_INODE};
+use quire_device::{
+    DataSetCodec, DataSetError, DataSetProperties, DataSetVolume, NewInode, ROOT_INODE,
+};
 use quire_store::disk::CrashImages;
 use quire_store::{MemDisk, SimDisk};
 
@@ -25,7 +27,11 @@ fn crash_everywhere(seed: u64) -> Result<(), String> {
     let mut random = Random(seed);
     let disk = Arc::new(SimDisk::recording(Vec::new()));
     let sets = create_on(disk.clone(), DIRTY_BYTES);
-    sets.create_set("first", small_records()).unwrap();
+    let properties = DataSetProperties {
+        compression: seed.is_multiple_of(2).then_some(DataSetCodec::Auto),
+        ..small_records()
+    };
+    sets.create_set("first", properties).unwrap();
     let mut world = World::with_set("first");
     let mut moments: Vec<(usize, World)> = Vec::new();
     for step in 0..40 {

@@ -164,8 +164,7 @@ fn auto_measures_each_file() {
     let repeated = noise[..2000].repeat(30);
     let codec_of = |name: &[u8], content: &[u8]| {
         let file = file_with(&set, name, content);
-        let (codec, ..) = set.space(file).unwrap().measured.unwrap();
-        codec.name()
+        set.space(file).unwrap().measured.unwrap().codec.name()
     };
     assert_eq!(codec_of(b"noise", &noise), "none");
     assert_eq!(codec_of(b"digits", &digits), "zstd");

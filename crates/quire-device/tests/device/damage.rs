@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
-use quire_device::{DataSetProperties, DataSetVolume, NewInode, ROOT_INODE};
+use quire_device::{DataSetCodec, DataSetProperties, DataSetVolume, NewInode, ROOT_INODE};
 use quire_format::data_set::{DataSetHead, DataSetItem, NodeEntry, encode_node};
 use quire_store::{CATALOG_PAGE, MemDisk, OpenMode, PageId, PageKind, Volume};
 
+use crate::phrases::phrases;
 use crate::random::Random;
 use crate::volumes::{
     create_on, device_options, in_memory, new_file, open_on, short_records_on, volume_options,
@@ -13,11 +14,14 @@ use crate::volumes::{
 fn some_files(sets: &DataSetVolume) {
     let properties = DataSetProperties {
         record_bytes: Some(4096),
+        compression: Some(DataSetCodec::Auto),
         ..DataSetProperties::default()
     };
     sets.create_set("set", properties).unwrap();
     let set = sets.open_set("set").unwrap();
     let mut random = Random(9);
+    let text = new_file(&set, "text");
+    set.write(text, 0, &phrases(&mut random, 100_000)).unwrap();
     for round in 0..3 {
         for number in 0..10 {
             let name = format!("file {number}");
@@ -135,6 +139,7 @@ fn wrong_bytes_with_a_right_checksum_are_errors_too() {
         PageKind::DataSetHead,
         PageKind::DataSetNode,
         PageKind::DeadPages,
+        PageKind::Dictionary,
     ] {
         assert!(kinds.contains(&kind), "{kind:?}");
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quire_device::{DataSet, DataSetVolume, ROOT_INODE};
 use quire_store::{MemDisk, OpenMode, Volume};
 
-use crate::golden_content::{SETS, make, options, sparse, text_of};
+use crate::golden_content::{SETS, make, make_with_dictionary, options, orders, sparse, text_of};
 use crate::volumes::check;
 
 fn open(bytes: Vec<u8>, mode: OpenMode) -> DataSetVolume {
@@ -72,6 +72,32 @@ fn assert_volume(bytes: &[u8]) {
 #[test]
 fn data_sets_of_version_1_open() {
     assert_volume(include_bytes!("../golden/v1/sets.volume"));
+}
+
+fn assert_volume_with_dictionary(bytes: &[u8]) {
+    for mode in [OpenMode::ReadOnly, OpenMode::ReadWrite] {
+        let sets = open(bytes.to_vec(), mode);
+        assert_eq!(check(&sets), Ok(()));
+        for (name, end) in [("learnt@one", ""), ("learnt", "the end\n")] {
+            let set = sets.open_set(name).unwrap();
+            let file = set.lookup(ROOT_INODE, b"orders").unwrap();
+            let expected = [&orders()[..], end.as_bytes()].concat();
+            assert!(set.read(file, 0, usize::MAX).unwrap() == expected, "{name}");
+            assert_eq!(set.space(file).unwrap().dictionaries.count, 1);
+        }
+    }
+    let sets = open(bytes.to_vec(), OpenMode::ReadWrite);
+    let set = sets.open_set("learnt").unwrap();
+    set.unlink(ROOT_INODE, b"orders").unwrap();
+    sets.destroy_snapshot("learnt@one").unwrap();
+    sets.sync().unwrap();
+    assert_eq!(check(&sets), Ok(()));
+}
+
+#[test]
+fn data_sets_of_version_2_open() {
+    assert_volume_with_dictionary(include_bytes!("../golden/v2/dictionary.volume"));
+    assert_volume_with_dictionary(&make_with_dictionary().unwrap());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The reference volume of data sets: what is in it, and how it was made.
+//! The reference volumes of data sets: what is in them, and how they were made.
 
 use std::error::Error;
 use std::num::NonZero;
@@ -41,6 +41,7 @@ pub fn options() -> DeviceOptions {
     DeviceOptions {
         dirty_bytes: 1 << 20,
         record_cache_bytes: 1 << 20,
+        dictionary_from_bytes: 32 << 10,
         compression_threads: NonZero::<usize>::MIN,
         clock: || FileTime {
             seconds: 1_700_000_000,
@@ -49,16 +50,53 @@ pub fn options() -> DeviceOptions {
     }
 }
 
-/// Makes it, and leaves it as a killed process does.
-pub fn make() -> Result<Vec<u8>, Box<dyn Error>> {
-    let disk = Arc::new(MemDisk::new());
+fn create(disk: &Arc<MemDisk>) -> Result<DataSetVolume, Box<dyn Error>> {
     let volume_options = VolumeOptions {
         growth_bytes: 64 << 10,
         salt_seed: Some(1),
         ..VolumeOptions::default()
     };
     let volume = Volume::create(disk.clone(), volume_options)?;
-    let sets = DataSetVolume::create(volume, options())?;
+    Ok(DataSetVolume::create(volume, options())?)
+}
+
+/// The file `orders` of the data set `learnt`, and of its snapshot without the last line: names that records share, and hardly repeat.
+pub fn orders() -> Vec<u8> {
+    let mut state = 1_u32;
+    let mut next = |limit: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) % limit
+    };
+    let mut name = |_| (0..32).map(|_| char::from(b'a' + next(26) as u8)).collect();
+    let names: Vec<String> = (0..100).map(&mut name).collect();
+    let lines = (0..3000).map(|_| format!("{}\n", names[next(100) as usize]));
+    lines.collect::<String>().into_bytes()
+}
+
+/// A volume of version 2: its data set `learnt` has a file with a dictionary, and the snapshot `learnt@one`.
+pub fn make_with_dictionary() -> Result<Vec<u8>, Box<dyn Error>> {
+    let disk = Arc::new(MemDisk::new());
+    let sets = create(&disk)?;
+    let properties = DataSetProperties {
+        compression: Some(DataSetCodec::Auto),
+        record_bytes: Some(4096),
+        ..DataSetProperties::default()
+    };
+    sets.create_set("learnt", properties)?;
+    let set = sets.open_set("learnt")?;
+    let file = set.create(ROOT_INODE, b"orders", &NewInode::file(0o644))?;
+    let orders = orders();
+    set.write(file, 0, &orders)?;
+    sets.snapshot("learnt@one")?;
+    set.write(file, orders.len() as u64, b"the end\n")?;
+    set.sync()?;
+    Ok(disk.to_bytes())
+}
+
+/// Makes that of version 1, and leaves it as a killed process does.
+pub fn make() -> Result<Vec<u8>, Box<dyn Error>> {
+    let disk = Arc::new(MemDisk::new());
+    let sets = create(&disk)?;
     let properties = DataSetProperties {
         compression: DataSetCodec::from_name("zstd-5"),
         record_bytes: Some(4096),

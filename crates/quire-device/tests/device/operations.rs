@@ -5,6 +5,7 @@ use quire_device::{
 };
 
 use crate::model::Model;
+use crate::phrases::phrases;
 use crate::random::Random;
 
 #[derive(Clone, Debug)]
@@ -56,7 +57,9 @@ pub fn any_operation(random: &mut Random, model: &Model) -> Operation {
             let length = 1 + random.below(300) as usize;
             Operation::CreateLink(directory, name, vec![b'x'; length])
         }
-        17..47 => Operation::Write(file, offset, random.content(length)),
+        17..45 => Operation::Write(file, offset, random.content(length)),
+        // Enough to learn a dictionary from, with `auto`.
+        45..47 => Operation::Write(file, offset, phrases(random, 90_000)),
         47..54 => Operation::Resize(file, offset),
         54..60 => Operation::Punch(file, offset, length),
         60..62 => Operation::Allocate(file, offset, length + 1),

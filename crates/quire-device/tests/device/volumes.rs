@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quire_device::{
     DataSet, DataSetProperties, DataSetVolume, DeviceOptions, FileTime, NewInode, ROOT_INODE,
 };
-use quire_store::{Disk, MemDisk, OpenMode, Volume, VolumeOptions};
+use quire_store::{Disk, MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
 
 pub fn volume_options() -> VolumeOptions {
     VolumeOptions {
@@ -21,6 +21,7 @@ pub fn device_options(dirty_bytes: usize) -> DeviceOptions {
     DeviceOptions {
         dirty_bytes,
         record_cache_bytes: 256 << 10,
+        dictionary_from_bytes: 32 << 10,
         compression_threads: NonZero::new(2).unwrap(),
         clock: || FileTime {
             seconds: 1000,
@@ -68,6 +69,14 @@ pub fn short_records_on(disk: Arc<dyn Disk>, dirty_bytes: usize) -> (DataSetVolu
 pub fn new_file(set: &DataSet, name: &str) -> u64 {
     let new = NewInode::file(0o644);
     set.create(ROOT_INODE, name.as_bytes(), &new).unwrap()
+}
+
+/// Pages of dictionaries that the volume has.
+pub fn dictionary_pages(sets: &DataSetVolume) -> usize {
+    let pin = sets.volume().pin();
+    let pages = pin.pages().into_iter();
+    let is_one = |page: &_| pin.kind(*page).unwrap() == PageKind::Dictionary;
+    pages.filter(is_one).count()
 }
 
 /// No rule is broken.

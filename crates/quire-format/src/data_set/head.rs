@@ -9,17 +9,24 @@ use crate::page_numbers::{read_optional_page, read_pages, write_optional_page, w
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 
+/// Of heads of data sets that have never had a dictionary.
 const VERSION: u8 = 1;
+const VERSION_WITH_DICTIONARIES: u8 = 2;
 const CODEC_COUNT: usize = BlockCodecId::ALL.len();
 
 pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Head of a data set (payload of page kind 12)",
     about: "\
 Replaced by every batch that changes the data set. *Totals* are the numbers of records, bytes before and bytes after compression (three varints) for each \
-of the block codecs 0 to 6, and then nodes and their bytes (two varints).",
+of the block codecs 0 to 6, and then nodes and their bytes (two varints). Dictionaries count as bytes of zstd after compression, and not as records.",
     fixed_bytes: None,
     fields: &[
-        StructureField::at(0, "1", "version", "1"),
+        StructureField::at(
+            0,
+            "1",
+            "version",
+            "1; 2 if the tree or a snapshot may have dictionaries and records that are compressed with them",
+        ),
         StructureField::next("varint", "id", "of the data set"),
         StructureField::next("varint", "root", "of its tree, 0: no item"),
         StructureField::next(
@@ -117,6 +124,8 @@ impl DataSetTotals {
 pub struct DataSetHead {
     /// Of the data set.
     pub id: u64,
+    /// The tree or a snapshot may have dictionaries. Stays once it is set.
+    pub has_dictionaries: bool,
     /// Of its tree.
     pub root: Option<PageId>,
     /// The next file's.
@@ -135,7 +144,11 @@ impl DataSetHead {
     /// The payload.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = WireItemWriter::new(VERSION);
+        let mut writer = WireItemWriter::new(if self.has_dictionaries {
+            VERSION_WITH_DICTIONARIES
+        } else {
+            VERSION
+        });
         writer.varint(self.id);
         write_optional_page(&mut writer, self.root);
         writer.varint(self.next_inode);
@@ -151,9 +164,16 @@ impl DataSetHead {
     /// # Errors
     /// [`Corrupt`] when it is no head.
     pub fn decode(payload: &[u8]) -> Result<Self, Corrupt> {
-        let mut reader = WireItemReader::new(payload, VERSION, "head of a data set")?;
+        let has_dictionaries = payload.first() == Some(&VERSION_WITH_DICTIONARIES);
+        let version = if has_dictionaries {
+            VERSION_WITH_DICTIONARIES
+        } else {
+            VERSION
+        };
+        let mut reader = WireItemReader::new(payload, version, "head of a data set")?;
         let head = Self {
             id: reader.varint()?,
+            has_dictionaries,
             root: read_optional_page(&mut reader)?,
             next_inode: reader.varint()?,
             used_bytes: read_total(&mut reader)?,

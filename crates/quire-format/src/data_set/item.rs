@@ -3,6 +3,7 @@
 use quire_codec::Corrupt;
 
 use crate::document::{DiskStructure, StructureField};
+use crate::volume::PageId;
 
 /// Longest name of a file and of an extended attribute.
 pub const NAME_BYTES_MAX: usize = 255;
@@ -17,6 +18,7 @@ const EXTENDED: u8 = 3;
 const ENTRY: u8 = 4;
 const RECORD: u8 = 5;
 const ORPHAN: u8 = 6;
+const DICTIONARY: u8 = 7;
 
 pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Key of an item of a data set",
@@ -34,14 +36,14 @@ Keys compare as bytes; their numbers are big endian for that. All items of an in
             8,
             "1",
             "kind",
-            "1 attributes, 2 space, 3 extended attribute, 4 directory entry, 5 record; with inode 0: 6 orphan",
+            "1 attributes, 2 space, 3 extended attribute, 4 directory entry, 5 record, 7 dictionary; with inode 0: 6 orphan",
         ),
         StructureField::at(
             9,
             "rest",
             "name",
-            "1, 2: empty; 3, 4: a name of 1 to 255 bytes; 5: index of the record, 8; 6: inode without a name that is to be removed, 8. The value of 6 is empty, that of \
-             3 is the attribute's.",
+            "1, 2: empty; 3, 4: a name of 1 to 255 bytes; 5: index of the record, 8; 6: inode without a name that is to be removed, 8; 7: page of the dictionary, 8. The values of 6 \
+             and 7 are empty, that of 3 is the attribute's.",
         ),
     ],
 };
@@ -61,6 +63,8 @@ pub enum DataSetItem<'a> {
     Record(u64, u64),
     /// An inode without a name.
     Orphan(u64),
+    /// A dictionary with which records of a file are compressed, by its page, which no other item has.
+    Dictionary(u64, PageId),
 }
 
 impl<'a> DataSetItem<'a> {
@@ -74,7 +78,14 @@ impl<'a> DataSetItem<'a> {
             Self::Entry(inode, name) => key(inode, ENTRY, name),
             Self::Record(inode, index) => key(inode, RECORD, &index.to_be_bytes()),
             Self::Orphan(inode) => key(0, ORPHAN, &inode.to_be_bytes()),
+            Self::Dictionary(inode, page) => key(inode, DICTIONARY, &page.get().to_be_bytes()),
         }
+    }
+
+    /// What the keys of all dictionaries of an inode begin with.
+    #[must_use]
+    pub fn dictionaries_of(inode: u64) -> Vec<u8> {
+        key(inode, DICTIONARY, &[])
     }
 
     /// What a key says.
@@ -96,6 +107,10 @@ impl<'a> DataSetItem<'a> {
             (_, EXTENDED) if is_name => Ok(Self::Extended(inode, name)),
             (_, ENTRY) if is_name => Ok(Self::Entry(inode, name)),
             (_, RECORD) => Ok(Self::Record(inode, number()?)),
+            (_, DICTIONARY) => {
+                let page = PageId::new(number()?).ok_or_else(wrong)?;
+                Ok(Self::Dictionary(inode, page))
+            }
             _ => Err(wrong()),
         }
     }

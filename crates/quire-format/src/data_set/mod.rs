@@ -28,7 +28,7 @@ pub use properties::{
     DataSetCodec, DataSetProperties, RECORD_BYTES_MAX, RECORD_BYTES_MIN, SectorRounding,
     SynchronousWrites,
 };
-pub use record::{FileSpace, RecordPointer};
+pub use record::{FileDictionaries, FileSpace, MeasuredCodec, RecordPointer};
 pub(crate) use table::DATA_SET_TABLE_VERSION;
 pub use table::{DataSetDefinition, DataSetTable, SnapshotDefinition, SnapshotOrigin};
 

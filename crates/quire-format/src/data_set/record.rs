@@ -6,12 +6,14 @@ use quire_codec::block::BlockCodecId;
 use super::properties::{RECORD_BYTES_MAX, read_codec};
 use super::read_total;
 use crate::document::{DiskStructure, StructureField};
-use crate::page_numbers::read_page;
+use crate::page_numbers::{read_optional_page, read_page, write_optional_page};
 use crate::volume::PageId;
 use crate::wire::{WireItemReader, WireItemWriter};
 
 /// Stored when no codec has been chosen.
 const NOT_CHOSEN: u8 = 255;
+/// Added to a codec when a dictionary follows.
+const WITH_DICTIONARY: u8 = 128;
 
 pub(super) const STRUCTURE: DiskStructure = DiskStructure {
     name: "Record (value of an item of kind 5; payload of page kind 14)",
@@ -25,7 +27,7 @@ of the page is the record, compressed, and zeros up to the end of a sector.",
             "page",
             "its page, which no other item of the tree has",
         ),
-        StructureField::next("1", "codec", "of blocks"),
+        StructureField::next("1", "codec", "of blocks; 128 more: with a dictionary"),
         StructureField::next(
             "varint",
             "raw_bytes",
@@ -35,6 +37,11 @@ of the page is the record, compressed, and zeros up to the end of a sector.",
             "varint",
             "stored_bytes",
             "1 to the length of the payload: what the codec made; raw_bytes when the codec is none",
+        ),
+        StructureField::next(
+            "varint",
+            "dictionary",
+            "page of the dictionary, which an item of the file names; only with one, and with codec zstd",
         ),
     ],
 };
@@ -52,15 +59,38 @@ pub(super) const SPACE_STRUCTURE: DiskStructure = DiskStructure {
             "sum of the payloads of their pages",
         ),
         StructureField::next("varint", "written", "records written so far"),
-        StructureField::next("1", "codec", "measured on a sample; 255: none yet"),
+        StructureField::next(
+            "1",
+            "codec",
+            "measured on a sample; 128 more: the file has dictionaries; 255: none yet",
+        ),
         StructureField::next("signed", "level", "only behind a codec other than 255"),
         StructureField::next(
             "varint",
             "sampled_at",
             "`written` when it was measured; only behind a codec other than 255",
         ),
+        StructureField::next(
+            "varint",
+            "dictionaries",
+            "items of kind 7 of the file, 1 or more; this and what follows only if it has any",
+        ),
+        StructureField::next(
+            "varint",
+            "trained_at",
+            "`written` when the newest one was learnt",
+        ),
+        StructureField::next(
+            "varint",
+            "dictionary",
+            "page of the one that is used for what is written; 0: none",
+        ),
     ],
 };
+
+fn marked(codec: BlockCodecId, has_dictionary: bool) -> u8 {
+    codec as u8 | if has_dictionary { WITH_DICTIONARY } else { 0 }
+}
 
 /// Where a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +103,8 @@ pub struct RecordPointer {
     pub raw_bytes: u32,
     /// Its length compressed.
     pub stored_bytes: u32,
+    /// Page of the dictionary that it is compressed with.
+    pub dictionary: Option<PageId>,
 }
 
 impl RecordPointer {
@@ -81,9 +113,12 @@ impl RecordPointer {
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = WireItemWriter::behind(Vec::new());
         writer.varint(self.page.get());
-        writer.byte(self.codec as u8);
+        writer.byte(marked(self.codec, self.dictionary.is_some()));
         writer.varint(u64::from(self.raw_bytes));
         writer.varint(u64::from(self.stored_bytes));
+        if let Some(dictionary) = self.dictionary {
+            writer.varint(dictionary.get());
+        }
         writer.finish()
     }
 
@@ -95,8 +130,13 @@ impl RecordPointer {
         let mut reader = WireItemReader::unversioned(value);
         let page = read_page(&mut reader)?;
         let number = reader.byte()?;
-        let codec = read_codec(number, &reader)?;
+        let codec = read_codec(number & !WITH_DICTIONARY, &reader)?;
         let (raw_bytes, stored_bytes) = (reader.varint_u32()?, reader.varint_u32()?);
+        let has_dictionary = number & WITH_DICTIONARY != 0;
+        let dictionary = has_dictionary.then(|| read_page(&mut reader)).transpose()?;
+        if dictionary.is_some() && codec != BlockCodecId::Zstd {
+            return Err(reader.corrupt(format!("codec {codec} with a dictionary")));
+        }
         let is_plain = codec == BlockCodecId::None;
         if !(1..=RECORD_BYTES_MAX).contains(&raw_bytes)
             || !(1..=raw_bytes).contains(&stored_bytes)
@@ -112,8 +152,31 @@ impl RecordPointer {
             codec,
             raw_bytes,
             stored_bytes,
+            dictionary,
         })
     }
+}
+
+/// How the records of a file are compressed, as a sample has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasuredCodec {
+    /// The best codec.
+    pub codec: BlockCodecId,
+    /// Its level.
+    pub level: i32,
+    /// [`FileSpace::written`] when it was measured.
+    pub sampled_at: u64,
+    /// Page of the dictionary that what is written is compressed with.
+    pub dictionary: Option<PageId>,
+}
+
+/// The dictionaries of a file. One stays as long as the file has records, as any of them may be compressed with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileDictionaries {
+    /// How many there are.
+    pub count: u32,
+    /// [`FileSpace::written`] when the newest one was learnt.
+    pub trained_at: u64,
 }
 
 /// What a file takes, and how its records are compressed if that is measured.
@@ -127,8 +190,10 @@ pub struct FileSpace {
     pub stored_bytes: u64,
     /// Records written so far, those that have been overwritten included.
     pub written: u64,
-    /// Codec and level that were measured to be best, and `written` at that time.
-    pub measured: Option<(BlockCodecId, i32, u64)>,
+    /// What was measured to be best.
+    pub measured: Option<MeasuredCodec>,
+    /// None unless something was measured.
+    pub dictionaries: FileDictionaries,
 }
 
 impl FileSpace {
@@ -142,10 +207,15 @@ impl FileSpace {
         writer.varint(self.written);
         match self.measured {
             None => writer.byte(NOT_CHOSEN),
-            Some((codec, level, sampled_at)) => {
-                writer.byte(codec as u8);
-                writer.signed(i128::from(level));
-                writer.varint(sampled_at);
+            Some(measured) => {
+                writer.byte(marked(measured.codec, self.dictionaries.count > 0));
+                writer.signed(i128::from(measured.level));
+                writer.varint(measured.sampled_at);
+                if self.dictionaries.count > 0 {
+                    writer.varint(u64::from(self.dictionaries.count));
+                    writer.varint(self.dictionaries.trained_at);
+                    write_optional_page(&mut writer, measured.dictionary);
+                }
             }
         }
         writer.finish()
@@ -162,18 +232,42 @@ impl FileSpace {
             raw_bytes: read_total(&mut reader)?,
             stored_bytes: read_total(&mut reader)?,
             written: read_total(&mut reader)?,
-            measured: None,
+            ..Self::default()
         };
         let number = reader.byte()?;
         if number != NOT_CHOSEN {
-            let codec = read_codec(number, &reader)?;
-            let level = reader.signed_i64()?;
-            let level = i32::try_from(level).ok();
-            let level = level.filter(|level| codec.levels().contains(level));
-            let level = level.ok_or_else(|| reader.corrupt("level that the codec has not"))?;
-            space.measured = Some((codec, level, read_total(&mut reader)?));
+            space.read_measured(number, &mut reader)?;
         }
         reader.finish()?;
         Ok(space)
+    }
+
+    fn read_measured(
+        &mut self,
+        number: u8,
+        reader: &mut WireItemReader<'_>,
+    ) -> Result<(), Corrupt> {
+        let codec = read_codec(number & !WITH_DICTIONARY, reader)?;
+        let level = i32::try_from(reader.signed_i64()?).ok();
+        let level = level.filter(|level| codec.levels().contains(level));
+        let mut measured = MeasuredCodec {
+            codec,
+            level: level.ok_or_else(|| reader.corrupt("level that the codec has not"))?,
+            sampled_at: read_total(reader)?,
+            dictionary: None,
+        };
+        if number & WITH_DICTIONARY != 0 {
+            self.dictionaries = FileDictionaries {
+                count: reader.varint_u32()?,
+                trained_at: read_total(reader)?,
+            };
+            measured.dictionary = read_optional_page(reader)?;
+            let is_used = measured.dictionary.is_some();
+            if self.dictionaries.count == 0 || is_used && codec != BlockCodecId::Zstd {
+                return Err(reader.corrupt("dictionary of a file that has none"));
+            }
+        }
+        self.measured = Some(measured);
+        Ok(())
     }
 }

@@ -34,13 +34,27 @@ fn a_record_comes_back() {
         codec: BlockCodecId::Zstd,
         raw_bytes: 4096,
         stored_bytes: 200,
+        dictionary: None,
     };
     // 300, zstd, 4,096 = 32 << 7, 200 = 1 << 7 | 72.
     let bytes = [0b1010_1100, 0b10, 6, 0x80, 32, 0x80 | 72, 1];
     assert_eq!(pointer.encode(), bytes);
-    assert_eq!(RecordPointer::decode(&bytes), Ok(pointer));
-    assert_exact(&bytes, RecordPointer::decode);
-    flip_bits(&bytes, RecordPointer::decode);
+    let with_dictionary = RecordPointer {
+        dictionary: Some(page(17)),
+        ..pointer
+    };
+    let longer = [0b1010_1100, 0b10, 0x80 | 6, 0x80, 32, 0x80 | 72, 1, 17];
+    assert_eq!(with_dictionary.encode(), longer);
+    for (bytes, pointer) in [(&bytes[..], pointer), (&longer[..], with_dictionary)] {
+        assert_eq!(RecordPointer::decode(bytes), Ok(pointer));
+        assert_exact(bytes, RecordPointer::decode);
+        flip_bits(bytes, RecordPointer::decode);
+    }
+    let of_lz4 = RecordPointer {
+        codec: BlockCodecId::Lz4,
+        ..with_dictionary
+    };
+    assert!(RecordPointer::decode(&of_lz4.encode()).is_err());
     let plain = |raw_bytes, stored_bytes| {
         let codec = BlockCodecId::None;
         RecordPointer {
@@ -64,10 +78,30 @@ fn the_space_of_a_file_comes_back() {
         raw_bytes: 300,
         stored_bytes: 200,
         written: 9,
-        measured: None,
+        ..FileSpace::default()
     };
-    for measured in [None, Some((BlockCodecId::Zstd, -5, 8))] {
+    let measured = MeasuredCodec {
+        codec: BlockCodecId::Zstd,
+        level: -5,
+        sampled_at: 8,
+        dictionary: None,
+    };
+    let one = FileDictionaries {
+        count: 1,
+        trained_at: 4,
+    };
+    let with_dictionary = MeasuredCodec {
+        dictionary: Some(page(300)),
+        ..measured
+    };
+    for (measured, dictionaries) in [
+        (None, FileDictionaries::default()),
+        (Some(measured), FileDictionaries::default()),
+        (Some(measured), one),
+        (Some(with_dictionary), one),
+    ] {
         space.measured = measured;
+        space.dictionaries = dictionaries;
         let bytes = space.encode();
         assert_eq!(FileSpace::decode(&bytes), Ok(space));
         assert_exact(&bytes, FileSpace::decode);
@@ -90,6 +124,8 @@ fn keys_come_back_and_are_neighbours() {
         DataSetItem::Record(2, 0),
         DataSetItem::Record(2, 255),
         DataSetItem::Record(2, 256),
+        DataSetItem::Dictionary(2, page(17)),
+        DataSetItem::Dictionary(2, page(300)),
         DataSetItem::Attributes(300),
     ];
     let keys: Vec<Vec<u8>> = items.iter().map(DataSetItem::key).collect();
@@ -98,12 +134,15 @@ fn keys_come_back_and_are_neighbours() {
         assert_eq!(DataSetItem::decode(key), Ok(*item));
         assert!(key.len() <= ITEM_KEY_BYTES_MAX);
     }
+    assert!(keys[11].starts_with(&DataSetItem::dictionaries_of(2)));
     let long = [&keys[7][..], &[1]].concat();
+    let no_page = [&DataSetItem::dictionaries_of(2)[..], &[0; 8]].concat();
     for wrong in [
         &b""[..],
         &[0; 8],
         &[0; 9],
         &long[..],
+        &no_page[..],
         &[0, 0, 0, 0, 0, 0, 0, 1, 8],
     ] {
         assert!(DataSetItem::decode(wrong).is_err(), "{wrong:?}");
@@ -258,6 +297,7 @@ fn a_table_that_contradicts_itself_is_refused() {
 fn a_head_and_its_dead_pages_come_back() {
     let head = DataSetHead {
         id: 4,
+        has_dictionaries: false,
         root: None,
         next_inode: 2,
         used_bytes: 1 << 50,
@@ -265,10 +305,17 @@ fn a_head_and_its_dead_pages_come_back() {
         dead: vec![page(20), page(19)],
         log: vec![page(21)],
     };
-    let bytes = head.encode();
-    assert_eq!(DataSetHead::decode(&bytes), Ok(head));
-    assert_exact(&bytes, DataSetHead::decode);
-    flip_bits(&bytes, DataSetHead::decode);
+    let with_dictionaries = DataSetHead {
+        has_dictionaries: true,
+        ..head.clone()
+    };
+    for (version, head) in [(1, head), (2, with_dictionaries)] {
+        let bytes = head.encode();
+        assert_eq!(bytes[0], version);
+        assert_eq!(DataSetHead::decode(&bytes), Ok(head));
+        assert_exact(&bytes, DataSetHead::decode);
+        flip_bits(&bytes, DataSetHead::decode);
+    }
     let dead = DeadPages {
         pages: vec![page(16), page(300), page(301)],
     };
