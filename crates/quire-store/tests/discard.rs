@@ -102,6 +102,37 @@ fn a_file_gives_back_the_blocks_of_what_is_freed() {
 }
 
 #[test]
+fn blocks_that_are_used_next_are_kept_as_long_as_the_volume_is_open() {
+    let path = std::env::temp_dir().join(format!("quire-kept-{}", std::process::id()));
+    let disk = Arc::new(FileDisk::open_or_create(&path).unwrap());
+    let options = VolumeOptions {
+        checkpoint_log_bytes: 1 << 20,
+        ..options(true)
+    };
+    let volume = Volume::create(disk, options).unwrap();
+    let batch = volume.begin().unwrap();
+    let payload = noise(1, 20_000);
+    let pages: Vec<PageId> = (0..200)
+        .map(|_| batch.write(PageKind::Segment, &payload).unwrap())
+        .collect();
+    batch.commit().unwrap();
+    let batch = volume.begin().unwrap();
+    for page in pages {
+        batch.free(page).unwrap();
+    }
+    batch.commit().unwrap();
+    volume.checkpoint().unwrap();
+    let blocks = || std::fs::metadata(&path).unwrap().blocks() * 512;
+    let open = blocks();
+    // Of four megabytes, one that the next log fills, the reserve and what the end of the file is kept for.
+    assert!(((1 << 20)..(5 << 19)).contains(&open), "{open} bytes");
+    drop(volume);
+    let closed = blocks();
+    std::fs::remove_file(&path).unwrap();
+    assert!(closed < 1 << 19, "{closed} bytes");
+}
+
+#[test]
 fn a_disk_is_told_only_if_that_is_asked_for() {
     for discards in [false, true] {
         let disk = Arc::new(SimDisk::recording(Vec::new()));

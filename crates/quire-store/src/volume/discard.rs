@@ -5,6 +5,10 @@
 //! no block is in use while it is being discarded. The writer's mutex is not held meanwhile. The reserve and the tail are not free and keep
 //! their blocks.
 //!
+//! As much as is written until the next checkpoint is not discarded while the volume is open, the lowest blocks, which are used next. A file system
+//! that has to allocate blocks again writes its own journal in each sync that follows: on ext4, fdatasync(2) of 12 KiB takes twice as long
+//! as of blocks that are there.
+//!
 //! A discard is advice. If it fails, the space is free all the same, and the next discard of it follows its next use.
 
 use std::sync::atomic::Ordering;
@@ -25,6 +29,16 @@ impl VolumeInner {
         }
     }
 
+    /// Free blocks that are about to be used again. None on a disk that is asked what it stores, and none when the session ends.
+    fn kept_blocks(&self, writer: &VolumeWriterState) -> u64 {
+        let ends = writer.is_closing || writer.space.tail.is_none();
+        if ends || self.disk.wants_discards() {
+            return 0;
+        }
+        let live_bytes = writer.contents.pages.live_bytes();
+        self.options.log_limit_bytes(live_bytes) / BLOCK_BYTES
+    }
+
     /// Discards what is still free. The caller has the turn.
     pub(super) fn discard_free(&self) {
         if !self.has_undiscarded.swap(false, Ordering::Relaxed) {
@@ -33,7 +47,10 @@ impl VolumeInner {
         let extents = {
             let mut writer = self.lock_writer();
             let undiscarded = std::mem::take(&mut writer.undiscarded);
-            still_free(undiscarded, &writer.space.free)
+            let free = still_free(undiscarded, &writer.space.free);
+            let (kept, discarded) = split_at(free, self.kept_blocks(&writer));
+            writer.undiscarded = kept;
+            discarded
         };
         // After a failed write nothing is known about what the disk holds.
         if self.mode == OpenMode::ReadOnly || self.poison.get().is_some() {
@@ -46,6 +63,25 @@ impl VolumeInner {
             }
         }
     }
+}
+
+/// The first `count` blocks, and the others.
+fn split_at(extents: Vec<Extent>, mut count: u64) -> (Vec<Extent>, Vec<Extent>) {
+    let (mut first, mut others) = (Vec::new(), Vec::new());
+    for extent in extents {
+        let taken = count.min(extent.count);
+        count -= taken;
+        let parts = [
+            (&mut first, extent.start, taken),
+            (&mut others, extent.start + taken, extent.count - taken),
+        ];
+        for (part, start, count) in parts {
+            if count > 0 {
+                part.push(Extent { start, count });
+            }
+        }
+    }
+    (first, others)
 }
 
 /// What is both in `undiscarded` and free, as few extents as possible, ascending.
@@ -99,6 +135,23 @@ mod tests {
             extent(38, 2),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_first_blocks_are_kept() {
+        let free = vec![extent(8, 2), extent(15, 9), extent(31, 1)];
+        for (count, kept, discarded) in [
+            (0, vec![], free.clone()),
+            (2, vec![extent(8, 2)], vec![extent(15, 9), extent(31, 1)]),
+            (
+                5,
+                vec![extent(8, 2), extent(15, 3)],
+                vec![extent(18, 6), extent(31, 1)],
+            ),
+            (99, free.clone(), vec![]),
+        ] {
+            assert_eq!(split_at(free.clone(), count), (kept, discarded));
+        }
     }
 
     #[test]

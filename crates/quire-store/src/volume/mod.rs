@@ -44,7 +44,7 @@ mod superblocks;
 mod version;
 mod writer;
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use quire_format::volume::PageId;
@@ -313,6 +313,9 @@ impl Drop for VolumeInner {
             let mut writer = self.lock_writer();
             // Nobody is left to tell; the log holds everything that was committed.
             let _ = self.end_session(&mut writer);
+            // What was kept to be used again is not any more.
+            let keeps_some = !writer.undiscarded.is_empty();
+            self.has_undiscarded.store(keeps_some, Ordering::Relaxed);
             drop(writer);
             self.discard_free();
         }
