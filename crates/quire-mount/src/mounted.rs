@@ -1,5 +1,6 @@
 //! A data set that is mounted.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -150,13 +151,13 @@ fn start(
     session: Session<Front>,
     served: Arc<ServedSet>,
     mounted: &MountedDataSet,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let end = Arc::clone(&mounted.end);
     let directory = mounted.directory.clone();
     let closing = Arc::clone(&served);
     let started = start_writer(&served).and_then(|writer| {
         let waiting = move || {
-            let served_until_end = session.run();
+            let served_until_end = without_abort(session.run());
             // With threads missing, requests would have no answer. Then they get errors, unless an unmount came first: what is mounted
             // there now may be something else.
             if served_until_end.is_err() && is_mounted(&directory, closing.options.source()) {
@@ -183,7 +184,16 @@ fn start(
     started
 }
 
-fn start_writer(served: &Arc<ServedSet>) -> std::io::Result<JoinHandle<()>> {
+/// An unmount ends a session in order. Of the threads that read requests most get `ENODEV` then, which the session takes for its end;
+/// one that was just taking a request from the queue gets `ECONNABORTED`.
+fn without_abort(end: io::Result<()>) -> io::Result<()> {
+    end.or_else(|error| match error.raw_os_error() {
+        Some(libc::ECONNABORTED) => Ok(()),
+        _ => Err(error),
+    })
+}
+
+fn start_writer(served: &Arc<ServedSet>) -> io::Result<JoinHandle<()>> {
     let served = Arc::clone(served);
     let builder = thread::Builder::new().name("quire-write".to_owned());
     builder.spawn(move || served.syncs.run_background(&served.set))

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::num::NonZero;
 use std::os::unix::fs::FileExt;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use quire_device::DataSetProperties;
 use quire_mount::{MountError, MountOptions, MountedDataSet};
@@ -11,6 +13,8 @@ use quire_mount::{MountError, MountOptions, MountedDataSet};
 use crate::mounting::{
     Mount, Place, can_mount, create_sets, is_mounted, open_sets, options, require_sound, text,
 };
+
+const ROUNDS_WITH_REQUESTS: u32 = 40;
 
 fn content(place: &Place) -> Vec<u8> {
     let sets = open_sets(place);
@@ -189,4 +193,32 @@ fn files_that_were_open_without_a_name_are_gone_after_an_unmount() {
     // The root only.
     assert_eq!(mount.sets.check().inodes, 1);
     require_sound(&mount.sets);
+}
+
+#[test]
+fn a_request_on_its_way_does_not_make_an_unmount_fail() {
+    if !can_mount() {
+        return;
+    }
+    // The thread that takes a request while the connection ends hears of it otherwise than those that wait for one.
+    for _ in 0..ROUNDS_WITH_REQUESTS {
+        let place = Place::new("requests");
+        let mount = Mount::created(&place);
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (directory, is_over) = (place.directory(), &is_over);
+                scope.spawn(move || {
+                    for name in (0..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                        // Names that are not there are asked for once each.
+                        let _ = directory.join(format!("{thread}-{name}")).metadata();
+                    }
+                });
+            }
+            std::thread::sleep(Duration::from_millis(5));
+            let ended = mount.mounted.unmount_by_force();
+            is_over.store(true, Ordering::Relaxed);
+            ended.unwrap();
+        });
+    }
 }
