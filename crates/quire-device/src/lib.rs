@@ -30,6 +30,10 @@ mod error;
 mod generation;
 mod options;
 mod properties;
+#[cfg(test)]
+#[path = "../tests/device/random.rs"]
+#[allow(dead_code, reason = "tests of the whole crate use more of it")]
+mod random;
 mod records;
 mod set;
 mod tree;

@@ -6,12 +6,11 @@
 //! many records have been written, and takes the place of the first for what is written from then on. ZFS has no dictionaries;
 //! those of row tables ([`quire_store`]'s pool) follow the same rules.
 
-use quire_codec::block::{MinimumGain, ZstdDictionary};
+use quire_codec::block::ZstdDictionary;
 use quire_format::data_set::FileSpace;
 
-use super::coder::{RecordCodec, RecordCoder};
-use super::measure::{SAMPLED_RECORDS, bytes_of};
-use crate::error::DeviceStorageError;
+use super::coder::RecordCodec;
+use super::measure::{SAMPLED_RECORDS, SampledCodec};
 
 /// Dictionaries of one file. One that has so many keeps its newest.
 const DICTIONARIES_MAX: u32 = 8;
@@ -84,37 +83,32 @@ pub(crate) fn with_dictionary(plain: &RecordCodec, dictionary: ZstdDictionary) -
 
 /// Whether `with`, of which the dictionary takes `added_bytes` that are not stored yet, is better than `without`.
 pub(crate) fn pays(
-    coder: &mut RecordCoder,
-    (without, with): (&RecordCodec, &RecordCodec),
+    without: &SampledCodec,
+    with: &SampledCodec,
     added_bytes: usize,
     sample: &RecordSample<'_>,
-    gain: MinimumGain,
-) -> Result<bool, DeviceStorageError> {
+) -> bool {
     let measured_bytes: usize = sample.measured.iter().map(|record| record.len()).sum();
-    let before = bytes_of(coder, without, &sample.measured, gain)?;
-    let after = bytes_of(coder, with, &sample.measured, gain)?;
+    let (before, after) = (without.sample_bytes, with.sample_bytes);
     let wanted = before - before / 64;
     // The sample stands for all records.
     let saved = wanted.saturating_sub(after) as u128 * sample.bytes as u128;
-    Ok(after <= wanted && saved >= added_bytes as u128 * measured_bytes as u128)
+    after <= wanted && saved >= added_bytes as u128 * measured_bytes as u128
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quire_codec::block::BlockCodecId;
+    use crate::random::Random;
+    use crate::records::RecordCoder;
+    use quire_codec::block::{BlockCodecId, MinimumGain};
     use quire_format::data_set::FileDictionaries;
 
     /// Records that repeat in other records, and hardly in themselves.
     fn records(count: usize) -> Vec<Vec<u8>> {
-        let mut state = 5_u64;
-        let mut random = move || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) as usize
-        };
-        let mut phrase = |_| -> Vec<u8> { (0..24).map(|_| b'a' + (random() % 26) as u8).collect() };
+        let mut random = Random(5);
+        let mut phrase =
+            |_| -> Vec<u8> { (0..24).map(|_| b'a' + random.below(26) as u8).collect() };
         let phrases: Vec<Vec<u8>> = (0..64).map(&mut phrase).collect();
         let step = |record: usize, part: usize| (record * 7 + part * 11) % phrases.len();
         let record = |record: usize| {
@@ -137,15 +131,15 @@ mod tests {
         let added_bytes = dictionary.bytes().len();
         let with = without.with_dictionary(Some(dictionary.with_id(16)));
         let mut coder = RecordCoder::default();
-        let mut pays = |without, with, added_bytes| {
+        let [without, with] = [without, with].map(|codec| {
             let gain = MinimumGain::EIGHTH;
-            pays(&mut coder, (without, with), added_bytes, &sample, gain).unwrap()
-        };
-        assert!(pays(&without, &with, added_bytes));
-        assert!(!pays(&without, &with, sample.bytes));
+            SampledCodec::measure(&mut coder, codec, &sample.measured, gain).unwrap()
+        });
+        assert!(pays(&without, &with, added_bytes, &sample));
+        assert!(!pays(&without, &with, sample.bytes, &sample));
         // The other way round it is worse, and it is not better than itself.
-        assert!(!pays(&with, &without, 0));
-        assert!(!pays(&with, &with, 0));
+        assert!(!pays(&with, &without, 0, &sample));
+        assert!(!pays(&with, &with, 0, &sample));
     }
 
     #[test]
@@ -169,16 +163,8 @@ mod tests {
 
     #[test]
     fn nothing_is_learnt_from_noise() {
-        let mut state = 9_u64;
-        let mut random = move || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) as u8
-        };
-        let noise: Vec<Vec<u8>> = (0..100)
-            .map(|_| (0..1000).map(|_| random()).collect())
-            .collect();
+        let mut random = Random(9);
+        let noise: Vec<Vec<u8>> = (0..100).map(|_| random.bytes(1000)).collect();
         let noise: Vec<&[u8]> = noise.iter().map(Vec::as_slice).collect();
         assert_eq!(learnt_dictionary(&RecordSample::of(&noise)), None);
         assert_eq!(learnt_dictionary(&RecordSample::of(&noise[..1])), None);

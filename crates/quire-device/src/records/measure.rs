@@ -25,53 +25,66 @@ pub(crate) fn should_measure(space: &FileSpace) -> bool {
     }
 }
 
+/// A codec, and what the records of a sample take with it.
+#[derive(Clone, Debug)]
+pub(crate) struct SampledCodec {
+    pub(crate) codec: RecordCodec,
+    pub(crate) sample_bytes: usize,
+}
+
+impl SampledCodec {
+    /// Compresses the records of a sample. Those that save less than `gain` are counted as they are.
+    pub(crate) fn measure(
+        coder: &mut RecordCoder,
+        codec: RecordCodec,
+        sample: &[&[u8]],
+        gain: MinimumGain,
+    ) -> Result<Self, DeviceStorageError> {
+        let sample_bytes = estimated_bytes(coder.codec(&codec)?, sample, gain, SAMPLED_RECORDS);
+        Ok(Self {
+            codec,
+            sample_bytes,
+        })
+    }
+}
+
 /// The codec for records like these.
 pub(crate) fn measured_codec(
     coder: &mut RecordCoder,
     sample: &[&[u8]],
     gain: MinimumGain,
-) -> Result<RecordCodec, DeviceStorageError> {
+) -> Result<SampledCodec, DeviceStorageError> {
     let raw_bytes: usize = sample.iter().map(|record| record.len()).sum();
-    let mut bytes_with = |how: &RecordCodec| bytes_of(coder, how, sample, gain);
-    let by_default = |codec: BlockCodecId| RecordCodec::new(codec, codec.default_level());
-    let (lz4, zstd) = (
-        by_default(BlockCodecId::Lz4),
-        by_default(BlockCodecId::Zstd),
-    );
-    let lz4_bytes = bytes_with(&lz4)?;
-    let zstd_bytes = bytes_with(&zstd)?;
-    // Records that save too little are counted as they are.
-    if lz4_bytes.min(zstd_bytes) >= raw_bytes {
-        return Ok(by_default(BlockCodecId::None));
+    let mut measured = |codec: BlockCodecId, level: i32| {
+        SampledCodec::measure(coder, RecordCodec::new(codec, level), sample, gain)
+    };
+    let lz4 = measured(BlockCodecId::Lz4, BlockCodecId::Lz4.default_level())?;
+    let zstd = measured(BlockCodecId::Zstd, BlockCodecId::Zstd.default_level())?;
+    if lz4.sample_bytes.min(zstd.sample_bytes) >= raw_bytes {
+        let level = BlockCodecId::None.default_level();
+        return Ok(SampledCodec {
+            codec: RecordCodec::new(BlockCodecId::None, level),
+            sample_bytes: raw_bytes,
+        });
     }
-    if zstd_bytes > lz4_bytes - lz4_bytes / 8 {
+    if zstd.sample_bytes > lz4.sample_bytes - lz4.sample_bytes / 8 {
         return Ok(lz4);
     }
-    let thorough = RecordCodec::new(BlockCodecId::Zstd, THOROUGH_LEVEL);
-    let saves_enough = bytes_with(&thorough)? <= zstd_bytes - zstd_bytes / 32;
+    let thorough = measured(BlockCodecId::Zstd, THOROUGH_LEVEL)?;
+    let saves_enough = thorough.sample_bytes <= zstd.sample_bytes - zstd.sample_bytes / 32;
     Ok(if saves_enough { thorough } else { zstd })
-}
-
-/// What the records of a sample take.
-pub(super) fn bytes_of(
-    coder: &mut RecordCoder,
-    how: &RecordCodec,
-    sample: &[&[u8]],
-    gain: MinimumGain,
-) -> Result<usize, DeviceStorageError> {
-    let codec = coder.codec(how)?;
-    Ok(estimated_bytes(codec, sample, gain, SAMPLED_RECORDS))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use quire_format::data_set::MeasuredCodec;
 
     fn chosen_for(sample: &[&[u8]]) -> (BlockCodecId, i32) {
         let mut coder = RecordCoder::default();
         let chosen = measured_codec(&mut coder, sample, MinimumGain::EIGHTH).unwrap();
-        (chosen.codec, chosen.level)
+        (chosen.codec.codec, chosen.codec.level)
     }
 
     fn chosen(record: &[u8]) -> BlockCodecId {
@@ -80,17 +93,11 @@ mod tests {
 
     #[test]
     fn the_sample_decides() {
-        let mut state = 1_u64;
-        let mut random = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) as u8
-        };
-        let noise: Vec<u8> = (0..8192).map(|_| random()).collect();
+        let mut random = Random(1);
+        let noise = random.bytes(8192);
         assert_eq!(chosen(&noise), BlockCodecId::None);
         // Digits have no repeats and 3.3 bits each: only entropy coding helps.
-        let digits: Vec<u8> = (0..8192).map(|_| b'0' + random() % 10).collect();
+        let digits: Vec<u8> = (0..8192).map(|_| b'0' + random.below(10) as u8).collect();
         assert_eq!(chosen(&digits), BlockCodecId::Zstd);
         // Noise twice: both find the repeat, and nothing else.
         let twice = [&noise[..4096], &noise[..4096]].concat();
@@ -104,13 +111,8 @@ mod tests {
     #[test]
     fn the_higher_level_has_to_save_something() {
         // Rows of a table as text: many short matches, of which a longer search finds better ones.
-        let mut state = 7_u64;
-        let mut number = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) as usize
-        };
+        let mut random = Random(7);
+        let mut below = |limit: u64| random.below(limit) as usize;
         let words = [
             "quickly",
             "final",
@@ -123,9 +125,9 @@ mod tests {
         ];
         let text: String = (0..2_500)
             .map(|row| {
-                let (price, day) = (number() % 1_000_000, number() % 28 + 1);
-                let (month, word, other) = (number() % 12 + 1, number() % 8, number() % 8);
-                let flag = ["N|O", "R|F", "A|F"][number() % 3];
+                let (price, day) = (below(1_000_000), below(28) + 1);
+                let (month, word, other) = (below(12) + 1, below(8), below(8));
+                let flag = ["N|O", "R|F", "A|F"][below(3)];
                 format!(
                     "{row}|{price}|{flag}|199{}-{month:02}-{day:02}|{} {}\n",
                     row % 8,
@@ -137,7 +139,7 @@ mod tests {
         let text = text.as_bytes();
         assert_eq!(chosen_for(&[text]), (BlockCodecId::Zstd, THOROUGH_LEVEL));
         // Digits have no matches, so there is nothing to search for.
-        let digits: Vec<u8> = (0..8192).map(|_| b'0' + (number() % 10) as u8).collect();
+        let digits: Vec<u8> = (0..8192).map(|_| b'0' + below(10) as u8).collect();
         let default = BlockCodecId::Zstd.default_level();
         assert_eq!(chosen_for(&[&digits]), (BlockCodecId::Zstd, default));
     }

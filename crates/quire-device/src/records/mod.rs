@@ -10,4 +10,4 @@ pub(crate) use cache::RecordCache;
 pub(crate) use coder::{CoderPool, EncodedRecord, RecordCodec, RecordCoder};
 pub(crate) use dictionaries::DictionaryCache;
 pub(crate) use learn::{RecordSample, learnt_dictionary, pays, should_learn, with_dictionary};
-pub(crate) use measure::{measured_codec, should_measure};
+pub(crate) use measure::{SampledCodec, measured_codec, should_measure};

@@ -24,25 +24,22 @@ impl BatchOfSet<'_> {
     ) -> Result<(), DeviceStorageError> {
         let encoded = jobs.iter().filter_map(|job| job.encoded.as_ref());
         let used: BTreeSet<PageId> = encoded.filter_map(|encoded| encoded.dictionary).collect();
-        for (inode, file) in self
-            .files
-            .iter_mut()
-            .filter(|(_, file)| file.is_dictionary_new)
-        {
-            let Some((page, dictionary)) = file
-                .codec
-                .dictionary_page()
-                .zip(file.codec.dictionary.as_ref())
-            else {
+        for (inode, file) in &mut self.files {
+            let dictionary = file.codec.dictionary.as_ref();
+            let (Some(added), Some(page), Some(dictionary)) = (
+                file.new_dictionary,
+                file.codec.dictionary_page(),
+                dictionary,
+            ) else {
                 continue;
             };
             if !used.contains(&page) {
-                file.space.dictionaries.count -= 1;
                 if let Some(measured) = &mut file.space.measured {
                     measured.dictionary = None;
                 }
                 continue;
             }
+            file.space.dictionaries = added;
             let payload = encode_dictionary(dictionary.bytes());
             let stored_bytes = payload.len() as u64;
             self.batch.put(page, PageKind::Dictionary, &payload)?;

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use quire_codec::block::{BlockCodecId, ZstdDictionary};
-use quire_format::data_set::{DataSetCodec, DataSetItem, FileSpace, MeasuredCodec};
+use quire_codec::block::{BlockCodecId, MinimumGain, ZstdDictionary};
+use quire_format::data_set::{
+    DataSetCodec, DataSetItem, FileDictionaries, FileSpace, MeasuredCodec,
+};
 
 use super::frozen::FrozenState;
 use super::state::DataSet;
 use crate::error::DeviceStorageError;
 use crate::options::EffectiveProperties;
 use crate::records::{
-    RecordCodec, RecordSample, learnt_dictionary, measured_codec, pays, should_learn,
+    RecordCodec, RecordSample, SampledCodec, learnt_dictionary, measured_codec, pays, should_learn,
     should_measure, with_dictionary,
 };
 
@@ -20,8 +22,19 @@ pub(super) struct FileChange {
     pub(super) space: FileSpace,
     /// How its records are compressed.
     pub(super) codec: RecordCodec,
-    /// The dictionary of `codec` is in no batch yet.
-    pub(super) is_dictionary_new: bool,
+    /// If the dictionary of `codec` is in no batch yet: what the file's dictionaries are once it is.
+    pub(super) new_dictionary: Option<FileDictionaries>,
+}
+
+impl FileChange {
+    /// A file whose codec has no new dictionary.
+    fn new(space: FileSpace, codec: RecordCodec) -> Self {
+        Self {
+            space,
+            codec,
+            new_dictionary: None,
+        }
+    }
 }
 
 impl DataSet {
@@ -46,11 +59,9 @@ impl DataSet {
                 None => FileSpace::default(),
             };
             let change = match properties.compression {
-                DataSetCodec::Fixed { codec, level } => FileChange {
-                    space,
-                    codec: RecordCodec::new(codec, level),
-                    is_dictionary_new: false,
-                },
+                DataSetCodec::Fixed { codec, level } => {
+                    FileChange::new(space, RecordCodec::new(codec, level))
+                }
                 DataSetCodec::Auto => self.measured(frozen, inode, space, properties)?,
             };
             files.insert(inode, change);
@@ -70,58 +81,87 @@ impl DataSet {
         let contents =
             contents.filter_map(|(_, content)| content.map(|content| content.as_slice()));
         let contents: Vec<&[u8]> = contents.filter(|content| !content.is_empty()).collect();
-        let dictionary = space.measured.and_then(|measured| measured.dictionary);
-        let dictionary = dictionary.map(|page| self.context.dictionary(&frozen.reader, page));
-        let dictionary = dictionary.transpose()?;
+        let measured = space.measured;
         if contents.is_empty() || !should_measure(&space) {
-            let measured = space.measured;
-            let plain = measured.map(|measured| RecordCodec::new(measured.codec, measured.level));
-            let plain = plain.unwrap_or(RecordCodec::new(BlockCodecId::None, 1));
-            return Ok(FileChange {
-                space,
-                codec: plain.with_dictionary(dictionary),
-                is_dictionary_new: false,
-            });
+            let codec = measured.map(|measured| RecordCodec::new(measured.codec, measured.level));
+            let codec = codec.unwrap_or(RecordCodec::new(BlockCodecId::None, 1));
+            // Removals need no codec.
+            let dictionary = match contents.is_empty() {
+                true => None,
+                false => self.known_dictionary(frozen, measured),
+            };
+            return Ok(FileChange::new(space, codec.with_dictionary(dictionary)));
         }
         let sample = RecordSample::of(&contents);
         let gain = properties.gain();
         let coders = &self.context.coders;
         let plain = coders.with(|coder| measured_codec(coder, &sample.measured, gain))?;
-        let learnt = if plain.codec == BlockCodecId::Zstd
-            && should_learn(&space, &sample, self.context.options.dictionary_from_bytes)
-        {
-            self.named(learnt_dictionary(&sample))
+        let chosen = if plain.codec.codec == BlockCodecId::Zstd {
+            let known = self.known_dictionary(frozen, measured);
+            self.with_best_dictionary(plain, known, &space, &sample, gain)?
         } else {
-            None
+            (plain.codec, false)
         };
-        let mut codec = plain.clone();
-        let mut is_dictionary_new = false;
-        if plain.codec == BlockCodecId::Zstd {
-            for (other, is_new) in [(dictionary, false), (learnt, true)] {
-                let Some(other) = other else { continue };
-                let added_bytes = if is_new { other.bytes().len() } else { 0 };
-                let with = with_dictionary(&plain, other);
-                let choice = (&codec, &with);
-                if coders.with(|coder| pays(coder, choice, added_bytes, &sample, gain))? {
-                    (codec, is_dictionary_new) = (with, is_new);
-                }
-            }
-        }
-        if is_dictionary_new {
-            space.dictionaries.count += 1;
-            space.dictionaries.trained_at = space.written + contents.len() as u64;
-        }
+        let (codec, is_dictionary_new) = chosen;
         space.measured = Some(MeasuredCodec {
             codec: codec.codec,
             level: codec.level,
             sampled_at: space.written,
             dictionary: codec.dictionary_page(),
         });
+        let trained = FileDictionaries {
+            count: space.dictionaries.count + 1,
+            trained_at: space.written + contents.len() as u64,
+        };
         Ok(FileChange {
-            space,
-            codec,
-            is_dictionary_new,
+            new_dictionary: is_dictionary_new.then_some(trained),
+            ..FileChange::new(space, codec)
         })
+    }
+
+    /// The best of a codec without a dictionary and the same codec with the known one or a new one, and whether it is the new one.
+    fn with_best_dictionary(
+        &self,
+        plain: SampledCodec,
+        known: Option<ZstdDictionary>,
+        space: &FileSpace,
+        sample: &RecordSample<'_>,
+        gain: MinimumGain,
+    ) -> Result<(RecordCodec, bool), DeviceStorageError> {
+        let learns = should_learn(space, sample, self.context.options.dictionary_from_bytes);
+        let learnt = learns.then(|| learnt_dictionary(sample)).flatten();
+        let learnt = self.named(learnt);
+        let without = plain.codec.clone();
+        let (mut best, mut is_new) = (plain, false);
+        for (dictionary, is_learnt) in [(known, false), (learnt, true)] {
+            let Some(dictionary) = dictionary else {
+                continue;
+            };
+            let added_bytes = if is_learnt {
+                dictionary.bytes().len()
+            } else {
+                0
+            };
+            let with = with_dictionary(&without, dictionary);
+            let coders = &self.context.coders;
+            let with =
+                coders.with(|coder| SampledCodec::measure(coder, with, &sample.measured, gain))?;
+            if pays(&best, &with, added_bytes, sample) {
+                (best, is_new) = (with, is_learnt);
+            }
+        }
+        Ok((best.codec, is_new))
+    }
+
+    /// The dictionary that the records of a file are compressed with. One that cannot be read is no reason to fail: new records do without it,
+    /// and the old ones can be overwritten and removed.
+    fn known_dictionary(
+        &self,
+        frozen: &FrozenState,
+        measured: Option<MeasuredCodec>,
+    ) -> Option<ZstdDictionary> {
+        let page = measured?.dictionary?;
+        self.context.dictionary(&frozen.reader, page).ok()
     }
 
     /// A new dictionary with the name of the page that it will be on. The number is above those of all snapshots, as none is taken while a

@@ -8,6 +8,7 @@ use crate::phrases::phrases;
 use crate::random::Random;
 use crate::volumes::{
     create_on, device_options, in_memory, new_file, open_on, short_records_on, volume_options,
+    with_page,
 };
 
 /// Some files, a snapshot, and lists of dead pages.
@@ -108,18 +109,6 @@ fn a_flipped_bit_is_an_error_that_names_file_page_and_offset() {
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].invariant, "trees_are_whole");
     assert!(findings[0].what.contains(&expected), "{findings:?}");
-}
-
-/// The image of a volume in which one page has other bytes, with the right checksum.
-fn with_page(image: &[u8], page: PageId, payload: &[u8]) -> Vec<u8> {
-    let disk = Arc::new(MemDisk::from_bytes(image.to_vec()));
-    let volume = Volume::open_with(disk.clone(), OpenMode::ReadWrite, volume_options()).unwrap();
-    let kind = volume.pin().kind(page).unwrap();
-    let batch = volume.begin().unwrap();
-    batch.replace(page, kind, payload).unwrap();
-    batch.commit().unwrap();
-    drop(volume);
-    disk.to_bytes()
 }
 
 #[test]

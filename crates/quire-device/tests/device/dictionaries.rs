@@ -10,7 +10,7 @@ use quire_store::{MemDisk, PageKind};
 
 use crate::phrases::phrases;
 use crate::random::Random;
-use crate::volumes::{check, create_on, dictionary_pages, new_file, open_on};
+use crate::volumes::{check, create_on, dictionary_pages, new_file, open_on, with_page};
 
 const FILE_BYTES: usize = 400_000;
 const DIRTY_BYTES: usize = 64 << 20;
@@ -228,5 +228,43 @@ fn a_grown_file_that_has_changed_gets_another_dictionary() {
     assert_eq!(space.dictionaries.count, 2, "{space:?}");
     assert_eq!(dictionary_pages(&sets), 2);
     assert!(set.read(file, 0, usize::MAX).unwrap() == [text(1), other].concat());
+    assert_eq!(check(&sets), Ok(()));
+}
+
+#[test]
+fn a_file_whose_dictionary_cannot_be_read_is_overwritten_and_removed() {
+    let (disk, sets, set, file) = with_dictionary();
+    let other = new_file(&set, "other");
+    set.write(other, 0, b"other").unwrap();
+    set.sync().unwrap();
+    let pin = sets.volume().pin();
+    let mut pages = pin.pages().into_iter();
+    let page = pages.find(|page| pin.kind(*page).unwrap() == PageKind::Dictionary);
+    let page = page.unwrap();
+    let garbage = vec![0xff; pin.read(page).unwrap().len()];
+    drop((pin, set, sets));
+    let image = with_page(&disk.to_bytes(), page, &garbage);
+    let sets = open_on(Arc::new(MemDisk::from_bytes(image)), DIRTY_BYTES).unwrap();
+    let set = sets.open_set("data").unwrap();
+    let error = set.read(file, 8192, 100).unwrap_err().to_string();
+    assert!(error.contains(&format!("page {page}")), "{error}");
+    assert!(check(&sets).is_err());
+    // Whole records need nothing of the old ones.
+    set.write(file, 8192, &text(2)[..8192]).unwrap();
+    set.write(other, 0, b"later").unwrap();
+    set.sync().unwrap();
+    assert_eq!(set.read(file, 8192, 8192).unwrap(), text(2)[..8192]);
+    assert_eq!(set.read(other, 0, 10).unwrap(), b"later");
+    set.read(file, 0, 8192).unwrap_err();
+    // Enough for another measurement, and another dictionary.
+    for part in 0..9 {
+        set.write(file, 0, &text(3 + part)).unwrap();
+        set.sync().unwrap();
+    }
+    assert!(set.read(file, 0, usize::MAX).unwrap() == text(11));
+    assert_eq!(set.space(file).unwrap().dictionaries.count, 2);
+    set.unlink(ROOT_INODE, b"file").unwrap();
+    set.sync().unwrap();
+    assert_eq!(dictionary_pages(&sets), 0);
     assert_eq!(check(&sets), Ok(()));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quire_device::{
     DataSet, DataSetProperties, DataSetVolume, DeviceOptions, FileTime, NewInode, ROOT_INODE,
 };
-use quire_store::{Disk, MemDisk, OpenMode, PageKind, Volume, VolumeOptions};
+use quire_store::{Disk, MemDisk, OpenMode, PageId, PageKind, Volume, VolumeOptions};
 
 pub fn volume_options() -> VolumeOptions {
     VolumeOptions {
@@ -77,6 +77,18 @@ pub fn dictionary_pages(sets: &DataSetVolume) -> usize {
     let pages = pin.pages().into_iter();
     let is_one = |page: &_| pin.kind(*page).unwrap() == PageKind::Dictionary;
     pages.filter(is_one).count()
+}
+
+/// The image of a volume in which one page has other bytes, with the right checksum.
+pub fn with_page(image: &[u8], page: PageId, payload: &[u8]) -> Vec<u8> {
+    let disk = Arc::new(MemDisk::from_bytes(image.to_vec()));
+    let volume = Volume::open_with(disk.clone(), OpenMode::ReadWrite, volume_options()).unwrap();
+    let kind = volume.pin().kind(page).unwrap();
+    let batch = volume.begin().unwrap();
+    batch.replace(page, kind, payload).unwrap();
+    batch.commit().unwrap();
+    drop(volume);
+    disk.to_bytes()
 }
 
 /// No rule is broken.
