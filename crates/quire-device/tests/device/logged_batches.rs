@@ -102,7 +102,11 @@ fn run(seed: u64) {
             }
         });
         let mut content = Vec::new();
-        for _ in 0..150 {
+        // At least so many, and until some have been in a batch of the other thread.
+        for changes in 0..3000 {
+            if changes >= 150 && batches.load(Ordering::SeqCst) > 1 {
+                break;
+            }
             if random.chance(10) {
                 let text = vec![random.below(250) as u8; 300_000];
                 set.write(filler, random.below(1_000_000), &text).unwrap();
