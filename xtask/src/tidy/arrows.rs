@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each crate of the workspace: those that it may depend on. A crate that is not listed is an error.
-const ARROWS: [(&str, &[&str]); 27] = [
+const ARROWS: [(&str, &[&str]); 28] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-vector", &["quire-codec"]),
@@ -40,6 +40,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
         &["quire-exec", "quire-tables", "quire-format", "quire-codec"],
     ),
     ("quire-text", &[]),
+    ("quire-decision", &[]),
     ("quire-files", &["quire-text"]),
     (
         "quire-error",
@@ -105,6 +106,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
             "quire-error",
             "quire-files",
             "quire-text",
+            "quire-decision",
             "quire-native",
             "quire-exec",
             "quire-tables",
@@ -115,12 +117,16 @@ const ARROWS: [(&str, &[&str]); 27] = [
             "quire-codec",
         ],
     ),
-    ("quire-lab", &["quire-codec", "quire-format"]),
+    (
+        "quire-lab",
+        &["quire-decision", "quire-codec", "quire-format"],
+    ),
     (
         "quire-experiments",
         &[
             "quire",
             "quire-lab",
+            "quire-decision",
             "quire-native",
             "quire-exec",
             "quire-tables",
@@ -244,7 +250,7 @@ const FENCED: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that turn values into bytes and back, without files, sockets, processes or the environment.
-const PURE: [&str; 7] = [
+const PURE: [&str; 8] = [
     "quire-codec",
     "quire-format",
     "quire-device",
@@ -252,6 +258,7 @@ const PURE: [&str; 7] = [
     "quire-tables",
     "quire-exec",
     "quire-text",
+    "quire-decision",
 ];
 const OUTSIDE_WORLD: [&str; 4] = ["std::fs", "std::net", "std::process", "std::env"];
 

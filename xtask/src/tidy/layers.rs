@@ -9,7 +9,7 @@ use crate::imports::Imports;
 use crate::tree::{Crate, Tree};
 
 /// The parts of each crate, the lowest first.
-const LAYERS: [(&str, &[&str]); 23] = [
+const LAYERS: [(&str, &[&str]); 24] = [
     (
         "quire-codec",
         &[
@@ -193,6 +193,17 @@ const LAYERS: [(&str, &[&str]); 23] = [
             "zone",
             "calendar",
             "temporal",
+        ],
+    ),
+    (
+        "quire-decision",
+        &[
+            "consistency",
+            "error",
+            "measured",
+            "pairwise_matrix",
+            "weights",
+            "hierarchy",
         ],
     ),
     (
