@@ -27,6 +27,7 @@ mod iterator_models;
 mod leaves;
 mod length_decoding;
 mod machine;
+pub mod page_model;
 pub mod postings;
 mod random;
 pub mod render;

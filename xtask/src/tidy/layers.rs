@@ -402,6 +402,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "dual_format",
             "iterator_models",
             "length_decoding",
+            "page_model",
             "postings",
             "render",
             "transforms",
