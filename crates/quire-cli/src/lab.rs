@@ -24,7 +24,8 @@ pub struct LabArguments {
     pub topic: Option<Topic>,
 
     /// The texts to use: the documents of `postings` and `document-numbers`, one on each line, the words
-    /// of `dual-format` and `dual-format-system`, or the strings of `transforms`, whose columns are each of one of the files;
+    /// of `dual-format` and `dual-format-system`, the pages of `page-model`, or the strings of `transforms`, whose columns are each of
+    /// one of the files;
     /// without any, and for a report of several topics, texts are made up
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -94,6 +95,8 @@ pub enum Topic {
     Bandwidth,
     /// Compressed and uncompressed pages in the buffer pool: figure 6.1 of Zukowski
     BufferPool,
+    /// The model of compressed pages in a buffer pool: table VII and figures 3 and 4 of Ma et al.
+    PageModel,
 }
 
 /// How experiments with databases are run.
@@ -232,6 +235,7 @@ impl Topic {
             Self::DocumentNumbers => Some(Experiment::DocumentNumbers),
             Self::LengthDecoding => Some(Experiment::LengthDecoding),
             Self::IteratorModels => Some(Experiment::IteratorModels),
+            Self::PageModel => Some(Experiment::PageModel),
             Self::Avm
             | Self::Tpcd
             | Self::DualFormatSystem
@@ -256,6 +260,7 @@ impl Topic {
             | Self::Bandwidth
             | Self::BufferPool => Paper::SuperScalarCompression,
             Self::Transforms | Self::DualFormat | Self::DualFormatSystem => Paper::DualPageFormat,
+            Self::PageModel => Paper::PageCompression,
         }
     }
 }

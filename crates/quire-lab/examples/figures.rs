@@ -1,8 +1,8 @@
 //! The laboratory without the shell and all that it needs.
 //!
 //! `cargo run --release -p quire-lab --example figures -- TOPIC [--quick] [FILE …]` prints what `quire lab TOPIC` prints, for
-//! codecs, transforms, dual-format, postings, document-numbers, length-decoding and iterator-models. `figures -- dbgen` prints
-//! figure 6.2 over the columns that TPC-H's generator makes, in place of those that the laboratory draws.
+//! codecs, transforms, dual-format, postings, document-numbers, length-decoding, iterator-models and page-model. `figures -- dbgen`
+//! prints figure 6.2 over the columns that TPC-H's generator makes, in place of those that the laboratory draws.
 
 use quire_codec::BytesVector;
 use quire_lab::codecs::{LineitemColumn, LineitemValues, figure_6_2};
@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("document-numbers") => Experiment::DocumentNumbers,
         Some("length-decoding") => Experiment::LengthDecoding,
         Some("iterator-models") => Experiment::IteratorModels,
+        Some("page-model") => Experiment::PageModel,
         Some("dbgen") => {
             print(&figure_6_2(&lab, &dbgen_columns(effort))?.0);
             return Ok(());
@@ -38,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => {
             return Err(
                 "name codecs, dbgen, transforms, dual-format, postings, document-numbers, \
-                        length-decoding or iterator-models"
+                        length-decoding, iterator-models or page-model"
                     .into(),
             );
         }

@@ -13,22 +13,26 @@ pub enum Paper {
     /// Y. Qiao et al., *Improving Relational Database Upon the Arrival of Storage Hardware with Built-in
     /// Transparent Compression*.
     DualPageFormat,
+    /// J. Ma et al., *Leveraging Page-Level Compression in MySQL – a Practice at Baidu*.
+    PageCompression,
 }
 
 impl Paper {
     /// In the order of their numbers.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::CompressedDatabases,
         Self::SuperScalarCompression,
         Self::DualPageFormat,
+        Self::PageCompression,
     ];
 
-    /// 1, 2 or 3, as the documents of the project count them.
+    /// 1 to 4, as the documents of the project count them.
     pub fn number(self) -> usize {
         match self {
             Self::CompressedDatabases => 1,
             Self::SuperScalarCompression => 2,
             Self::DualPageFormat => 3,
+            Self::PageCompression => 4,
         }
     }
 
@@ -44,6 +48,9 @@ impl Paper {
             Self::DualPageFormat => {
                 "Y. Qiao et al., Improving Relational Database Upon the Arrival of Storage Hardware \
                  with Built-in Transparent Compression"
+            }
+            Self::PageCompression => {
+                "J. Ma et al., Leveraging Page-Level Compression in MySQL – a Practice at Baidu"
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What do the figures of the papers look like on this machine?
 //!
-//! Each experiment measures the codecs of `quire-codec` again as a paper did, and returns [`Figure`]s: series of
-//! measured points, beside them what the paper prints as numbers, and [`Verdict`]s on what it claims. [`render`] writes a figure as text,
+//! Each experiment measures the codecs of `quire-codec` again as a paper did, or calculates by its model, and returns [`Figure`]s: series of
+//! points, beside them what the paper prints as numbers, and [`Verdict`]s on what it claims. [`render`] writes a figure as text,
 //! CSV or SVG, and a [`LabReport`] of many as one page of HTML.
 //! Nothing here reads or writes a file except for the name of the processor.
 //!
@@ -79,12 +79,14 @@ pub enum Experiment {
     LengthDecoding,
     /// Paper 1: classic and extended iterators, §4.1.1.
     IteratorModels,
+    /// Paper 4: table VII and figures 3 and 4, calculated by its model.
+    PageModel,
 }
 
 impl Experiment {
     /// Measures all figures. `texts` are the user's: the strings of figure 9, for each column of one of them, or, one after the other,
-    /// the words of figure 11 or the documents of the inverted file, one on each line. Without any, texts are made up. Those of paper 1
-    /// and [`Experiment::Codecs`] need none.
+    /// the words of figure 11, the documents of the inverted file, one on each line, or the pages of [`Experiment::PageModel`]. Without any,
+    /// texts are made up. Those of paper 1 and [`Experiment::Codecs`] need none.
     ///
     /// # Errors
     /// When a text is of no use, or a codec fails.
@@ -110,6 +112,7 @@ impl Experiment {
                 Ok(figures)
             }
             Self::IteratorModels => iterator_models::figures(lab),
+            Self::PageModel => page_model::figures(lab, text),
         }
     }
 }

@@ -372,6 +372,29 @@ fn length_decoding_measures_both_ways() {
 }
 
 #[test]
+fn the_page_model_has_both_codecs_on_the_papers_device() {
+    let figures = run(Experiment::PageModel, None);
+    let expected = ["paper-4-table-7", "paper-4-figure-3", "paper-4-figure-4"];
+    assert_eq!(stems(&figures), expected);
+    let printed = |pages| value(&figures[0], "the paper", pages);
+    let printed = ["uncompressed", "lz4hc", "zlib"].map(printed);
+    assert_eq!(printed, [94.85, 62.28, 102.36]);
+    for whose in ["the paper's codec", "this machine's codec"] {
+        for codec in ["lz4hc", "zlib"] {
+            let series = format!("{codec}, {whose}");
+            // With larger data fewer pages are hit.
+            let accesses = |size| value(&figures[1], &series, size);
+            assert!(accesses("4") > accesses("32"), "{series}");
+        }
+        let series = format!("lz4hc, {whose}");
+        let ms = |record| value(&figures[2], &series, record);
+        assert!(ms("64") > ms("8192"), "{series}");
+    }
+    let lab = Lab::new(MeasureEffort::Quick);
+    assert!(Experiment::PageModel.run(&lab, &[b""]).is_err());
+}
+
+#[test]
 fn iterator_models_measure_both() {
     let figures = run(Experiment::IteratorModels, None);
     assert_eq!(stems(&figures), ["iterator-models"]);

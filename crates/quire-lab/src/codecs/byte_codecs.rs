@@ -38,20 +38,29 @@ pub(super) fn byte_codecs() -> Result<Vec<Box<dyn ByteCodec>>, LabError> {
     ];
     let mut codecs: Vec<Box<dyn ByteCodec>> = vec![Box::new(Lzrw1Codec), Box::new(Bzip2Codec)];
     for id in PAGE_CODECS {
-        codecs.push(Box::new(PageByteCodec {
-            codec: open(id, &BlockOptions::default())?,
-        }));
+        codecs.push(Box::new(PageByteCodec::open(id)?));
     }
     Ok(codecs)
 }
 
-/// Ratio and speeds of a codec on `bytes`, in blocks of [`BLOCK_BYTES`]. A block that does not shrink is copied.
+/// Ratio and speeds of one of Quire's page codecs on `bytes`, in pages of `page_bytes`, at most [`BLOCK_BYTES`].
+pub(crate) fn page_codec_speed(
+    lab: &Lab,
+    id: BlockCodecId,
+    bytes: &[u8],
+    page_bytes: usize,
+) -> Result<CodecSpeed, LabError> {
+    block_speed(lab, &mut PageByteCodec::open(id)?, bytes, page_bytes)
+}
+
+/// Ratio and speeds of a codec on `bytes`, in blocks of `block_bytes`, at most [`BLOCK_BYTES`]. A block that does not shrink is copied.
 pub(super) fn block_speed(
     lab: &Lab,
     codec: &mut dyn ByteCodec,
     bytes: &[u8],
+    block_bytes: usize,
 ) -> Result<CodecSpeed, LabError> {
-    let blocks: Vec<&[u8]> = bytes.chunks(BLOCK_BYTES).collect();
+    let blocks: Vec<&[u8]> = bytes.chunks(block_bytes).collect();
     let mut payload = Vec::with_capacity(2 * BLOCK_BYTES);
     let mut stored = Vec::new();
     for block in &blocks {
@@ -152,6 +161,15 @@ impl ByteCodec for Bzip2Codec {
 /// A codec that pages of Quire can have.
 struct PageByteCodec {
     codec: Box<dyn BlockCodec>,
+}
+
+impl PageByteCodec {
+    /// With its default level.
+    fn open(id: BlockCodecId) -> Result<Self, LabError> {
+        Ok(Self {
+            codec: open(id, &BlockOptions::default())?,
+        })
+    }
 }
 
 impl ByteCodec for PageByteCodec {

@@ -82,7 +82,7 @@ fn measure(lab: &Lab, column: &LineitemColumn) -> Result<MeasuredColumn, LabErro
         }
     };
     for mut codec in byte_codecs()? {
-        speeds.push(Some(block_speed(lab, &mut *codec, &bytes)?));
+        speeds.push(Some(block_speed(lab, &mut *codec, &bytes, BLOCK_BYTES)?));
     }
     let name = column.name;
     Ok(MeasuredColumn { name, speeds })

@@ -18,6 +18,7 @@ mod lineitem;
 mod lzrw1;
 mod vectors;
 
+pub(crate) use byte_codecs::page_codec_speed;
 pub use codec_speed::CodecSpeed;
 pub use exceptions::figure_6_6;
 pub use generic::figure_6_2;
