@@ -5,6 +5,7 @@
 
 mod compressed_databases;
 mod dual_page_format;
+mod page_compression;
 mod super_scalar_compression;
 
 pub use dual_page_format::PACKED_TUPLES;
@@ -40,6 +41,9 @@ pub fn judge(figures: &mut [Figure]) {
             "paper-3-figure-11" => dual_page_format::figure_11(figure),
             "paper-3-figure-11-system" => dual_page_format::figure_11_system(figure),
             "paper-3-figure-11-full" => dual_page_format::figure_11_full(figure),
+            "paper-4-table-7" => page_compression::table_7(figure),
+            "paper-4-figure-3" => page_compression::figure_3(figure),
+            "paper-4-figure-4" => page_compression::figure_4(figure),
             _ => continue,
         };
         figure.verdicts.extend(verdicts);

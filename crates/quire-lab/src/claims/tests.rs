@@ -406,3 +406,89 @@ fn strings_are_judged_by_columns_and_rows() {
     assert_eq!(lengths(1.7), [NotMeasured, NotMeasured, Holds]);
     assert_eq!(lengths(1.9), [NotMeasured, NotMeasured, Fails]);
 }
+
+/// Values as the model has them with the paper's numbers; the last two series of figure 3 are this machine's.
+#[test]
+fn page_access_is_judged_by_where_uncompressed_pages_pass() {
+    let sizes = [4.0, 16.0, 20.0, 32.0];
+    let uncompressed = [2_671.0, 2_137.0, 2_109.0, 2_068.0];
+    let paper_zlib = [4_061.0, 2_155.0, 2_090.0, 1_998.0];
+    let paper_lz4hc = [9_815.0, 3_661.0, 3_517.0, 3_314.0];
+    let of = |zlib: [f64; 4], lz4hc: [f64; 4]| {
+        let series: [(&str, &[f64]); 5] = [
+            ("uncompressed", &uncompressed),
+            ("zlib, the paper's codec", &paper_zlib),
+            ("lz4hc, the paper's codec", &paper_lz4hc),
+            ("zlib, this machine's codec", &zlib),
+            ("lz4hc, this machine's codec", &lz4hc),
+        ];
+        by_rates("paper-4-figure-3", &sizes, &series)
+    };
+    assert_eq!(of(paper_zlib, paper_lz4hc), [Holds; 4]);
+    // Faster than the paper's everywhere, and ahead of lz4hc with the least data.
+    let fast_zlib = [9_900.0, 3_000.0, 2_900.0, 2_800.0];
+    let expected = [Holds, Deviates, Holds, Deviates];
+    assert_eq!(of(fast_zlib, paper_lz4hc), expected);
+    // Hits do not explain that zlib is ahead with the most data.
+    let fast_zlib = [9_800.0, 3_000.0, 2_900.0, 3_400.0];
+    let expected = [Holds, Deviates, Holds, Fails];
+    assert_eq!(of(fast_zlib, paper_lz4hc), expected);
+    // Passed too early, and too late without being faster everywhere; lz4hc behind uncompressed pages.
+    let early = [4_000.0, 2_100.0, 2_000.0, 1_900.0];
+    let late = [4_000.0, 2_200.0, 2_110.0, 1_900.0];
+    let slow = [9_815.0, 3_661.0, 2_200.0, 2_060.0];
+    for zlib in [early, late] {
+        assert_eq!(of(zlib, slow), [Holds, Fails, Holds, Fails]);
+    }
+    let nothing = by_rates("paper-4-figure-3", &sizes, &[]);
+    assert_eq!(nothing, [NotMeasured; 4]);
+}
+
+#[test]
+fn the_papers_codecs_are_judged_as_this_machines() {
+    let sizes = [16.0, 20.0];
+    let of = |zlib: [f64; 2], lz4hc: [f64; 2]| {
+        let series: [(&str, &[f64]); 3] = [
+            ("uncompressed", &[2_137.0, 2_109.0]),
+            ("zlib, the paper's codec", &zlib),
+            ("lz4hc, the paper's codec", &lz4hc),
+        ];
+        by_rates("paper-4-figure-3", &sizes, &series)
+    };
+    let holds = of([2_155.0, 2_090.0], [3_661.0, 3_517.0]);
+    assert_eq!(holds, [Holds, NotMeasured, Holds, NotMeasured]);
+    let fails = of([2_155.0, 2_110.0], [3_661.0, 2_109.0]);
+    assert_eq!(fails, [Fails, NotMeasured, Fails, NotMeasured]);
+}
+
+#[test]
+fn compression_is_judged_by_records_as_long_as_a_page() {
+    let of = |here: f64| {
+        let series: [(&str, &[f64]); 3] = [
+            ("lz4hc, the paper's codec", &[23.2, 4.5]),
+            ("lz4hc, this machine's codec", &[23.2, here]),
+            ("write of the page to the SSD", &[0.195, 0.195]),
+        ];
+        by_rates("paper-4-figure-4", &[64.0, 8_192.0], &series)
+    };
+    assert_eq!(of(0.2), [Holds, Holds]);
+    assert_eq!(of(0.19), [Holds, Fails]);
+    let short_records: [(&str, &[f64]); 1] = [("lz4hc, the paper's codec", &[23.2])];
+    let outcomes = by_rates("paper-4-figure-4", &[64.0], &short_records);
+    assert_eq!(outcomes, [NotMeasured; 2]);
+}
+
+#[test]
+fn table_vii_is_judged_by_the_equations() {
+    let positions = ["uncompressed", "lz4hc", "zlib"];
+    let of = |here: [f64; 3]| {
+        let series: [(&str, &[f64]); 2] = [
+            ("equations 1 and 2", &[94.85, 62.28, 102.36]),
+            ("equations 1 and 2, this machine's codecs", &here),
+        ];
+        by_labels("paper-4-table-7", &positions, &series)
+    };
+    assert_eq!(of([92.35, 50.0, 55.0]), [Holds, Holds]);
+    assert_eq!(of([92.35, 56.0, 55.0]), [Holds, Fails]);
+    assert_eq!(of([49.0, 50.0, 55.0]), [Holds, Fails]);
+}
