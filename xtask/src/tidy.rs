@@ -5,6 +5,7 @@
 
 mod arrows;
 mod documents;
+mod layer_table;
 mod layers;
 mod ratchets;
 mod sources;
