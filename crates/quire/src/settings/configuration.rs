@@ -13,7 +13,7 @@ use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
 
 use super::costs::{COSTS, CostSettings};
 use super::formats;
-use super::kept::{self, ACCESS_METHOD};
+use super::kept;
 use super::transactions::TransactionSettings;
 use crate::memory::Shares;
 use crate::options::DatabaseOptions;
@@ -121,10 +121,7 @@ impl ConnectionSettings {
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let name = name.to_lowercase();
         kept::check_changeable(&name)?;
-        if name == ACCESS_METHOD && !["auto", "column", "pax", "row"].contains(&value) {
-            let text = format!("invalid value for parameter \"{name}\": \"{value}\"");
-            return Err(Error::new("22023", text).with_hint("Say auto, column, pax or row."));
-        }
+        kept::check_of_tables(&name, value)?;
         if let Some(kept) = self.kept.get_mut(name.as_str()) {
             *kept = match kept::is_switch(&name) {
                 true if boolean_text(&name, value)? == "true" => "on".to_owned(),

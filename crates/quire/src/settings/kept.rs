@@ -1,18 +1,23 @@
-//! Settings of PostgreSQL that are kept and shown, and change nothing here.
+//! Settings of PostgreSQL that are kept and shown, and change nothing here; and those of new tables.
 
 use std::collections::BTreeMap;
 
+use quire_codec::block::BlockCodecId;
 use quire_error::Error;
 
 /// How tables are kept that do not say it and need no rows: `row`, `column`, `pax`, or `auto`, which is columns.
 pub(crate) const ACCESS_METHOD: &str = "default_table_access_method";
 
+/// What pages of new row tables are compressed with that do not say it.
+pub(crate) const PAGE_CODEC: &str = "default_page_codec";
+
 /// The version of PostgreSQL whose catalog, protocol and formats these are; what clients are told.
 pub(crate) const SERVER_VERSION: &str = concat!("15.0 (Quire ", env!("CARGO_PKG_VERSION"), ")");
 
 /// What clients set by habit. The server heeds the timeouts of silence.
-const OF_CLIENTS: [(&str, &str); 23] = [
+const OF_CLIENTS: [(&str, &str); 24] = [
     (ACCESS_METHOD, "auto"),
+    (PAGE_CODEC, "lz4"),
     ("application_name", ""),
     ("bytea_output", "hex"),
     ("check_function_bodies", "on"),
@@ -100,6 +105,26 @@ pub(super) fn check_changeable(name: &str) -> Result<(), Error> {
         return Err(Error::new("55P02", text));
     }
     Ok(())
+}
+
+/// Refuses a value of a setting of new tables that no table can have.
+pub(super) fn check_of_tables(name: &str, value: &str) -> Result<(), Error> {
+    let hint = match name {
+        ACCESS_METHOD if !["auto", "column", "pax", "row"].contains(&value) => {
+            "Say auto, column, pax or row.".to_owned()
+        }
+        PAGE_CODEC if BlockCodecId::from_name(value).is_none() => {
+            format!("Codecs of pages are {}.", page_codecs())
+        }
+        _ => return Ok(()),
+    };
+    let text = format!("invalid value for parameter \"{name}\": \"{value}\"");
+    Err(Error::new("22023", text).with_hint(hint))
+}
+
+/// The names of all codecs of pages, for messages.
+pub(crate) fn page_codecs() -> String {
+    BlockCodecId::ALL.map(BlockCodecId::name).join(", ")
 }
 
 /// Their values at the beginning.

@@ -7,5 +7,5 @@ mod kept;
 mod transactions;
 
 pub(crate) use configuration::{CATALOG_NAME, ConnectionSettings, Identity, SCHEMA_NAME};
-pub(crate) use kept::{ACCESS_METHOD, SERVER_VERSION};
+pub(crate) use kept::{ACCESS_METHOD, PAGE_CODEC, SERVER_VERSION, page_codecs};
 pub(crate) use transactions::isolation_name;

@@ -151,6 +151,45 @@ fn pax_can_be_the_kind_of_tables_that_say_nothing() {
     );
 }
 
+/// Pages of row tables that name no codec have that of the setting, also those of copies; a level belongs to it.
+#[test]
+fn the_codec_of_pages_that_say_nothing_is_a_setting() {
+    let mut connection = database().connect();
+    let shown = |connection: &mut quire::Connection| rows(connection, "SHOW default_page_codec");
+    assert_eq!(shown(&mut connection), [["lz4"]]);
+    for statement in [
+        "SET default_page_codec = 'zstd'",
+        "CREATE TABLE keyed (id INTEGER PRIMARY KEY, note TEXT)",
+        "CREATE TABLE silent (id INTEGER) USING row",
+        "CREATE TABLE named (id INTEGER PRIMARY KEY) WITH (page_codec = lz4)",
+        "CREATE TABLE levelled (id INTEGER PRIMARY KEY) WITH (page_codec_level = 19)",
+        "CREATE TABLE selected USING row AS SELECT 1 AS id",
+        "CREATE TABLE alike (LIKE named) USING row",
+        "CREATE TABLE columns (id INTEGER) USING column",
+    ] {
+        rows(&mut connection, statement);
+    }
+    let unknown = error(&mut connection, "SET default_page_codec = 'magic'");
+    assert_eq!(unknown.sqlstate(), "22023");
+    rows(&mut connection, "RESET default_page_codec");
+    // LZ4 has no such level.
+    let level = "CREATE TABLE wrong (id INTEGER PRIMARY KEY) WITH (page_codec_level = 19)";
+    assert_eq!(error(&mut connection, level).sqlstate(), "22023");
+    rows(&mut connection, "CREATE TABLE later (id INTEGER) USING row");
+    for (table, codec) in [
+        ("keyed", "zstd"),
+        ("silent", "zstd"),
+        ("named", "lz4"),
+        ("levelled", "zstd"),
+        ("selected", "zstd"),
+        ("alike", "zstd"),
+        ("later", "lz4"),
+    ] {
+        let stored = format!("SELECT DISTINCT codec FROM quire_storage('{table}')");
+        assert_eq!(rows(&mut connection, &stored), [[codec]], "{table}");
+    }
+}
+
 /// `quire_storage` has the segments of a PAX table as it has those of a column table; blocks are of the length that is asked for.
 #[test]
 fn blocks_of_pax_tables_have_the_length_that_is_asked_for() {

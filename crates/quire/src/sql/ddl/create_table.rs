@@ -25,10 +25,9 @@ use super::super::{dml, query, write};
 use super::change::CatalogChange;
 use super::draft::DefinitionDraft;
 use super::expressions::ExpressionPlanner;
-use super::table_options;
+use super::table_options::{self, TableDefaults};
 use crate::outcome::{Completion, Outcome};
 use crate::session::Session;
-use crate::settings::ACCESS_METHOD;
 
 /// Creates an empty table, or one with the rows of a query.
 pub(in crate::sql) async fn create_table(
@@ -58,8 +57,8 @@ pub(in crate::sql) async fn create_table(
         is_locked = true;
     };
     let mut draft = DefinitionDraft::new(&snapshot, TableDefinition::new(name, Vec::new()));
-    let method = session.settings().show(ACCESS_METHOD)?;
-    assemble(&mut draft, &create, &clauses, &method)?;
+    let defaults = TableDefaults::of(session)?;
+    assemble(&mut draft, &create, &clauses, &defaults)?;
     if let Some(query) = create.query {
         let options = table_options::with_options(&create.table_options)?;
         return create_as(session, change, draft.definition, options, query, token).await;
@@ -87,7 +86,7 @@ fn assemble(
     draft: &mut DefinitionDraft<'_>,
     create: &CreateTable,
     clauses: &TableClauses,
-    method: &str,
+    defaults: &TableDefaults,
 ) -> Result<(), Error> {
     if let Some(CreateTableLikeKind::Parenthesized(like) | CreateTableLikeKind::Plain(like)) =
         &create.like
@@ -102,7 +101,7 @@ fn assemble(
     draft.set_codecs(&clauses.compression)?;
     draft.add_constraints(&create.constraints)?;
     let options = table_options::with_options(&create.table_options)?;
-    table_options::set_storage(&mut draft.definition, clauses, options, method)?;
+    table_options::set_storage(&mut draft.definition, clauses, options, defaults)?;
     table_options::apply(&mut draft.definition, options)
 }
 

@@ -11,8 +11,29 @@ use quire_sql::names::folded;
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 
+use crate::session::Session;
+use crate::settings::{ACCESS_METHOD, PAGE_CODEC, page_codecs};
+
+/// What tables are that do not say it: the settings of a session.
+pub(super) struct TableDefaults {
+    method: String,
+    page_codec: BlockCodecId,
+}
+
+impl TableDefaults {
+    pub(super) fn of(session: &Session) -> Result<Self, Error> {
+        let settings = session.settings();
+        let codec = BlockCodecId::from_name(&settings.show(PAGE_CODEC)?);
+        Ok(Self {
+            method: settings.show(ACCESS_METHOD)?,
+            page_codec: codec.unwrap_or(TableOptions::default().page_codec),
+        })
+    }
+}
+
 /// Gives a definition the storage that `USING` names. Without that clause constraints and indexes need a row table, and so does a fill
-/// factor; any other table takes less space as a column table, unless `method`, the setting `default_table_access_method`, says otherwise.
+/// factor; any other table takes less space as a column table, unless the setting `default_table_access_method` says otherwise. Pages of a row
+/// table get the codec of the setting `default_page_codec`.
 ///
 /// # Errors
 /// 42704 for an unknown access method.
@@ -20,12 +41,12 @@ pub(super) fn set_storage(
     definition: &mut TableDefinition,
     clauses: &TableClauses,
     options: &[SqlOption],
-    method: &str,
+    defaults: &TableDefaults,
 ) -> Result<(), Error> {
     let name = match &clauses.using {
         Some((name, _)) => name.as_str(),
         None if needs_rows(definition, options) => "row",
-        None => method,
+        None => &defaults.method,
     };
     definition.storage = match name {
         "row" => TableStorage::Row,
@@ -42,6 +63,9 @@ pub(super) fn set_storage(
         },
     };
     definition.options.block_bytes = (name == "pax").then_some(BLOCK_BYTES_DEFAULT);
+    if definition.storage == TableStorage::Row {
+        definition.options.page_codec = defaults.page_codec;
+    }
     Ok(())
 }
 
@@ -213,10 +237,9 @@ fn assign<T>(target: &mut T, value: Option<T>) -> bool {
 
 fn invalid_value(key: &str, value: &str) -> Error {
     let text = format!("invalid value for option \"{key}\": {value}");
-    let codecs = || BlockCodecId::ALL.map(BlockCodecId::name).join(", ");
     Error::new("22023", text).with_hint(match key {
         "compression" | "key_compression" => "Say auto or none.".to_owned(),
-        "page_codec" => format!("Codecs of pages are {}.", codecs()),
+        "page_codec" => format!("Codecs of pages are {}.", page_codecs()),
         "device_codec" => "Say none, lz4, zlib or zstd.".to_owned(),
         "storage_format" => {
             "Say auto, none, r2c, rlt, clt, xor, xor_rlt, xor_clt, packed or packed_text."
