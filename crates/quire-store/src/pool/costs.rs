@@ -14,9 +14,7 @@ pub(super) struct MovingAverage(AtomicU64);
 impl MovingAverage {
     pub(super) fn note(&self, duration: Duration) {
         // At least 1, because 0 stands for no measurement.
-        let measured = u64::try_from(duration.as_nanos())
-            .unwrap_or(u64::MAX)
-            .max(1);
+        let measured = whole_ns(duration).max(1);
         let old = self.0.load(Ordering::Relaxed);
         let new = if old == 0 {
             measured
@@ -33,13 +31,64 @@ impl MovingAverage {
     }
 }
 
+/// The mean of all durations since the pool was made, in nanoseconds. Sum and count are two additions: whoever reads in between gets a mean
+/// that is off by what is being noted; nothing is lost.
+#[derive(Debug, Default)]
+pub(super) struct Mean {
+    sum_ns: AtomicU64,
+    count: AtomicU64,
+}
+
+impl Mean {
+    pub(super) fn note(&self, duration: Duration) {
+        self.sum_ns.fetch_add(whole_ns(duration), Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The mean, rounded down; 0 before the first measurement.
+    pub(super) fn ns(&self) -> u64 {
+        let sum_ns = self.sum_ns.load(Ordering::Relaxed);
+        let count = self.count.load(Ordering::Relaxed);
+        sum_ns.checked_div(count).unwrap_or(0)
+    }
+}
+
+/// A cost of paper 4's equation 2: as it is of late, for decisions (`tuner`), and its mean, for the equation.
+#[derive(Debug, Default)]
+pub(super) struct AccessCost {
+    recent: MovingAverage,
+    mean: Mean,
+}
+
+impl AccessCost {
+    pub(super) fn note(&self, duration: Duration) {
+        self.recent.note(duration);
+        self.mean.note(duration);
+    }
+
+    /// The moving average, in nanoseconds.
+    pub(super) fn ns(&self) -> u64 {
+        self.recent.ns()
+    }
+
+    /// The mean of all, in nanoseconds.
+    pub(super) fn mean_ns(&self) -> u64 {
+        self.mean.ns()
+    }
+}
+
+/// Nanoseconds of a duration.
+pub(super) fn whole_ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// The costs in the model of paper 4 (`tuner`), and the cost of encoding.
 #[derive(Debug, Default)]
 pub(super) struct PoolCosts {
     /// *T disk*: reading an image from the disk.
-    pub(super) read: MovingAverage,
+    pub(super) read: AccessCost,
     /// *T d*: decoding an image into a page.
-    pub(super) decode: MovingAverage,
+    pub(super) decode: AccessCost,
     /// Encoding a page into an image.
     pub(super) encode: MovingAverage,
 }
@@ -71,5 +120,16 @@ mod tests {
         );
         (0..200).for_each(|_| average.note(Duration::from_nanos(4_000)));
         assert!((3_900..=4_000).contains(&average.ns()), "{}", average.ns());
+    }
+
+    #[test]
+    fn a_mean_counts_the_first_and_the_longest_like_all_others() {
+        let cost = AccessCost::default();
+        assert_eq!(cost.mean_ns(), 0);
+        cost.note(Duration::from_nanos(1_000));
+        (0..99).for_each(|_| cost.note(Duration::from_nanos(4_000)));
+        cost.note(Duration::from_secs(1));
+        assert_eq!(cost.mean_ns(), (1_000 + 99 * 4_000 + 1_000_000_000) / 101);
+        assert!(cost.ns() < 10_000, "the outlier is capped: {}", cost.ns());
     }
 }

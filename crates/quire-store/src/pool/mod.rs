@@ -390,6 +390,8 @@ impl Pool {
             read_ns: upkeep.costs.read.ns(),
             decode_ns: upkeep.costs.decode.ns(),
             encode_ns: upkeep.costs.encode.ns(),
+            read_ns_mean: upkeep.costs.read.mean_ns(),
+            decode_ns_mean: upkeep.costs.decode.mean_ns(),
         }
     }
 }

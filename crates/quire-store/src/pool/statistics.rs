@@ -39,12 +39,16 @@ pub struct PoolStats {
     pub warm_bytes: u64,
     /// Bytes of changed frames, and of those that a flush is writing; a frame can be both.
     pub dirty_bytes: u64,
-    /// Average time of reading an image from the disk, in nanoseconds.
+    /// Time of reading an image from the disk of late, in nanoseconds: a moving average.
     pub read_ns: u64,
-    /// Average time of making a page from its image, in nanoseconds.
+    /// Time of making a page from its image of late, in nanoseconds: a moving average.
     pub decode_ns: u64,
-    /// Average time of making an image from its page, in nanoseconds.
+    /// Time of making an image from its page of late, in nanoseconds: a moving average.
     pub encode_ns: u64,
+    /// Mean time of reading an image from the disk, in nanoseconds, of pages of all levels and for glances, too: *T disk* of paper 4, §IV-B.
+    pub read_ns_mean: u64,
+    /// Mean time of making a page from its image, in nanoseconds, of pages of all levels: *T d* of paper 4, §IV-B.
+    pub decode_ns_mean: u64,
 }
 
 impl PoolStats {
