@@ -5,6 +5,7 @@ mod build;
 mod crash;
 mod damage;
 mod fixture;
+mod leaf_rates;
 mod model;
 mod read_ahead;
 mod targets;

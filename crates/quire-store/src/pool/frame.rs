@@ -24,6 +24,7 @@ pub struct PageFrame {
     page: PageId,
     page_bytes: usize,
     codec: PageCodec,
+    is_leaf: bool,
     uses: AtomicU8,
     /// A [`SplitWant`].
     split_want: AtomicU8,
@@ -39,10 +40,12 @@ impl PageFrame {
         upkeep: &Arc<Upkeep>,
         content: Content,
     ) -> Self {
+        let is_leaf = RowPage::trusted(&content.bytes).is_ok_and(|page| page.level() == 0);
         Self {
             page,
             page_bytes: content.bytes.len(),
             codec,
+            is_leaf,
             uses: AtomicU8::new(0),
             split_want: AtomicU8::new(SplitWant::None as u8),
             target: upkeep.targets.get(codec),
@@ -67,6 +70,12 @@ impl PageFrame {
     #[must_use]
     pub fn codec(&self) -> PageCodec {
         self.codec
+    }
+
+    /// Whether the page was a leaf when the frame was made. No latch is needed to know: only a root changes its level, and in a tree a root
+    /// is never a leaf.
+    pub(super) fn is_leaf(&self) -> bool {
+        self.is_leaf
     }
 
     /// Reads the page, beside other readers.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use quire_format::row_page::{PageImage, StoredPageRows};
 use quire_format::volume::PageId;
@@ -90,6 +91,7 @@ impl PoolInner {
         if seen.is_some() {
             // Its name is unknown to the ghosts, or `should_load` would have asked for a frame.
             let miss = self.count(from, None);
+            self.upkeep.counters.glances.fetch_add(1, Ordering::Relaxed);
             let costs = &self.upkeep.costs;
             let mut hot = self.lock();
             hot.tuner.note(miss, costs.read.ns(), costs.decode.ns());

@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod access_time;
 mod changes;
 mod codec;
 mod columns;
@@ -55,12 +56,13 @@ mod upkeep;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quire_codec::block::BlockCodecId;
 use quire_format::row_page::{PageTransform, RowPage, RowPageShape};
 use quire_format::volume::PageId;
 
+pub use access_time::expected_access_time;
 pub use codec::PageCodec;
 pub use error::{AddError, ChangeError, FlushError, FrameError, GetError};
 pub use flush::Flush;
@@ -243,6 +245,7 @@ impl Pool {
             ResidentLookup::Ready(frame) => return Ok(frame),
             ResidentLookup::Load(ticket) => ticket,
         };
+        let start = Instant::now();
         let upkeep = &self.inner.upkeep;
         let (image, from) = upkeep.volume.read_from(page)?;
         let target = upkeep.targets.get(codec);
@@ -252,6 +255,9 @@ impl Pool {
         frame.note_overlong(&image);
         ticket.finish(&frame);
         self.inner.admit(&frame, Some(from));
+        if frame.is_leaf() {
+            upkeep.counters.leaf_loads.note(from, start.elapsed());
+        }
         Ok(frame)
     }
 
@@ -366,12 +372,19 @@ impl Pool {
             let hot = self.inner.lock();
             (hot.replacement.bytes(), hot.tuner.frame_bytes())
         };
+        let hits = self.inner.residents.hits();
         let counters = &upkeep.counters;
+        let loads = &counters.leaf_loads;
         let targets = &upkeep.targets.counters;
         PoolStats {
-            hot_hits: self.inner.residents.hits(),
+            hot_hits: hits.inner + hits.leaves,
             warm_hits: count(&counters.warm_hits),
             misses: count(&counters.misses),
+            leaf_hot_hits: hits.leaves,
+            leaf_warm_hits: count(&loads.warm_hits),
+            leaf_misses: count(&loads.misses),
+            leaf_load_ns: count(&loads.ns),
+            glances: count(&counters.glances),
             evictions: count(&counters.evictions),
             foreground_compressions: count(&counters.foreground_compressions),
             background_compressions: count(&counters.background_compressions),

@@ -20,7 +20,17 @@ pub(super) struct Residents {
 #[derive(Default)]
 struct ResidentShard {
     slots: RwLock<HashMap<PageId, ResidentSlot, BuildHasherDefault<PageHasher>>>,
-    hits: AtomicU64,
+    /// Lookups that found a frame: of inner pages, and of leaves. A lookup adds to one of them, so it costs no more than one count did.
+    hits: [AtomicU64; 2],
+}
+
+/// Lookups that found a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ResidentHits {
+    /// Of pages above the leaves.
+    pub(super) inner: u64,
+    /// Of leaves.
+    pub(super) leaves: u64,
 }
 
 enum ResidentSlot {
@@ -102,7 +112,8 @@ impl Residents {
             let shard = self.shard(page);
             let loading = match shard.read().get(&page)? {
                 ResidentSlot::Ready(frame) => {
-                    shard.hits.fetch_add(1, Ordering::Relaxed);
+                    let hits = &shard.hits[usize::from(frame.is_leaf())];
+                    hits.fetch_add(1, Ordering::Relaxed);
                     frame.note_use();
                     return Some(Arc::clone(frame));
                 }
@@ -148,9 +159,14 @@ impl Residents {
     }
 
     /// Number of lookups that found a frame.
-    pub(super) fn hits(&self) -> u64 {
-        let hits = |shard: &ResidentShard| shard.hits.load(Ordering::Relaxed);
-        self.shards.iter().map(hits).sum()
+    pub(super) fn hits(&self) -> ResidentHits {
+        let mut hits = ResidentHits::default();
+        for shard in &self.shards {
+            let [inner, leaves] = &shard.hits;
+            hits.inner += inner.load(Ordering::Relaxed);
+            hits.leaves += leaves.load(Ordering::Relaxed);
+        }
+        hits
     }
 
     fn shard(&self, page: PageId) -> &ResidentShard {

@@ -1,14 +1,28 @@
 //! What the pool has done.
 
+use super::access_time::expected_access_time;
+
 /// Counters and sizes of a pool, for `quire_pool()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PoolStats {
-    /// Accesses that found the frame.
+    /// Accesses to pages of all levels that found the frame.
     pub hot_hits: u64,
-    /// Accesses that found the image.
+    /// Those that found the image, glances included.
     pub warm_hits: u64,
-    /// Accesses that read the image from the disk.
+    /// Those that read the image from the disk, glances included.
     pub misses: u64,
+    /// Accesses to leaves that found the frame, or waited for another thread that loaded it.
+    pub leaf_hot_hits: u64,
+    /// Accesses to leaves that made the frame of an image in memory. Images that were read ahead are among them. No glances.
+    pub leaf_warm_hits: u64,
+    /// Accesses to leaves that read the image from the disk and made the frame of it. No glances.
+    pub leaf_misses: u64,
+    /// Time that the `leaf_warm_hits` and `leaf_misses` took together, in nanoseconds: of reading, decoding, and making room.
+    pub leaf_load_ns: u64,
+    /// Lookups of one key ([`Pool::glance`](super::Pool::glance)) that an image answered. The page was not decoded, so equation 2 of paper 4 says
+    /// nothing about them: they are in no count of leaves. A lookup that found or made a frame is an access like any other, and no glance; so
+    /// where there are many glances, the hit rates of leaves are those of the rest, and of all lookups fewer find a frame.
+    pub glances: u64,
     /// Frames that made room for others.
     pub evictions: u64,
     /// Compressions that a thread waited for that changed a page.
@@ -52,23 +66,108 @@ pub struct PoolStats {
 }
 
 impl PoolStats {
-    /// Share of accesses that found the frame: *Hu* of paper 4; 0 when there were none.
+    /// Share of all accesses that found the frame, 0 when there were none. Inner pages make it larger than the
+    /// [rate of the leaves](Self::leaf_hot_hit_rate).
     #[must_use]
     pub fn hot_hit_rate(&self) -> f64 {
         self.rate(self.hot_hits)
     }
 
-    /// Share of accesses that found the image only: *Hc* of paper 4; 0 when there were none.
+    /// Share of all accesses that found the image only, glances included; 0 when there were none.
     #[must_use]
     pub fn warm_hit_rate(&self) -> f64 {
         self.rate(self.warm_hits)
+    }
+
+    /// Share of the accesses to leaves that found the frame: *Hu* of paper 4, §IV-C; 0 when there were none.
+    #[must_use]
+    pub fn leaf_hot_hit_rate(&self) -> f64 {
+        self.leaf_rate(self.leaf_hot_hits)
+    }
+
+    /// Share of the accesses to leaves that found the image only: *Hc* of paper 4, §IV-C; 0 when there were none.
+    #[must_use]
+    pub fn leaf_warm_hit_rate(&self) -> f64 {
+        self.leaf_rate(self.leaf_warm_hits)
+    }
+
+    /// Mean time of an access to a leaf by paper 4's equation 2, from the rates of leaves and the mean times of reading and decoding, in
+    /// nanoseconds; 0 when there were none.
+    #[must_use]
+    pub fn leaf_access_ns_expected(&self) -> u64 {
+        // Without accesses both rates are 0, and the equation would give the time of a miss.
+        if self.leaf_accesses() == 0 {
+            return 0;
+        }
+        let expected = expected_access_time(
+            self.read_ns_mean as f64,
+            self.decode_ns_mean as f64,
+            self.leaf_hot_hit_rate(),
+            self.leaf_warm_hit_rate(),
+        );
+        expected.round() as u64
+    }
+
+    /// Mean time of an access to a leaf as it was measured, in nanoseconds, rounded down; 0 when there were none. One that found the frame
+    /// counts as 0 ns, as in the paper's model.
+    #[must_use]
+    pub fn leaf_access_ns_measured(&self) -> u64 {
+        let mean = self.leaf_load_ns.checked_div(self.leaf_accesses());
+        mean.unwrap_or(0)
     }
 
     fn accesses(&self) -> u64 {
         self.hot_hits + self.warm_hits + self.misses
     }
 
+    fn leaf_accesses(&self) -> u64 {
+        self.leaf_hot_hits + self.leaf_warm_hits + self.leaf_misses
+    }
+
     fn rate(&self, count: u64) -> f64 {
         count as f64 / self.accesses().max(1) as f64
+    }
+
+    fn leaf_rate(&self, count: u64) -> f64 {
+        count as f64 / self.leaf_accesses().max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_accesses_to_leaves_all_is_zero() {
+        let inner_pages = PoolStats {
+            misses: 3,
+            read_ns_mean: 300,
+            decode_ns_mean: 50,
+            ..PoolStats::default()
+        };
+        assert_eq!(inner_pages.leaf_access_ns_expected(), 0);
+        assert_eq!(inner_pages.leaf_access_ns_measured(), 0);
+        assert_eq!(inner_pages.leaf_hot_hit_rate(), 0.0);
+        assert_eq!(inner_pages.leaf_warm_hit_rate(), 0.0);
+    }
+
+    #[test]
+    fn hits_of_inner_pages_and_glances_do_not_shorten_an_access_to_a_leaf() {
+        let stats = PoolStats {
+            hot_hits: 1_000,
+            warm_hits: 500,
+            misses: 500,
+            leaf_hot_hits: 4,
+            leaf_warm_hits: 1,
+            leaf_misses: 3,
+            leaf_load_ns: 2_000,
+            glances: 900,
+            read_ns_mean: 400,
+            decode_ns_mean: 100,
+            ..PoolStats::default()
+        };
+        // 3 of 8 read, 4 of 8 decode.
+        assert_eq!(stats.leaf_access_ns_expected(), 400 * 3 / 8 + 100 * 4 / 8);
+        assert_eq!(stats.leaf_access_ns_measured(), 250);
     }
 }

@@ -9,6 +9,7 @@ use quire_codec::Corrupt;
 use quire_codec::block::{BlockCodec, ZstdDictionary};
 use quire_format::row_page::{PageImage, RowPage, StoredPageRows, pad_image};
 
+use super::access_time::LeafLoads;
 use super::changes::DirtyFrames;
 use super::codec::{CodecShelf, PageCodec};
 use super::columns::ColumnFormats;
@@ -49,6 +50,8 @@ pub(super) struct Upkeep {
 pub(super) struct PoolCounters {
     pub(super) warm_hits: AtomicU64,
     pub(super) misses: AtomicU64,
+    pub(super) glances: AtomicU64,
+    pub(super) leaf_loads: LeafLoads,
     pub(super) evictions: AtomicU64,
     pub(super) foreground_compressions: AtomicU64,
     pub(super) background_compressions: AtomicU64,

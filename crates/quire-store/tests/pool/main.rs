@@ -9,5 +9,6 @@ mod dictionaries;
 mod flushes;
 mod glances;
 mod instants;
+mod leaves;
 mod model;
 mod support;

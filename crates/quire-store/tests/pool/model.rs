@@ -191,6 +191,9 @@ fn run(compression_threads: usize, seed: u64) {
     let stats = world.pool.stats();
     let accesses = stats.hot_hits + stats.warm_hits + stats.misses;
     assert_eq!(accesses, world.gets.load(Ordering::Relaxed));
+    // All of its pages are leaves.
+    let leaves = (stats.leaf_hot_hits, stats.leaf_warm_hits, stats.leaf_misses);
+    assert_eq!(leaves, (stats.hot_hits, stats.warm_hits, stats.misses));
     assert!(
         stats.evictions > 0 && stats.warm_hits + stats.misses > 0,
         "{stats:?}"
