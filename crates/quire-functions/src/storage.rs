@@ -126,6 +126,10 @@ impl TableFunctionImpl for PoolFunction {
             ("hot_hits", stats.hot_hits),
             ("warm_hits", stats.warm_hits),
             ("misses", stats.misses),
+            ("leaf_hot_hits", stats.leaf_hot_hits),
+            ("leaf_warm_hits", stats.leaf_warm_hits),
+            ("leaf_misses", stats.leaf_misses),
+            ("glances", stats.glances),
             ("evictions", stats.evictions),
             ("foreground_compressions", stats.foreground_compressions),
             ("background_compressions", stats.background_compressions),
@@ -144,6 +148,10 @@ impl TableFunctionImpl for PoolFunction {
             ("read_ns", stats.read_ns),
             ("decode_ns", stats.decode_ns),
             ("encode_ns", stats.encode_ns),
+            ("read_ns_mean", stats.read_ns_mean),
+            ("decode_ns_mean", stats.decode_ns_mean),
+            ("leaf_access_ns_expected", stats.leaf_access_ns_expected()),
+            ("leaf_access_ns_measured", stats.leaf_access_ns_measured()),
         ];
         figures_of(&figures)
     }
