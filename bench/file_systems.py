@@ -60,6 +60,10 @@ class FileSystem:
         """Bytes on the device that files and their metadata take."""
         raise NotImplementedError
 
+    def forget_cached(self):
+        """Nothing of a file is in memory afterwards, neither of the system nor of a process that serves the file system."""
+        drop_caches()
+
 
 class Ext4(FileSystem):
     """The file system that is below all others, without compression."""
@@ -128,6 +132,11 @@ class ZfsFuse(FileSystem):
         stack.callback(self.destroy_pool)
         self.empty_bytes = self.used_bytes()
 
+    def forget_cached(self):
+        run("zpool", "export", POOL)
+        super().forget_cached()
+        run("zpool", "import", "-o", "cachefile=none", "-d", self.work, POOL)
+
     def destroy_pool(self):
         """Its daemon holds the files for a moment after they are closed."""
         end = time.monotonic() + START_SECONDS_MAX
@@ -158,10 +167,19 @@ class QuireMount(FileSystem):
     def mount(self, stack):
         self.volume = self.work / "volume.quire"
         dataset("create", self.volume, "data", *(word for text in self.properties for word in ("-o", text)))
-        self.server = stack.enter_context(mounts.mounted(self.volume, self.folder, "--allow-other", *self.options)).process
+        self.stack = stack
+        self.serve()
+
+    def serve(self):
+        self.server = self.stack.enter_context(mounts.mounted(self.volume, self.folder, "--allow-other", *self.options))
 
     def servers(self):
-        return [self.server.pid]
+        return [self.server.process.pid]
+
+    def forget_cached(self):
+        self.server.unmount()
+        super().forget_cached()
+        self.serve()
 
     def stored_bytes(self):
         # sync(2) does not wait for FUSE.

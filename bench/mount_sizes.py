@@ -96,7 +96,7 @@ def measured(system, source):
                 os.fsync(opened.fileno())
         written = time.perf_counter() - started
         stored = system.stored_bytes()
-        drop_caches()
+        system.forget_cached()
         started = time.perf_counter()
         for file in files:
             file.read_bytes()

@@ -34,12 +34,12 @@ impl MovingAverage {
 /// The mean of all durations since the pool was made, in nanoseconds. Sum and count are two additions: whoever reads in between gets a mean
 /// that is off by what is being noted; nothing is lost.
 #[derive(Debug, Default)]
-pub(super) struct Mean {
+pub(super) struct MeanDuration {
     sum_ns: AtomicU64,
     count: AtomicU64,
 }
 
-impl Mean {
+impl MeanDuration {
     pub(super) fn note(&self, duration: Duration) {
         self.sum_ns.fetch_add(whole_ns(duration), Ordering::Relaxed);
         self.count.fetch_add(1, Ordering::Relaxed);
@@ -57,7 +57,7 @@ impl Mean {
 #[derive(Debug, Default)]
 pub(super) struct AccessCost {
     recent: MovingAverage,
-    mean: Mean,
+    mean: MeanDuration,
 }
 
 impl AccessCost {
