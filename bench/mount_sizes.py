@@ -23,7 +23,7 @@ import time
 
 import file_systems
 import tpch_data
-from file_systems import Btrfs, QuireMount, ZfsFuse, drop_caches
+from file_systems import Btrfs, QuireMount, ZfsFuse
 from peer_servers import MariaDb, PostgreSql, program
 
 import quire_shell

@@ -1,7 +1,7 @@
 //! Which codec a file is compressed with when that is measured.
 //!
 //! A sample of the records that are to be written is compressed with LZ4 and with zstd at two levels. zstd is read three times as slowly
-//! as LZ4 (through a mount 524 beside 694 MB/s), so it has to save a sixteenth of what LZ4 leaves. With an eighth a DuckDB file of TPC-H, of
+//! as LZ4 (through a mount 373 beside 618 MB/s), so it has to save a sixteenth of what LZ4 leaves. With an eighth a DuckDB file of TPC-H, of
 //! which the parts differ, had a ratio of 1.293 instead of 1.353. Its higher level is read as fast as the default and written five times
 //! as slowly (lineitem of TPC-H, records of 128 KiB: 38 MB/s and 209 MB/s), so it has to save 1/32 more. When no record of the sample
 //! saves what is asked for, records stay as they are. Lengths decide, not times: the same file is compressed alike on every machine.
