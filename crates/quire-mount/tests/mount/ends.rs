@@ -200,7 +200,7 @@ fn a_request_on_its_way_does_not_make_an_unmount_fail() {
     if !can_mount() {
         return;
     }
-    // The thread that takes a request while the connection ends hears of it otherwise than those that wait for one.
+    // A thread that takes a request while the connection ends gets another error than the threads that wait for one.
     for _ in 0..ROUNDS_WITH_REQUESTS {
         let place = Place::new("requests");
         let mount = Mount::created(&place);
