@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each crate of the workspace: those that it may depend on. A crate that is not listed is an error.
-const ARROWS: [(&str, &[&str]); 28] = [
+const ARROWS: [(&str, &[&str]); 29] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-vector", &["quire-codec"]),
@@ -121,10 +121,12 @@ const ARROWS: [(&str, &[&str]); 28] = [
         "quire-lab",
         &["quire-decision", "quire-codec", "quire-format"],
     ),
+    ("quire-workload", &["quire-lab"]),
     (
         "quire-experiments",
         &[
             "quire",
+            "quire-workload",
             "quire-lab",
             "quire-decision",
             "quire-native",
@@ -145,6 +147,7 @@ const ARROWS: [(&str, &[&str]); 28] = [
             "quire",
             "quire-server",
             "quire-lab",
+            "quire-workload",
             "quire-experiments",
             "quire-mount",
             "quire-device",
