@@ -8,7 +8,7 @@ use quire_store::disk::{DeviceProfile, ThrottleStatistics};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct DeviceWork {
     pub(crate) read_bytes: u64,
-    /// For which the bus was busy.
+    /// For which bytes were transferred, on all buses together.
     pub(crate) transfer: Duration,
     /// Of all requests together.
     pub(crate) latency: Duration,
@@ -33,12 +33,13 @@ impl DeviceWork {
         }
     }
 
-    /// The least time in which the device can do it. Its bus transfers one request after the other; a request also occupies one of
-    /// the `parallel_accesses` from its latency to the end of its transfer. The busier of both decides, not their sum.
+    /// The least time in which the device can do it. Each of its buses transfers one request after the other; a request also
+    /// occupies one of the `parallel_accesses` from its latency to the end of its transfer. The busier of both decides, not their sum.
     pub(crate) fn seconds(&self, profile: &DeviceProfile) -> f64 {
         let transfer = self.transfer.as_secs_f64();
         let occupied = self.latency.as_secs_f64() + transfer;
-        transfer.max(occupied / profile.parallel_accesses.max(1) as f64)
+        let on_the_buses = transfer / profile.parallel_transfers.max(1) as f64;
+        on_the_buses.max(occupied / profile.parallel_accesses.max(1) as f64)
     }
 }
 

@@ -226,6 +226,7 @@ mod tests {
             read_bytes_per_second: 1_000_000,
             write_bytes_per_second: 1_000_000,
             parallel_accesses: 1,
+            parallel_transfers: 1,
         };
         Buffered::new(profile, BUFFER)
     }

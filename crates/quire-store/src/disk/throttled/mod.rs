@@ -42,7 +42,7 @@ pub struct ThrottleStatistics {
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Time for which the bus of the device was busy.
+    /// Time for which the device transferred bytes: the sum over its buses.
     pub transfer: Duration,
     /// Sum over all reads and writes of their latencies, those that overlap included.
     pub latency: Duration,

@@ -1,7 +1,7 @@
 //! The model of a device: when it would complete a request.
 //!
-//! A device has *slots*, in which the latencies of requests overlap, and one bus, which transfers their bytes one request after the
-//! other. The model keeps the time at which each slot and the bus become free, so that an idle device accumulates no credit.
+//! A device has *slots*, in which the latencies of requests overlap, and buses, as a rule one, each of which transfers the bytes of one request
+//! after the other. The model keeps the time at which each slot and bus becomes free, so that an idle device accumulates no credit.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ pub(super) enum DeviceRequest {
 pub(super) struct Timeline {
     profile: DeviceProfile,
     slots_free_at: Vec<Duration>,
-    connection_free_at: Duration,
+    buses_free_at: Vec<Duration>,
     /// Offset at which the last request ended.
     position: u64,
-    /// Total time for which the bus was busy.
+    /// Total time for which the buses were busy.
     pub(super) transfer: Duration,
     /// Sum over all reads and writes of the time to the first byte, from when a slot was free.
     pub(super) latency: Duration,
@@ -32,8 +32,8 @@ impl Timeline {
     pub(super) fn new(profile: DeviceProfile) -> Self {
         Self {
             slots_free_at: vec![Duration::ZERO; profile.parallel_accesses.max(1)],
+            buses_free_at: vec![Duration::ZERO; profile.parallel_transfers.max(1)],
             profile,
-            connection_free_at: Duration::ZERO,
             position: 0,
             transfer: Duration::ZERO,
             latency: Duration::ZERO,
@@ -77,13 +77,15 @@ impl Timeline {
         };
         self.position = offset.saturating_add(bytes);
         let transfer = Duration::from_secs_f64(bytes as f64 / bytes_per_second.max(1) as f64);
-        let Some(slot) = self.slots_free_at.iter_mut().min() else {
+        let slot = self.slots_free_at.iter_mut().min();
+        let bus = self.buses_free_at.iter_mut().min();
+        let (Some(slot), Some(bus)) = (slot, bus) else {
             return now;
         };
-        let first_byte = (now.max(*slot) + latency).max(self.connection_free_at);
+        let first_byte = (now.max(*slot) + latency).max(*bus);
         let done_at = first_byte + transfer;
         *slot = done_at;
-        self.connection_free_at = done_at;
+        *bus = done_at;
         self.transfer += transfer;
         self.latency += latency;
         done_at
@@ -103,6 +105,7 @@ mod tests {
         read_bytes_per_second: 1_000_000,
         write_bytes_per_second: 500_000,
         parallel_accesses: 3,
+        parallel_transfers: 1,
     };
 
     fn read(offset: u64) -> DeviceRequest {
@@ -126,6 +129,75 @@ mod tests {
         // Where the last request ended.
         done(&mut device, 0, read(95));
         assert_eq!(device.latency, Duration::from_micros(510));
+    }
+
+    #[test]
+    fn with_several_buses_transfers_pass_side_by_side() {
+        let mut device = Timeline::new(DeviceProfile {
+            parallel_transfers: 2,
+            ..DEVICE
+        });
+        let times = [10, 30, 50, 70].map(|offset| done(&mut device, 0, read(offset)));
+        // Two at once; the third waits for the first. The fourth has no slot before.
+        assert_eq!(times, [105, 105, 110, 210]);
+        assert_eq!(device.transfer, Duration::from_micros(20));
+    }
+
+    /// MiB/s of accesses to every other block, each submitted when the one before is done.
+    fn random_rate(bytes: u64, request: impl Fn(u64) -> DeviceRequest) -> f64 {
+        let mut device = Timeline::new(DeviceProfile::BAIDU_MLC);
+        let end = (0..1_000).fold(Duration::ZERO, |now, number| {
+            device.done_at(now, request((2 * number + 1) * bytes))
+        });
+        1_000.0 * bytes as f64 / f64::from(1 << 20) / end.as_secs_f64()
+    }
+
+    /// Paper 4, table II. Its MB are MiB: only so does equation 2 give the times of table VII (`pool::access_time`).
+    #[test]
+    fn the_disks_of_paper_4_have_its_random_rates() {
+        for (bytes, read_rate, write_rate) in [(8 << 10, 25.73, 40.08), (16 << 10, 31.30, 55.82)] {
+            let reads = random_rate(bytes, |offset| DeviceRequest::Read { offset, bytes });
+            let writes = random_rate(bytes, |offset| DeviceRequest::Write { offset, bytes });
+            assert!((reads - read_rate).abs() < 0.05, "{bytes} B: {reads}");
+            assert!((writes - write_rate).abs() < 0.05, "{bytes} B: {writes}");
+        }
+    }
+
+    /// Its sequential rates are not those of a device with a latency and a rate: 16 KiB are read more slowly than 8 KiB.
+    #[test]
+    fn the_disks_of_paper_4_have_about_its_sequential_rates() {
+        for (bytes, read_rate, write_rate) in [(8 << 10, 58.22, 51.52), (16 << 10, 53.60, 78.90)] {
+            let rate = |request: &dyn Fn(u64) -> DeviceRequest| {
+                let mut device = Timeline::new(DeviceProfile::BAIDU_MLC);
+                let end = (0..1_000).fold(Duration::ZERO, |now, number| {
+                    device.done_at(now, request(number * bytes))
+                });
+                1_000.0 * bytes as f64 / f64::from(1 << 20) / end.as_secs_f64()
+            };
+            let reads = rate(&|offset| DeviceRequest::Read { offset, bytes }) / read_rate;
+            let writes = rate(&|offset| DeviceRequest::Write { offset, bytes }) / write_rate;
+            assert!((0.5..=1.5).contains(&reads), "{bytes} B: {reads}");
+            assert!((0.5..=1.5).contains(&writes), "{bytes} B: {writes}");
+        }
+    }
+
+    /// Sixteen connections, each with one request at a time (paper 4, §VI-B).
+    #[test]
+    fn the_disks_of_paper_4_serve_sixteen_connections_sixteen_times_as_fast() {
+        let end_of = |connections: usize| {
+            let mut device = Timeline::new(DeviceProfile::BAIDU_MLC);
+            let mut done_at = vec![Duration::ZERO; connections];
+            for number in 0..1_600 {
+                let now = done_at[number % connections];
+                let request = DeviceRequest::Read {
+                    offset: (2 * number as u64 + 1) << 13,
+                    bytes: 1 << 13,
+                };
+                done_at[number % connections] = device.done_at(now, request);
+            }
+            done_at.into_iter().max().unwrap_or_default()
+        };
+        assert_eq!(end_of(16) * 16, end_of(1));
     }
 
     #[test]
@@ -211,6 +283,8 @@ mod tests {
             (DeviceProfile::SATA_SSD, 80_000.0..90_000.0),
             (DeviceProfile::NVME_SSD, 600_000.0..800_000.0),
             (DeviceProfile::CSD_2021, 630_000.0..660_000.0),
+            // 16 in 108 us and 97.8 us of transfer.
+            (DeviceProfile::BAIDU_MLC, 77_000.0..78_000.0),
         ] {
             let mut device = Timeline::new(profile);
             let count = 100_000;
