@@ -48,7 +48,7 @@ pub const fn log_bytes_max(page_bytes: usize) -> usize {
 }
 
 /// Whether an image should be compressed again before its log is full, which has `log_bytes` of `log_bytes_max`: what is left is less
-/// than its largest operation so far (S. Ma et al., *Analyzing and Improving the Performance of Page-level Compression*, §V-D).
+/// than the largest operation so far (J. Ma et al., *Leveraging Page-Level Compression in MySQL*, §V-D).
 #[must_use]
 pub const fn should_recompress(
     log_bytes: usize,

@@ -98,6 +98,11 @@ impl PageCodec {
         self.target
     }
 
+    /// The tree whose pages these are, where the pool was told.
+    pub(super) fn tree_number(self) -> Option<u64> {
+        self.tree.or(self.target)
+    }
+
     pub(super) fn tree(self) -> Option<u64> {
         self.tree
     }

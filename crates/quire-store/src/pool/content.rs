@@ -78,9 +78,10 @@ impl LogUse {
         }
     }
 
-    /// Whether another operation as long as the longest would not fit.
-    fn is_almost_full(&self) -> bool {
-        space::should_recompress(self.log_bytes, self.op_bytes_max, self.log_bytes_max)
+    /// Whether another operation as long as the longest would not fit: of this log, or of the tree as far as that is to be waited for.
+    fn is_almost_full(&self, frame: &PageFrame) -> bool {
+        let op_bytes_max = self.op_bytes_max.max(frame.log_bytes_wanted());
+        space::should_recompress(self.log_bytes, op_bytes_max, self.log_bytes_max)
     }
 
     /// Whether the page has changed no more than once since it was compressed.
@@ -300,7 +301,7 @@ impl Content {
         let target = frame.target_of(&self.bytes);
         let wanted = match (&self.base, target) {
             (Base::Missing, Some(_)) => has_applied,
-            _ => self.log_use().is_some_and(|log| log.is_almost_full()),
+            _ => self.is_log_almost_full(frame),
         };
         let is_to_be_split = |target| frame.may_be_split() || self.is_to_be_split(target);
         if wanted && target.is_some_and(is_to_be_split) {
@@ -362,7 +363,7 @@ impl Content {
     }
 
     /// Whether there is no room for another operation as long as the longest.
-    pub(super) fn is_log_almost_full(&self) -> bool {
-        self.log_use().is_some_and(|log| log.is_almost_full())
+    pub(super) fn is_log_almost_full(&self, frame: &PageFrame) -> bool {
+        self.log_use().is_some_and(|log| log.is_almost_full(frame))
     }
 }

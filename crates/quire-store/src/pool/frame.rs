@@ -10,6 +10,7 @@ use quire_format::volume::PageId;
 use super::codec::PageCodec;
 use super::content::Content;
 use super::error::{ChangeError, FrameError};
+use super::largest_ops::LargestOp;
 use super::targets::{SplitWant, TransformTarget};
 use super::upkeep::Upkeep;
 
@@ -29,6 +30,8 @@ pub struct PageFrame {
     /// A [`SplitWant`].
     split_want: AtomicU8,
     target: Option<Arc<TransformTarget>>,
+    /// Of the tree.
+    largest_op: Arc<LargestOp>,
     upkeep: Arc<Upkeep>,
     content: RwLock<Content>,
 }
@@ -49,6 +52,7 @@ impl PageFrame {
             uses: AtomicU8::new(0),
             split_want: AtomicU8::new(SplitWant::None as u8),
             target: upkeep.targets.get(codec),
+            largest_op: upkeep.largest_ops.get(codec, is_leaf),
             upkeep: Arc::clone(upkeep),
             content: RwLock::new(content),
         }
@@ -202,6 +206,11 @@ impl PageFrame {
         self.target.as_deref()
     }
 
+    /// Bytes that should be left in the log of the page.
+    pub(super) fn log_bytes_wanted(&self) -> usize {
+        self.largest_op.bytes_wanted(self.page_bytes)
+    }
+
     fn split_want(&self) -> SplitWant {
         SplitWant::from_number(self.split_want.load(Ordering::Relaxed))
     }
@@ -292,6 +301,7 @@ impl FrameMut<'_> {
         self.content.after_change(self.frame);
         if let Some(op) = logged {
             self.content.log(&op);
+            self.frame.largest_op.note(op.encoded_bytes());
         }
         self.has_applied = true;
         Ok(applied)

@@ -43,6 +43,7 @@ mod error;
 mod flush;
 mod frame;
 mod glance;
+mod largest_ops;
 mod replacement;
 mod residence;
 mod residents;
@@ -222,11 +223,12 @@ impl Pool {
         Some(target.built_bytes())
     }
 
-    /// The tree of that codec has no pages any more, as of the guard, under which the caller has freed them: its target is forgotten,
-    /// and the next flush frees its dictionaries too.
+    /// The tree of that codec has no pages any more, as of the guard, under which the caller has freed them: its target and its largest
+    /// operation are forgotten, and the next flush frees its dictionaries too.
     pub fn forget_tree(&self, codec: PageCodec, _guard: &ChangeGuard<'_>) {
         self.inner.upkeep.dictionaries.forget(codec);
         self.inner.upkeep.targets.forget(codec);
+        self.inner.upkeep.largest_ops.forget(codec);
     }
 
     /// The transform with which the leaves of `codec` are stored; `None` while it has not been chosen.

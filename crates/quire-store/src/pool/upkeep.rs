@@ -18,6 +18,7 @@ use super::costs::PoolCosts;
 use super::dictionaries::{Dictionaries, TrainingJob};
 use super::error::GetError;
 use super::frame::PageFrame;
+use super::largest_ops::LargestOps;
 use super::splits::Splits;
 use super::targets::{SplitWant, Targets, TransformTarget};
 use super::training::Recorder;
@@ -36,6 +37,7 @@ pub(super) struct Upkeep {
     pub(super) formats: ColumnFormats,
     pub(super) dictionaries: Dictionaries,
     pub(super) targets: Targets,
+    pub(super) largest_ops: LargestOps,
     pub(super) splits: Splits,
     codecs: CodecShelf,
     /// A thread has panicked in the middle of a change: what it has changed may not reach the disk.
@@ -88,6 +90,7 @@ impl Upkeep {
             counters: PoolCounters::default(),
             formats: ColumnFormats::default(),
             targets: Targets::default(),
+            largest_ops: LargestOps::default(),
             splits: Splits::default(),
             codecs: CodecShelf::default(),
             is_interrupted: AtomicBool::new(false),
@@ -309,7 +312,7 @@ impl Upkeep {
         };
         let is_leaf = frame.target_of(&content.bytes).is_some();
         let is_divisible = RowPage::trusted(&content.bytes).is_ok_and(|page| page.len() > 1);
-        let is_almost_full = content.is_log_almost_full();
+        let is_almost_full = content.is_log_almost_full(frame);
         drop(content);
         if !is_leaf || !is_divisible {
             return;

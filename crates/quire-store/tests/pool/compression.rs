@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use quire_codec::block::BlockCodecId;
 use quire_format::row_page::PageImage;
-use quire_store::pool::{Pool, PoolOptions, PoolStats};
+use quire_store::pool::{PageFrame, Pool, PoolOptions, PoolStats};
 use quire_store::{MemDisk, Volume};
 
 use crate::support::{
-    Entries, Random, codec, entries, flush, page_of, put, stored_entries, volume,
+    Entries, PAGE_BYTES, Random, codec, entries, flush, page_of, pool_of, put, stored_entries,
+    volume,
 };
 
 const PAGES: usize = 20;
@@ -119,4 +120,63 @@ fn a_value_that_differs_little_takes_little_of_the_log() {
     assert!(log_bytes <= 20 * 16, "{log_bytes}");
     let expected = Entries::from([(b"k".to_vec(), value(20))]);
     assert_eq!(stored_entries(&volume.pin(), frame.page()), expected);
+}
+
+/// Insertions of `op_bytes` in the log each into a page of the tree, until the page is compressed. Returns how many that took.
+fn insertions_until_compressed(pool: &Pool, volume: &Volume, tree: u64, op_bytes: usize) -> usize {
+    let codec = pool.with_dictionaries(codec(BlockCodecId::Lz4), tree);
+    let frame = pool.add(page_of(&Entries::new()), codec).unwrap();
+    flush(volume, pool);
+    let before = pool.stats().foreground_compressions;
+    let mut count = 0;
+    while pool.stats().foreground_compressions == before {
+        count += 1;
+        insert(&frame, count, op_bytes);
+    }
+    count
+}
+
+/// Inserts an entry whose operation has that many bytes.
+fn insert(frame: &Arc<PageFrame>, number: usize, op_bytes: usize) {
+    let key = format!("key {number:04}").into_bytes();
+    let value = vec![b'v'; op_bytes];
+    let mut ops = (0..op_bytes).map(|bytes| put(&key, &value[..bytes]));
+    let op = ops.find(|op| op.encoded_bytes() == op_bytes).unwrap();
+    frame.apply(&op, number as u64).unwrap();
+}
+
+/// The smallest number of insertions after which the log, an eighth of a page, has less left than `wanted` bytes.
+fn insertions_that_leave_less(op_bytes: usize, wanted: usize) -> usize {
+    let log_bytes_max = PAGE_BYTES / 8;
+    let leaves_less = |count: &usize| log_bytes_max - count * op_bytes < wanted;
+    (1..).find(leaves_less).unwrap()
+}
+
+/// Paper 4, §V-D: the largest record of all decides, not that of the page.
+#[test]
+fn a_page_is_compressed_when_the_largest_operation_of_its_tree_would_not_fit() {
+    let volume = volume(Arc::new(MemDisk::new()));
+    let pool = pool_of(&volume, 100);
+    let until = |tree, op_bytes| insertions_until_compressed(&pool, &volume, tree, op_bytes);
+    assert_eq!(until(1, 30), insertions_that_leave_less(30, 30));
+    // Two of 120 bytes, and the tree knows them.
+    until(1, 120);
+    assert_eq!(until(1, 30), insertions_that_leave_less(30, 120));
+    assert_eq!(
+        until(2, 30),
+        insertions_that_leave_less(30, 30),
+        "another tree"
+    );
+    // More than half of a log is not kept free for every page.
+    until(1, 400);
+    assert_eq!(
+        until(1, 30),
+        insertions_that_leave_less(30, PAGE_BYTES / 16)
+    );
+    pool.forget_tree(
+        pool.with_dictionaries(codec(BlockCodecId::Lz4), 1),
+        &pool.begin_change(),
+    );
+    assert_eq!(until(1, 30), insertions_that_leave_less(30, 30));
+    assert_eq!(pool.stats().flush_compressions, 7, "of new pages");
 }
