@@ -193,6 +193,50 @@ fn a_volume_works_on_it() {
     assert_eq!(volume.read(page).unwrap()[..], [9; 3_000]);
 }
 
+/// What a volume counts is what the disk below was asked for.
+#[test]
+fn a_volume_counts_what_it_reads_and_writes() {
+    let below = Arc::new(MemDisk::new());
+    let volume = Volume::create(below.clone(), VolumeOptions::default()).unwrap();
+    let batch = volume.begin().unwrap();
+    let page = batch.write(PageKind::Segment, &[9; 3_000]).unwrap();
+    batch.commit().unwrap();
+    drop(volume);
+    let clock = Arc::new(TestClock::default());
+    let disk = ThrottledDisk::with_clock(below, DeviceProfile::BAIDU_MLC, clock);
+    let disk = Arc::new(disk);
+    let volume = Volume::open(disk.clone(), OpenMode::ReadWrite).unwrap();
+    let is_counted = || {
+        let (counted, asked) = (volume.disk_traffic(), disk.statistics());
+        assert_eq!(
+            (counted.reads, counted.read_bytes),
+            (asked.reads, asked.read_bytes)
+        );
+        assert_eq!(
+            (counted.writes, counted.written_bytes),
+            (asked.writes, asked.written_bytes)
+        );
+        assert_eq!(counted.syncs, asked.syncs);
+        assert_eq!(volume.stats().disk, counted);
+        counted
+    };
+    let opened = is_counted();
+    assert!(
+        opened.reads > 0 && opened.writes == 0,
+        "opening writes nothing"
+    );
+    volume.read(page).unwrap();
+    let read = is_counted().since(&opened);
+    assert_eq!((read.reads, read.read_bytes), (1, 3_000));
+    volume.read(page).unwrap();
+    assert_eq!(is_counted().since(&opened), read, "it was in memory");
+    let batch = volume.begin().unwrap();
+    batch.write(PageKind::Segment, &[8; 5_000]).unwrap();
+    batch.commit().unwrap();
+    let written = is_counted().since(&opened);
+    assert!(written.written_bytes >= 5_000 && written.syncs > 0);
+}
+
 #[test]
 fn the_real_clock_never_returns_early() {
     let clock = RealClock::new();

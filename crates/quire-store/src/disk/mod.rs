@@ -4,6 +4,7 @@ use std::io;
 
 use crate::error::VolumeOpenError;
 
+mod counted;
 mod direct;
 mod file;
 mod hooked;
@@ -11,7 +12,10 @@ mod memory;
 mod simulated;
 mod throttled;
 
+pub(crate) use counted::CountedDisk;
+
 pub use self::{
+    counted::DiskTraffic,
     direct::DirectFileDisk,
     file::FileDisk,
     hooked::{DiskCall, HookedDisk},

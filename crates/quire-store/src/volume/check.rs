@@ -80,6 +80,7 @@ impl VolumeInner {
             cache_bytes: self.cache.bytes(),
             cache_hits,
             cache_misses,
+            disk: self.counted_disk.traffic(),
         }
     }
 }

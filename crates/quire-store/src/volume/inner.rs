@@ -14,7 +14,7 @@ use super::read_threads::ReadThreads;
 use super::run_images::read_header;
 use super::version::PinnedVersion;
 use super::writer::VolumeWriterState;
-use crate::disk::{Disk, OpenMode, is_full};
+use crate::disk::{CountedDisk, Disk, OpenMode, is_full};
 use crate::error::BatchWriteError;
 
 /// One file of pages. A cheap handle: clones are the same volume.
@@ -24,7 +24,9 @@ pub struct Volume {
 }
 
 pub(super) struct VolumeInner {
+    /// The one below.
     pub(super) disk: Arc<dyn Disk>,
+    pub(super) counted_disk: Arc<CountedDisk>,
     /// Name of the disk, for messages.
     pub(super) file: Arc<str>,
     pub(super) mode: OpenMode,

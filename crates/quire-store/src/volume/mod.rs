@@ -59,7 +59,7 @@ pub use read_ahead::{
 };
 pub use report::{CheckReport, CleanReport, Finding, RebuildReport, VolumeStats};
 
-use crate::disk::{Disk, OpenMode};
+use crate::disk::{CountedDisk, Disk, DiskTraffic, OpenMode};
 use crate::error::{BatchWriteError, CheckpointError, PageReadError, VolumeOpenError};
 use cache::Cache;
 use checkpoint::Ending;
@@ -98,7 +98,8 @@ impl Volume {
         mode: OpenMode,
         options: VolumeOptions,
     ) -> Result<Self, VolumeOpenError> {
-        let (writer, notices) = recovery::recover(&*disk)?;
+        let disk = CountedDisk::new(disk);
+        let (writer, notices) = recovery::recover(&disk)?;
         Ok(Self::from_writer(disk, mode, options, writer, notices))
     }
 
@@ -127,7 +128,8 @@ impl Volume {
         disk: Arc<dyn Disk>,
         options: VolumeOptions,
     ) -> Result<(Self, RebuildReport), VolumeOpenError> {
-        let (writer, report) = rebuild::rebuild(&*disk, &options)?;
+        let disk = CountedDisk::new(disk);
+        let (writer, report) = rebuild::rebuild(&disk, &options)?;
         let volume = Self::from_writer(disk, OpenMode::ReadWrite, options, writer, Vec::new());
         volume.checkpoint().map_err(|error| VolumeOpenError::Io {
             file: volume.inner.file.to_string(),
@@ -138,17 +140,19 @@ impl Volume {
     }
 
     fn from_writer(
-        disk: Arc<dyn Disk>,
+        disk: CountedDisk,
         mode: OpenMode,
         options: VolumeOptions,
         writer: VolumeWriterState,
         notices: Vec<String>,
     ) -> Self {
+        let counted_disk = Arc::new(disk);
         let current = PinnedVersion::of(&writer.contents);
         let next_page = writer.contents.next_page;
         let inner = VolumeInner {
-            file: disk.name().into(),
-            disk,
+            file: counted_disk.name().into(),
+            disk: Arc::clone(&counted_disk) as Arc<dyn Disk>,
+            counted_disk,
             mode,
             current: RwLock::new(current),
             gate: Gate::default(),
@@ -218,6 +222,12 @@ impl Volume {
     #[must_use]
     pub fn next_page(&self) -> Option<PageId> {
         PageId::new(self.inner.next_page())
+    }
+
+    /// What was read from the disk and written to it since the volume was opened, recovery included. Costs no lock.
+    #[must_use]
+    pub fn disk_traffic(&self) -> DiskTraffic {
+        self.inner.counted_disk.traffic()
     }
 
     /// Path of the file, for messages.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use quire_format::volume::PageId;
 
+use crate::disk::DiskTraffic;
+
 /// One thing that is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -98,4 +100,6 @@ pub struct VolumeStats {
     pub cache_hits: u64,
     /// Reads answered by the disk.
     pub cache_misses: u64,
+    /// What the disk was asked for since the volume was opened.
+    pub disk: DiskTraffic,
 }
