@@ -36,6 +36,7 @@ mod access_time;
 mod changes;
 mod codec;
 mod columns;
+mod compression_threads;
 mod content;
 mod costs;
 mod dictionaries;
@@ -56,7 +57,6 @@ mod upkeep;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use quire_codec::block::BlockCodecId;
@@ -74,6 +74,7 @@ pub use statistics::PoolStats;
 pub use targets::PageTarget;
 
 use crate::volume::{ReadFrom, Volume};
+use compression_threads::CompressionThreads;
 use content::Content;
 use replacement::Replacement;
 use residents::{ResidentLookup, Residents};
@@ -87,7 +88,8 @@ pub struct PoolOptions {
     pub budget_bytes: usize,
     /// Percent of the budget that may be changed before a flush is wanted.
     pub dirty_percent: u8,
-    /// Threads that compress pages before their logs are full. With 0, the thread that fills a log compresses the page.
+    /// Threads that compress pages before their logs are full. With 0, the thread that fills a log compresses the page. Can be
+    /// [changed](Pool::set_compression_threads).
     pub compression_threads: usize,
 }
 
@@ -119,7 +121,7 @@ struct PoolInner {
     budget_bytes: usize,
     /// Of the volume's cache, as it was set last.
     warm_budget_bytes: AtomicU64,
-    threads: Vec<JoinHandle<()>>,
+    threads: CompressionThreads,
 }
 
 /// The order of eviction, and the memory that frames may take.
@@ -140,20 +142,9 @@ impl Pool {
     pub fn new(volume: &Volume, options: PoolOptions) -> Self {
         let dirty_limit_bytes =
             options.budget_bytes / 100 * usize::from(options.dirty_percent.min(100));
-        let upkeep = Arc::new(Upkeep::new(
-            volume.clone(),
-            dirty_limit_bytes.max(1),
-            options.compression_threads,
-        ));
-        let compress = |number| {
-            let upkeep = Arc::clone(&upkeep);
-            let name = format!("quire-compress-{number}");
-            let thread = std::thread::Builder::new().name(name);
-            thread.spawn(move || upkeep.compress_in_background())
-        };
-        // A thread that cannot be spawned is not an error: the queue fills up, and writers compress the pages themselves.
-        let threads = (0..options.compression_threads).filter_map(|number| compress(number).ok());
-        let threads: Vec<_> = threads.collect();
+        let upkeep = Arc::new(Upkeep::new(volume.clone(), dirty_limit_bytes.max(1)));
+        let threads = CompressionThreads::default();
+        threads.set_count(options.compression_threads, &upkeep);
         let inner = PoolInner {
             residents: Residents::new(),
             hot: Mutex::new(Hot {
@@ -498,9 +489,6 @@ impl PoolInner {
 impl Drop for PoolInner {
     fn drop(&mut self) {
         self.upkeep.close();
-        for thread in self.threads.drain(..) {
-            // An error means that the thread panicked; its result is not needed.
-            let _ = thread.join();
-        }
+        self.threads.join();
     }
 }

@@ -44,7 +44,6 @@ pub(super) struct Upkeep {
     is_interrupted: AtomicBool,
     queue: Mutex<UpkeepQueue>,
     queued: Condvar,
-    queue_pages_max: usize,
 }
 
 /// Events since the pool was made.
@@ -66,7 +65,22 @@ pub(super) struct PoolCounters {
 struct UpkeepQueue {
     frames: VecDeque<Arc<PageFrame>>,
     trainings: VecDeque<TrainingJob>,
+    /// Threads that take from the queue: those with lower numbers.
+    thread_count: usize,
     is_closed: bool,
+}
+
+impl UpkeepQueue {
+    fn takes_pages(&self) -> bool {
+        let pages_max = self.thread_count * QUEUE_PAGES_PER_THREAD;
+        !self.is_closed && self.frames.len() < pages_max
+    }
+
+    /// Whether the thread with that number goes on. When there are to be no threads, nothing comes any more, and they end after the last.
+    fn is_served_by(&self, number: usize) -> bool {
+        let is_empty = self.frames.is_empty() && self.trainings.is_empty();
+        !self.is_closed && (number < self.thread_count || self.thread_count == 0 && !is_empty)
+    }
 }
 
 /// Notes when a thread panics.
@@ -81,7 +95,7 @@ impl Drop for Watch<'_> {
 }
 
 impl Upkeep {
-    pub(super) fn new(volume: Volume, dirty_limit_bytes: usize, threads: usize) -> Self {
+    pub(super) fn new(volume: Volume, dirty_limit_bytes: usize) -> Self {
         Self {
             dictionaries: Dictionaries::new(volume.clone()),
             volume,
@@ -96,7 +110,6 @@ impl Upkeep {
             is_interrupted: AtomicBool::new(false),
             queue: Mutex::default(),
             queued: Condvar::new(),
-            queue_pages_max: threads * QUEUE_PAGES_PER_THREAD,
         }
     }
 
@@ -230,10 +243,13 @@ impl Upkeep {
 
     /// Has a dictionary trained by a thread, or, where there is none, at once.
     fn train(&self, job: TrainingJob) {
-        if self.queue_pages_max == 0 {
+        let mut queue = self.lock();
+        if queue.thread_count == 0 {
+            drop(queue);
             return self.dictionaries.train(job);
         }
-        self.lock().trainings.push_back(job);
+        queue.trainings.push_back(job);
+        drop(queue);
         self.queued.notify_one();
     }
 
@@ -241,7 +257,7 @@ impl Upkeep {
     /// at once.
     pub(super) fn compress(&self, frame: &Arc<PageFrame>) {
         let mut queue = self.lock();
-        if !queue.is_closed && queue.frames.len() < self.queue_pages_max {
+        if queue.takes_pages() {
             queue.frames.push_back(Arc::clone(frame));
             drop(queue);
             self.queued.notify_one();
@@ -251,10 +267,16 @@ impl Upkeep {
         self.compress_now(frame, &self.counters.foreground_compressions);
     }
 
-    /// Compresses pages until the pool is closed.
-    pub(super) fn compress_in_background(&self) {
+    /// From now on the threads with lower numbers take from the queue, and the others end.
+    pub(super) fn set_thread_count(&self, count: usize) {
+        self.lock().thread_count = count;
+        self.queued.notify_all();
+    }
+
+    /// Compresses pages, as the thread with that number.
+    pub(super) fn compress_in_background(&self, number: usize) {
         let mut queue = self.lock();
-        while !queue.is_closed {
+        while queue.is_served_by(number) {
             match queue.frames.pop_front() {
                 Some(frame) => {
                     drop(queue);

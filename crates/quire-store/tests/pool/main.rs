@@ -4,6 +4,7 @@
 mod budget;
 mod columns;
 mod compression;
+mod compression_threads;
 mod crashes;
 mod dictionaries;
 mod flushes;

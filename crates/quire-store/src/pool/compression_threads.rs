@@ -1,0 +1,77 @@
+//! The threads that compress pages, and how many there are.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use super::Pool;
+use super::upkeep::Upkeep;
+
+/// The threads that run. They are numbered from 0 on; which numbers may work is known to the queue (`upkeep`).
+#[derive(Default)]
+pub(super) struct CompressionThreads {
+    running: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Pool {
+    /// Threads that compress pages in the background.
+    #[must_use]
+    pub fn compression_threads(&self) -> usize {
+        self.inner.threads.count()
+    }
+
+    /// Has so many threads compress pages from now on, and returns how many do: fewer where the system gives no more. With 0, whoever fills the
+    /// log of a page compresses it. Pages that wait are compressed all the same. Returns when the threads that are too many have ended; each
+    /// finishes its page before, so the caller must hold no page.
+    pub fn set_compression_threads(&self, count: usize) -> usize {
+        self.inner.threads.set_count(count, &self.inner.upkeep)
+    }
+}
+
+impl CompressionThreads {
+    /// Ends threads, or starts some. Returns how many there are.
+    pub(super) fn set_count(&self, count: usize, upkeep: &Arc<Upkeep>) -> usize {
+        // Held to the end: of two callers the second finds what the first has left.
+        let mut running = self.lock();
+        upkeep.set_thread_count(count);
+        while running.len() > count
+            && let Some(thread) = running.pop()
+        {
+            // An error means that the thread panicked; its result is not needed.
+            let _ = thread.join();
+        }
+        while running.len() < count {
+            match spawn(running.len(), upkeep) {
+                Ok(thread) => running.push(thread),
+                // Not an error: the queue is shorter, and writers compress more pages themselves.
+                Err(_) => break,
+            }
+        }
+        upkeep.set_thread_count(running.len());
+        if running.is_empty() {
+            // What came into the queue before it was known that there would be no thread.
+            upkeep.compress_in_background(0);
+        }
+        running.len()
+    }
+
+    /// Waits for all threads, which the closed queue has told to end.
+    pub(super) fn join(&self) {
+        for thread in self.lock().drain(..) {
+            let _ = thread.join();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self) -> usize {
+        self.lock().len()
+    }
+}
+
+fn spawn(number: usize, upkeep: &Arc<Upkeep>) -> std::io::Result<JoinHandle<()>> {
+    let upkeep = Arc::clone(upkeep);
+    let thread = std::thread::Builder::new().name(format!("quire-compress-{number}"));
+    thread.spawn(move || upkeep.compress_in_background(number))
+}
