@@ -5,7 +5,11 @@
 //! target, with the same rows and the same statements.
 #![forbid(unsafe_code)]
 
+pub mod data;
+pub mod driver;
+pub mod measure;
 mod random;
+pub mod report;
 mod schema;
 pub mod target;
 mod value;

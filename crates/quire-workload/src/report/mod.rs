@@ -1,0 +1,5 @@
+//! x
+/// x
+pub fn text(_: &crate::driver::WorkloadResult) -> String {
+    String::new()
+}
