@@ -10,7 +10,9 @@ pub mod buffer_pool;
 mod column_tables;
 pub mod devices;
 pub mod dual_format_system;
+mod embedded_target;
 pub mod tpcd;
 pub mod tpch;
 
 pub use column_tables::{ColumnLayout, ColumnTablesSetup};
+pub use embedded_target::EmbeddedTarget;
