@@ -11,6 +11,7 @@ use quire_format::row_page::{PageImage, PageOp, RowPage, space};
 use super::codec::PageCodec;
 use super::frame::PageFrame;
 use super::targets::{SplitWant, TransformTarget};
+use super::twin::Twin;
 
 /// Memory for operations that a frame keeps, at most: twice as much.
 const KEPT_OPS_BYTES_MAX: usize = 512;
@@ -20,6 +21,8 @@ pub(super) struct Content {
     pub(super) bytes: Box<[u8]>,
     pub(super) is_freed: bool,
     base: Base,
+    /// The newest image in the volume, if the frame holds it.
+    twin: Option<Twin>,
     /// Operations since the base, encoded one after the other.
     ops: Vec<u8>,
     /// Memory of operations that have become part of a base.
@@ -114,9 +117,12 @@ pub(super) struct CompressionJob {
 }
 
 impl Content {
-    /// A page that has an image in the volume.
-    pub(super) fn stored(bytes: Box<[u8]>, log: LogUse) -> Self {
-        Self::with_base(bytes, Base::Stored(log))
+    /// A page that has an image in the volume, which the frame may hold.
+    pub(super) fn stored(bytes: Box<[u8]>, log: LogUse, twin: Option<Twin>) -> Self {
+        Self {
+            twin,
+            ..Self::with_base(bytes, Base::Stored(log))
+        }
     }
 
     /// A page that has none.
@@ -129,6 +135,7 @@ impl Content {
             bytes,
             is_freed: false,
             base,
+            twin: None,
             ops: Vec::new(),
             spare_ops: Vec::new(),
             op_count: 0,
@@ -219,7 +226,10 @@ impl Content {
         };
         let base = match &self.base {
             Base::Prepared(image, _) => Some(Arc::clone(image)),
-            _ => frame.upkeep().volume.read_cached(frame.page()),
+            _ => match &self.twin {
+                Some(twin) => Some(Arc::clone(twin.image())),
+                None => frame.upkeep().volume.read_cached(frame.page()),
+            },
         };
         if base.is_none() && frame.upkeep().costs.is_compressing_cheaper() {
             return FrameCopy::Encode(self.bytes.clone());
@@ -280,9 +290,15 @@ impl Content {
         is_base
     }
 
+    /// Holds another image, or none. Returns the one before.
+    pub(super) fn set_twin(&mut self, twin: Option<Twin>) -> Option<Twin> {
+        std::mem::replace(&mut self.twin, twin)
+    }
+
     /// A flush has freed the page; nobody reads it any more.
     pub(super) fn release(&mut self) {
         self.bytes = Box::default();
+        self.twin = None;
     }
 
     /// A flush has come to nothing: what it took is changed still.

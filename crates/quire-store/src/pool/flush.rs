@@ -148,7 +148,10 @@ impl Flush {
             };
             match made.bytes {
                 Some(image) => {
-                    inner.upkeep.volume.keep_cached(frame.page(), &image);
+                    match inner.twin_of(frame.codec(), &image) {
+                        Some(twin) => drop(content.set_twin(Some(twin))),
+                        None => inner.upkeep.volume.keep_cached(frame.page(), &image),
+                    }
                     let log = PageImage::open(&image)
                         .map_or_else(|_| LogUse::default(), |it| LogUse::of(&it, frame.target()));
                     let is_base = content.flushed(log, made.ops);

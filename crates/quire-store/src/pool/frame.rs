@@ -246,6 +246,12 @@ impl PageFrame {
         self.uses.store(uses, Ordering::Relaxed);
     }
 
+    /// The page and its image, of a frame that is evicted and holds one. Nobody else has the frame any more.
+    pub(super) fn take_twin(&self) -> Option<(PageId, Arc<[u8]>)> {
+        let twin = self.latch().ok()?.set_twin(None)?;
+        Some((self.page, Arc::clone(twin.image())))
+    }
+
     pub(super) fn upkeep(&self) -> &Arc<Upkeep> {
         &self.upkeep
     }

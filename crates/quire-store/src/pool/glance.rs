@@ -36,7 +36,7 @@ impl Pool {
     /// which is the state of the page at some time during the call.
     ///
     /// The page is loaded into a frame first if there is free memory for frames, if it was looked up recently, or if its image is stored
-    /// by columns and would have to be decoded as a whole.
+    /// by columns and would have to be decoded as a whole; in a [pool of twins](super::PoolPolicy::Twins) always.
     ///
     /// # Errors
     /// See [`GetError`].
@@ -63,10 +63,13 @@ impl Pool {
 }
 
 impl PoolInner {
-    /// Whether the page should be loaded into a frame. The lock is released before anything is read.
+    /// Whether the page should be loaded into a frame: InnoDB's pool knows nothing else. The lock is released before anything is read.
     fn should_load(&self, page: PageId) -> bool {
+        if self.policy.has_twins() {
+            return true;
+        }
         let hot = self.lock();
-        let limit_bytes = hot.tuner.frame_bytes();
+        let limit_bytes = self.frame_bytes_wanted(&hot);
         hot.replacement.should_load(page, limit_bytes)
     }
 
@@ -94,8 +97,8 @@ impl PoolInner {
             self.upkeep.counters.glances.fetch_add(1, Ordering::Relaxed);
             let costs = &self.upkeep.costs;
             let mut hot = self.lock();
-            hot.tuner.note(miss, costs.read.ns(), costs.decode.ns());
-            let limit_bytes = hot.tuner.frame_bytes();
+            hot.split.note(miss, costs.read.ns(), costs.decode.ns());
+            let limit_bytes = self.frame_bytes_wanted(&hot);
             // From now on it is known: the next lookup loads the page.
             hot.replacement.add_ghost(page, page_bytes, limit_bytes);
         }

@@ -33,6 +33,7 @@
 //! ```
 
 mod access_time;
+mod budget;
 mod changes;
 mod codec;
 mod columns;
@@ -45,6 +46,7 @@ mod flush;
 mod frame;
 mod glance;
 mod largest_ops;
+mod policy;
 mod replacement;
 mod residence;
 mod residents;
@@ -53,10 +55,11 @@ mod statistics;
 mod targets;
 mod training;
 mod tuner;
+mod twin;
 mod upkeep;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use quire_codec::block::BlockCodecId;
@@ -69,16 +72,18 @@ pub use error::{AddError, ChangeError, FlushError, FrameError, GetError};
 pub use flush::Flush;
 pub use frame::{FrameMut, PageFrame};
 pub use glance::Glance;
+pub use policy::{PoolPolicy, PoolPolicyError};
 pub use residence::Residence;
 pub use statistics::PoolStats;
 pub use targets::PageTarget;
 
-use crate::volume::{ReadFrom, Volume};
+use crate::volume::Volume;
 use compression_threads::CompressionThreads;
 use content::Content;
+use policy::BudgetSplit;
 use replacement::Replacement;
 use residents::{ResidentLookup, Residents};
-use tuner::{Miss, Tuner};
+use twin::TwinBytes;
 use upkeep::{Upkeep, Watch};
 
 /// Options of a pool.
@@ -86,6 +91,8 @@ use upkeep::{Upkeep, Watch};
 pub struct PoolOptions {
     /// Bytes that frames and the volume's cached images may take together.
     pub budget_bytes: usize,
+    /// How they share it.
+    pub policy: PoolPolicy,
     /// Percent of the budget that may be changed before a flush is wanted.
     pub dirty_percent: u8,
     /// Threads that compress pages before their logs are full. With 0, the thread that fills a log compresses the page. Can be
@@ -98,6 +105,7 @@ impl Default for PoolOptions {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             budget_bytes: 64 << 20,
+            policy: PoolPolicy::default(),
             dirty_percent: 25,
             compression_threads: (cores / 2).clamp(1, 16),
         }
@@ -119,6 +127,8 @@ struct PoolInner {
     /// Shared by those who change several frames that must be flushed together.
     change_groups: RwLock<()>,
     budget_bytes: usize,
+    policy: PoolPolicy,
+    twin_bytes: Arc<TwinBytes>,
     /// Of the volume's cache, as it was set last.
     warm_budget_bytes: AtomicU64,
     threads: CompressionThreads,
@@ -127,7 +137,7 @@ struct PoolInner {
 /// The order of eviction, and the memory that frames may take.
 struct Hot {
     replacement: Replacement,
-    tuner: Tuner,
+    split: BudgetSplit,
 }
 
 /// Keeps flushes out: the changes made under one guard are flushed together or not at all.
@@ -149,10 +159,12 @@ impl Pool {
             residents: Residents::new(),
             hot: Mutex::new(Hot {
                 replacement: Replacement::default(),
-                tuner: Tuner::new(options.budget_bytes),
+                split: BudgetSplit::new(options.policy, options.budget_bytes),
             }),
             change_groups: RwLock::default(),
             budget_bytes: options.budget_bytes,
+            policy: options.policy,
+            twin_bytes: Arc::default(),
             warm_budget_bytes: AtomicU64::new(u64::MAX),
             threads,
             upkeep,
@@ -240,10 +252,10 @@ impl Pool {
         };
         let start = Instant::now();
         let upkeep = &self.inner.upkeep;
-        let (image, from) = upkeep.volume.read_from(page)?;
+        let (image, from) = self.inner.image_of(page, codec)?;
         let target = upkeep.targets.get(codec);
         let (bytes, log) = upkeep.decode(page, &image, target.as_deref())?;
-        let content = Content::stored(bytes, log);
+        let content = Content::stored(bytes, log, self.inner.twin_of(codec, &image));
         let frame = Arc::new(PageFrame::new(page, codec, upkeep, content));
         frame.note_overlong(&image);
         ticket.finish(&frame);
@@ -363,13 +375,15 @@ impl Pool {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (hot_bytes, hot_target_bytes) = {
             let hot = self.inner.lock();
-            (hot.replacement.bytes(), hot.tuner.frame_bytes())
+            let target_bytes = self.inner.frame_bytes_wanted(&hot);
+            (hot.replacement.bytes(), target_bytes)
         };
         let hits = self.inner.residents.hits();
         let counters = &upkeep.counters;
         let loads = &counters.leaf_loads;
         let targets = &upkeep.targets.counters;
         PoolStats {
+            policy: self.inner.policy,
             hot_hits: hits.inner + hits.leaves,
             warm_hits: count(&counters.warm_hits),
             misses: count(&counters.misses),
@@ -391,6 +405,7 @@ impl Pool {
             budget_bytes: self.inner.budget_bytes as u64,
             hot_target_bytes: hot_target_bytes as u64,
             hot_bytes: hot_bytes as u64,
+            twin_bytes: self.inner.twin_bytes.get() as u64,
             warm_bytes: upkeep.volume.cached_bytes(),
             dirty_bytes: upkeep.changes.dirty_bytes() as u64,
             read_ns: upkeep.costs.read.ns(),
@@ -424,65 +439,6 @@ impl PoolInner {
         }
         self.admit(&frame, None);
         Ok(frame)
-    }
-
-    /// Adds a frame to the replacement queues and evicts others. Counts where its image came from, if it had one.
-    fn admit(&self, frame: &Arc<PageFrame>, from: Option<ReadFrom>) {
-        let mut hot = self.lock();
-        let gone_bytes = hot.replacement.insert(Arc::clone(frame));
-        if let Some(from) = from {
-            let miss = self.count(from, gone_bytes);
-            let costs = &self.upkeep.costs;
-            hot.tuner.note(miss, costs.read.ns(), costs.decode.ns());
-        }
-        let target_bytes = hot.tuner.frame_bytes();
-        let evicted = hot.replacement.shrink(&self.residents, target_bytes);
-        self.balance(hot, evicted);
-    }
-
-    fn count(&self, from: ReadFrom, gone_bytes: Option<u64>) -> Miss {
-        let counters = &self.upkeep.counters;
-        let (counter, was_read, image_was_there) = match from {
-            ReadFrom::Cache => (&counters.warm_hits, false, true),
-            ReadFrom::Disk { duration, was_warm } => {
-                self.upkeep.costs.read.note(duration);
-                (&counters.misses, true, was_warm)
-            }
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-        Miss {
-            gone_bytes,
-            was_read,
-            image_was_there,
-        }
-    }
-
-    /// Evicts frames that exceed the budget.
-    fn keep_to_budget(&self) {
-        let mut hot = self.lock();
-        let target_bytes = hot.tuner.frame_bytes();
-        let evicted = hot.replacement.shrink_fully(&self.residents, target_bytes);
-        self.balance(hot, evicted);
-    }
-
-    /// Gives the image cache what the frames leave of the budget, which is less than its share while frames cannot be evicted.
-    fn balance(&self, hot: MutexGuard<'_, Hot>, evicted: u64) {
-        let frame_bytes = hot.replacement.bytes().max(hot.tuner.frame_bytes());
-        let window_bytes = hot.tuner.window_bytes();
-        drop(hot);
-        let counter = &self.upkeep.counters.evictions;
-        counter.fetch_add(evicted, Ordering::Relaxed);
-        let warm_bytes = self.budget_bytes.saturating_sub(frame_bytes);
-        let warm_budget = &self.warm_budget_bytes;
-        let before = warm_budget.swap(warm_bytes as u64, Ordering::Relaxed);
-        if before != warm_bytes as u64 {
-            let volume = &self.upkeep.volume;
-            volume.set_cache_budget(warm_bytes, window_bytes);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Hot> {
-        self.hot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

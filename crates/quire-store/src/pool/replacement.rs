@@ -84,24 +84,37 @@ impl Replacement {
         self.ghosts.push(page.get(), cost_bytes, limit_bytes);
     }
 
-    /// Evicts a few frames if they exceed `limit_bytes`. Returns how many.
-    pub(super) fn shrink(&mut self, residents: &Residents, limit_bytes: usize) -> u64 {
+    /// Evicts a few frames if they exceed `limit_bytes`, and returns them.
+    pub(super) fn shrink(
+        &mut self,
+        residents: &Residents,
+        limit_bytes: usize,
+    ) -> Vec<Arc<PageFrame>> {
         self.shrink_in(STEPS_MAX, residents, limit_bytes)
     }
 
-    /// Evicts frames until they fit into `limit_bytes`, as far as possible. Returns how many.
-    pub(super) fn shrink_fully(&mut self, residents: &Residents, limit_bytes: usize) -> u64 {
+    /// Evicts frames until they fit into `limit_bytes`, as far as possible, and returns them.
+    pub(super) fn shrink_fully(
+        &mut self,
+        residents: &Residents,
+        limit_bytes: usize,
+    ) -> Vec<Arc<PageFrame>> {
         let frame_count = self.small.frames.len() + self.main.frames.len();
         self.shrink_in(LOOKS_MAX * frame_count, residents, limit_bytes)
     }
 
-    fn shrink_in(&mut self, steps: usize, residents: &Residents, limit_bytes: usize) -> u64 {
-        let mut evicted = 0;
+    fn shrink_in(
+        &mut self,
+        steps: usize,
+        residents: &Residents,
+        limit_bytes: usize,
+    ) -> Vec<Arc<PageFrame>> {
+        let mut evicted = Vec::new();
         for _ in 0..steps {
             if self.bytes() <= limit_bytes {
                 break;
             }
-            evicted += u64::from(self.step(residents, limit_bytes));
+            evicted.extend(self.step(residents, limit_bytes));
         }
         evicted
     }
@@ -111,8 +124,8 @@ impl Replacement {
         self.small.bytes + self.main.bytes
     }
 
-    /// Examines one frame. Returns whether it was evicted.
-    fn step(&mut self, residents: &Residents, limit_bytes: usize) -> bool {
+    /// Examines one frame, and returns it if it was evicted.
+    fn step(&mut self, residents: &Residents, limit_bytes: usize) -> Option<Arc<PageFrame>> {
         let is_small_full = self.small.bytes > limit_bytes / SMALL_FRACTION;
         if is_small_full || self.main.frames.is_empty() {
             self.step_small(residents, limit_bytes)
@@ -121,43 +134,44 @@ impl Replacement {
         }
     }
 
-    fn step_small(&mut self, residents: &Residents, limit_bytes: usize) -> bool {
-        let Some(frame) = self.small.pop() else {
-            return false;
-        };
+    fn step_small(&mut self, residents: &Residents, limit_bytes: usize) -> Option<Arc<PageFrame>> {
+        let frame = self.small.pop()?;
         if frame.uses() >= USES_TO_STAY {
             frame.set_uses(0);
             self.main.push(frame);
-            return false;
+            return None;
         }
         // A frame in use moves to the main queue, so that it does not hide the frames behind it.
         self.evict(frame, residents, limit_bytes)
     }
 
-    fn step_main(&mut self, residents: &Residents, limit_bytes: usize) -> bool {
-        let Some(frame) = self.main.pop() else {
-            return false;
-        };
+    fn step_main(&mut self, residents: &Residents, limit_bytes: usize) -> Option<Arc<PageFrame>> {
+        let frame = self.main.pop()?;
         if let Some(uses) = frame.uses().checked_sub(1) {
             frame.set_uses(uses);
             self.main.push(frame);
-            return false;
+            return None;
         }
         self.evict(frame, residents, limit_bytes)
     }
 
-    /// Evicts the frame, or moves it to the main queue if it is in use or dirty. Returns whether it was evicted.
-    fn evict(&mut self, frame: Arc<PageFrame>, residents: &Residents, limit_bytes: usize) -> bool {
+    /// Evicts the frame, or moves it to the main queue if it is in use or dirty. Returns one that was evicted.
+    fn evict(
+        &mut self,
+        frame: Arc<PageFrame>,
+        residents: &Residents,
+        limit_bytes: usize,
+    ) -> Option<Arc<PageFrame>> {
         match residents.remove_unused(&frame) {
             Removal::Removed => {
                 let name = frame.page().get();
                 self.ghosts.push(name, cost_bytes(&frame), limit_bytes);
-                true
+                Some(frame)
             }
-            Removal::Gone => false,
+            Removal::Gone => None,
             Removal::InUse => {
                 self.main.push(frame);
-                false
+                None
             }
         }
     }

@@ -1,10 +1,13 @@
 //! What the pool has done.
 
 use super::access_time::expected_access_time;
+use super::policy::PoolPolicy;
 
 /// Counters and sizes of a pool, for `quire_pool()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PoolStats {
+    /// How frames and images share the budget.
+    pub policy: PoolPolicy,
     /// Accesses to pages of all levels that found the frame.
     pub hot_hits: u64,
     /// Those that found the image, glances included.
@@ -49,7 +52,9 @@ pub struct PoolStats {
     pub hot_target_bytes: u64,
     /// Bytes that frames take.
     pub hot_bytes: u64,
-    /// Bytes that images take, those of columns included.
+    /// Bytes that the images take which frames hold: nothing unless the pool is [one of twins](PoolPolicy::Twins).
+    pub twin_bytes: u64,
+    /// Bytes that other images take, those of columns included.
     pub warm_bytes: u64,
     /// Bytes of changed frames, and of those that a flush is writing; a frame can be both.
     pub dirty_bytes: u64,

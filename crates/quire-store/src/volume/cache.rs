@@ -171,7 +171,7 @@ impl Cache {
         shard.bytes += cost_bytes;
     }
 
-    fn remove_payload(&self, offset: u64) {
+    pub(super) fn remove_payload(&self, offset: u64) {
         let name = CacheName::payload(offset);
         self.shard(name).remove(name);
     }

@@ -9,6 +9,7 @@ use quire_format::volume::{
 };
 
 use super::cache::PageCacheLookup;
+use super::cache_entry::CacheEntry;
 use super::inner::{Volume, VolumeInner};
 use super::version::PinnedVersion;
 use crate::error::PageReadError;
@@ -147,6 +148,18 @@ impl Volume {
         )
     }
 
+    /// The same for who keeps the payload, in place of the cache, and [gives it back](Self::keep_cached).
+    pub(crate) fn take_from(&self, page: PageId) -> Result<(Arc<[u8]>, ReadFrom), PageReadError> {
+        let version = self.inner.version();
+        let (payload, from) =
+            self.inner
+                .read_from(&version, page, ReadKeeping::LetGo, ReadPattern::Sequential)?;
+        if let (ReadFrom::Cache, Some(entry)) = (from, version.pages.get(page)) {
+            self.inner.cache.remove_payload(entry.offset);
+        }
+        Ok((payload, from))
+    }
+
     /// Shows the payload of a page that may not be needed again: unless it has been read not long ago, it is kept
     /// nowhere but in `buffer`.
     pub(crate) fn read_in_passing<R>(
@@ -172,7 +185,7 @@ impl Volume {
         Some((entry.payload_bytes, self.inner.cache.has(entry.offset)))
     }
 
-    /// Keeps the payload that a commit has written: if the page has been written again since, it is kept for nothing.
+    /// Keeps the payload that a commit has written, or that was taken from the cache: if the page has been written again since, it is kept for nothing.
     pub(crate) fn keep_cached(&self, page: PageId, payload: &Arc<[u8]>) {
         let version = self.inner.version();
         // The version keeps the offset from being used for something else meanwhile.
@@ -186,6 +199,11 @@ impl Volume {
 
     pub(crate) fn set_cache_budget(&self, budget_bytes: usize, ghost_bytes: usize) {
         self.inner.cache.set_budget(budget_bytes, ghost_bytes);
+    }
+
+    /// What a payload of so many bytes costs in the cache.
+    pub(crate) fn cached_cost_bytes(payload_bytes: usize) -> usize {
+        CacheEntry::payload_cost_bytes(payload_bytes)
     }
 
     pub(crate) fn cached_bytes(&self) -> u64 {

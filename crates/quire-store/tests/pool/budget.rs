@@ -8,7 +8,8 @@ use quire_store::pool::GetError;
 use quire_store::{MemDisk, PageKind};
 
 use crate::support::{
-    Random, empty_page, entries, flush, lz4, pool_of, put, random_pages, slow_reads, volume,
+    Random, empty_page, entries, flush, in_pools_of_twins, lz4, pool_of, put, random_pages,
+    slow_reads, volume,
 };
 
 #[test]
@@ -211,4 +212,19 @@ fn bytes_go_to_images_when_reading_is_what_costs() {
     let stats = pool.stats();
     assert!(stats.read_ns > stats.decode_ns, "{stats:?}");
     assert!(stats.hot_target_bytes < stats.budget_bytes / 4, "{stats:?}");
+}
+
+#[test]
+fn it_is_the_same_in_pools_of_twins() {
+    in_pools_of_twins(&[
+        every_access_is_counted_once,
+        what_was_let_go_is_warm_and_then_on_disk,
+        a_scan_does_not_displace_what_is_used,
+        a_page_that_comes_back_soon_stays,
+        a_frame_that_is_held_stays,
+        threads_that_miss_the_same_page_load_it_once,
+        a_page_that_is_none_is_an_error_every_time,
+        what_is_changed_stays_beyond_the_budget_until_it_is_flushed,
+        a_writer_that_waits_for_room_is_woken_by_a_flush,
+    ]);
 }

@@ -8,7 +8,8 @@ use quire_store::pool::Pool;
 use quire_store::{OpenMode, PageId, SimDisk, Volume};
 
 use crate::support::{
-    Entries, Random, commit, empty_page, entries, lz4, pool_of, put, stored_entries, volume_options,
+    Entries, Random, commit, empty_page, entries, in_pools_of_twins, lz4, pool_of, put,
+    stored_entries, volume_options,
 };
 
 type State = BTreeMap<PageId, Entries>;
@@ -107,4 +108,9 @@ fn what_survives_a_crash_is_one_flush() {
         }
     }
     assert!(survived > 30, "{survived} flushes");
+}
+
+#[test]
+fn it_is_the_same_in_pools_of_twins() {
+    in_pools_of_twins(&[what_survives_a_crash_is_one_flush]);
 }

@@ -8,8 +8,8 @@ use quire_store::pool::{FlushError, FrameError, GetError};
 use quire_store::{BatchWriteError, CommitError, Durability, MemDisk, OpenMode, SimDisk, Volume};
 
 use crate::support::{
-    Entries, codec, commit, empty_page, entries, flush, lz4, page_of, pool_of, put, stored_entries,
-    volume, volume_options,
+    Entries, codec, commit, empty_page, entries, flush, in_pools_of_twins, lz4, page_of, pool_of,
+    put, stored_entries, volume, volume_options,
 };
 
 fn full_page() -> (Entries, Box<[u8]>) {
@@ -219,4 +219,18 @@ fn after_a_panic_in_a_change_nothing_is_flushed() {
         let result = pool.prepare_flush(|| ());
         assert!(matches!(result, Err(FlushError::Interrupted)));
     }
+}
+
+#[test]
+fn it_is_the_same_in_pools_of_twins() {
+    in_pools_of_twins(&[
+        operations_are_appended_to_the_image_and_splits_are_not,
+        pages_without_compression_have_no_log,
+        what_comes_after_the_instant_is_for_the_next_flush,
+        a_flush_that_is_dropped_leaves_everything_changed,
+        a_full_disk_loses_the_flush_and_nothing_else,
+        a_freed_page_is_gone_with_the_flush,
+        an_operation_the_page_refuses_changes_nothing,
+        after_a_panic_in_a_change_nothing_is_flushed,
+    ]);
 }

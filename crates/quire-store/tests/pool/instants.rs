@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use quire_store::pool::{PageFrame, Pool};
 use quire_store::{MemDisk, PageId, Pin};
 
-use crate::support::{Entries, Random, commit, lz4, page_of, pool_of, put, stored_entries, volume};
+use crate::support::{
+    Entries, Random, commit, in_pools_of_twins, lz4, page_of, pool_of, put, stored_entries, volume,
+};
 
 const ACCOUNTS: usize = 24;
 const START: u64 = 1_000;
@@ -86,4 +88,9 @@ fn transfers_are_flushed_whole() {
         }
         is_over.store(true, Ordering::Relaxed);
     });
+}
+
+#[test]
+fn it_is_the_same_in_pools_of_twins() {
+    in_pools_of_twins(&[transfers_are_flushed_whole]);
 }

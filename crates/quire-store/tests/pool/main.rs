@@ -13,3 +13,4 @@ mod instants;
 mod leaves;
 mod model;
 mod support;
+mod twins;

@@ -9,8 +9,8 @@ use quire_store::pool::{ChangeError, FrameError, PageFrame, Pool, PoolOptions};
 use quire_store::{MemDisk, OpenMode, PageId, Volume};
 
 use crate::support::{
-    Entries, PAGE_BYTES, Random, commit, empty_page, entries, entries_of, lz4, page_of, put,
-    stored_entries, volume,
+    Entries, PAGE_BYTES, Random, commit, empty_page, entries, entries_of, in_pools_of_twins, lz4,
+    page_of, policy, put, stored_entries, volume,
 };
 
 const SLOTS: usize = 60;
@@ -35,6 +35,7 @@ impl World {
     fn new(disk: Arc<MemDisk>, compression_threads: usize) -> Self {
         let volume = volume(disk);
         let options = PoolOptions {
+            policy: policy(),
             budget_bytes: 16 * PAGE_BYTES,
             compression_threads,
             ..PoolOptions::default()
@@ -227,4 +228,12 @@ fn an_operation_on_a_freed_page_is_refused() {
         refused,
         Err(ChangeError::Frame(FrameError::Freed { .. }))
     ));
+}
+
+#[test]
+fn it_is_the_same_in_pools_of_twins() {
+    in_pools_of_twins(&[
+        pages_are_what_was_done_to_them,
+        an_operation_on_a_freed_page_is_refused,
+    ]);
 }

@@ -1,5 +1,6 @@
 //! Volumes, pools and pages for tests.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +9,7 @@ use std::time::Duration;
 use quire_codec::block::{BlockCodecId, BlockOptions, open};
 use quire_format::row_page::{PageImage, PageOp, PageSetup, RowPage, RowPageMut};
 use quire_store::disk::{DiskCall, HookedDisk};
-use quire_store::pool::{Flush, PageCodec, PageFrame, Pool, PoolOptions};
+use quire_store::pool::{Flush, PageCodec, PageFrame, Pool, PoolOptions, PoolPolicy};
 use quire_store::{Disk, Durability, MemDisk, PageId, Pin, Volume, VolumeOptions};
 
 pub const PAGE_BYTES: usize = 4096;
@@ -47,9 +48,28 @@ pub fn lz4() -> PageCodec {
     codec(BlockCodecId::Lz4)
 }
 
+thread_local! {
+    static POLICY: Cell<PoolPolicy> = const { Cell::new(PoolPolicy::Tuned) };
+}
+
+/// The policy of the pools that this thread makes.
+pub fn policy() -> PoolPolicy {
+    POLICY.get()
+}
+
+/// Runs tests with pools whose frames hold their images, and have half of the budget, as at first in others.
+pub fn in_pools_of_twins(tests: &[fn()]) {
+    POLICY.set(PoolPolicy::Twins {
+        uncompressed_percent: 50,
+    });
+    tests.iter().for_each(|test| test());
+    POLICY.set(PoolPolicy::Tuned);
+}
+
 /// A pool for about so many pages, half of them as frames, without threads.
 pub fn pool_of(volume: &Volume, pages: usize) -> Pool {
     let options = PoolOptions {
+        policy: policy(),
         budget_bytes: pages * (PAGE_BYTES + 400),
         compression_threads: 0,
         ..PoolOptions::default()
