@@ -53,14 +53,19 @@ impl CopyControl {
         self
     }
 
-    pub(super) fn check(&self) -> Result<(), CopyError> {
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// [`CopyError::Cancelled`] once the flag is true.
+    pub fn check(&self) -> Result<(), CopyError> {
         match &self.cancelled {
             Some(flag) if flag.load(Ordering::Relaxed) => Err(CopyError::Cancelled),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn report(&self, progress: CopyProgress) {
+    /// Hands `progress` to the callback, if there is one.
+    pub fn report(&self, progress: CopyProgress) {
         if let Some(callback) = &self.progress {
             callback(progress);
         }

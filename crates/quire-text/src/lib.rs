@@ -9,6 +9,7 @@ pub mod boolean;
 pub mod bytea;
 pub mod calendar;
 mod gregorian;
+pub mod iso_time_form;
 pub mod number_in;
 pub mod number_out;
 pub mod sql_scanner;

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each crate of the workspace: those that it may depend on. A crate that is not listed is an error.
-const ARROWS: [(&str, &[&str]); 29] = [
+const ARROWS: [(&str, &[&str]); 30] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-vector", &["quire-codec"]),
@@ -42,6 +42,7 @@ const ARROWS: [(&str, &[&str]); 29] = [
     ("quire-text", &[]),
     ("quire-decision", &[]),
     ("quire-files", &["quire-text"]),
+    ("quire-sources", &["quire-files", "quire-text"]),
     (
         "quire-error",
         &[
@@ -105,6 +106,7 @@ const ARROWS: [(&str, &[&str]); 29] = [
             "quire-functions",
             "quire-error",
             "quire-files",
+            "quire-sources",
             "quire-text",
             "quire-decision",
             "quire-native",
@@ -241,6 +243,7 @@ const FENCED: [(&str, &[&str]); 9] = [
             "quire-sql",
             "quire-text",
             "quire-files",
+            "quire-sources",
             "quire-kv",
             "quire-tables",
             "quire-exec",

@@ -1,7 +1,7 @@
 //! The parts of each crate: [`super::layers`] looks that imports point down.
 
 /// The parts of each crate, the lowest first.
-pub(super) const LAYERS: [(&str, &[&str]); 24] = [
+pub(super) const LAYERS: [(&str, &[&str]); 25] = [
     (
         "quire-codec",
         &[
@@ -184,6 +184,7 @@ pub(super) const LAYERS: [(&str, &[&str]); 24] = [
             "number_out",
             "zone",
             "calendar",
+            "iso_time_form",
             "temporal",
         ],
     ),
@@ -209,6 +210,19 @@ pub(super) const LAYERS: [(&str, &[&str]); 24] = [
             "pipeline",
             "parquet",
             "csv",
+        ],
+    ),
+    (
+        "quire-sources",
+        &[
+            "definition",
+            "error",
+            "sample",
+            "batch",
+            "constant",
+            "sqlite",
+            "postgres",
+            "database",
         ],
     ),
     (

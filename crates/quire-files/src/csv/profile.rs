@@ -15,7 +15,7 @@
 
 use arrow::datatypes::{DataType, TimeUnit};
 
-use quire_text::calendar::{parse_date, parse_timestamp};
+use quire_text::iso_time_form::IsoTimeForm;
 use quire_text::number_in::{parse_f64, parse_i64};
 use quire_text::number_out::write_f64;
 
@@ -274,52 +274,10 @@ fn special_fit(text: &[u8]) -> u16 {
 
 /// The time type of a text in ISO form.
 fn time_fit(text: &[u8]) -> u16 {
-    let Some((date, rest)) = text.split_at_checked(10) else {
-        return 0;
-    };
-    let dashes = date[4] == b'-' && date[7] == b'-';
-    if !dashes || !date[..4].iter().all(u8::is_ascii_digit) || parse_date(date).is_err() {
-        return 0;
+    match IsoTimeForm::of(text) {
+        Some(IsoTimeForm::Date) => DATE,
+        Some(IsoTimeForm::Timestamp) => TIMESTAMP,
+        Some(IsoTimeForm::ZonedTimestamp) => TIMESTAMP_TZ,
+        None => 0,
     }
-    if rest.is_empty() {
-        return DATE;
-    }
-    let Some(after_time) = after_time_of_day(rest) else {
-        return 0;
-    };
-    let zoned = match after_time {
-        [] => false,
-        b"Z" => true,
-        [b'+' | b'-', zone @ ..] => match zone {
-            [_, _] | [_, _, _, _] => zone.iter().all(u8::is_ascii_digit),
-            [hour @ .., b':', _, _] if hour.len() == 2 => true,
-            _ => return 0,
-        },
-        _ => return 0,
-    };
-    if parse_timestamp(text, None).is_err() {
-        return 0;
-    }
-    if zoned { TIMESTAMP_TZ } else { TIMESTAMP }
-}
-
-/// What follows `[ T]HH:MM[:SS[.1–6 digits]]`, with an hour below 24 and a second below 60.
-fn after_time_of_day(text: &[u8]) -> Option<&[u8]> {
-    let [b' ' | b'T', h0, h1, b':', m0, m1, rest @ ..] = text else {
-        return None;
-    };
-    if ![h0, h1, m0, m1].iter().all(|b| b.is_ascii_digit()) || (*h0 == b'2' && *h1 > b'3') {
-        return None;
-    }
-    let [b':', s0 @ b'0'..=b'5', s1, rest @ ..] = rest else {
-        return Some(rest);
-    };
-    if *s0 > b'5' || !s1.is_ascii_digit() {
-        return None;
-    }
-    let Some(fraction) = rest.strip_prefix(b".") else {
-        return Some(rest);
-    };
-    let digits = fraction.iter().take_while(|b| b.is_ascii_digit()).count();
-    (1..=6).contains(&digits).then(|| &fraction[digits..])
 }
