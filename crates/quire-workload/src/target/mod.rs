@@ -1,5 +1,12 @@
 //! What a database system is to a workload.
 
+mod csv;
+pub mod dialect;
+mod placeholders;
+pub mod sqlite;
+pub mod stored;
+mod text_value;
+
 use crate::{SqlValue, TableDefinition};
 use std::path::Path;
 

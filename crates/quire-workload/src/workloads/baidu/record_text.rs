@@ -10,8 +10,8 @@ use crate::workloads::english::sentences;
 const TEXT_BYTES_LEAST: i64 = 500;
 const TEXT_BYTES_MOST: i64 = 684;
 /// Calibrated: `cargo test -p quire-workload text_compresses` fails where zlib and LZ4HC are more than 0.02 away.
-const HEX_DIGITS: usize = 32;
-const WORD_BYTES: i64 = 60;
+const HEX_DIGITS: usize = 40;
+const WORD_BYTES: i64 = 118;
 
 const HOSTS: [&str; 8] = [
     "www.example.com",
