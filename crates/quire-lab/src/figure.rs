@@ -15,10 +15,12 @@ pub enum Paper {
     DualPageFormat,
     /// J. Ma et al., *Leveraging Page-Level Compression in MySQL – a Practice at Baidu*.
     PageCompression,
+    /// No paper: what a [`FigurePage`](crate::FigurePage) shows.
+    None,
 }
 
 impl Paper {
-    /// In the order of their numbers.
+    /// The papers, in the order of their numbers.
     pub const ALL: [Self; 4] = [
         Self::CompressedDatabases,
         Self::SuperScalarCompression,
@@ -26,9 +28,10 @@ impl Paper {
         Self::PageCompression,
     ];
 
-    /// 1 to 4, as the documents of the project count them.
+    /// 1 to 4, as the documents of the project count them; 0 for none.
     pub fn number(self) -> usize {
         match self {
+            Self::None => 0,
             Self::CompressedDatabases => 1,
             Self::SuperScalarCompression => 2,
             Self::DualPageFormat => 3,
@@ -36,9 +39,10 @@ impl Paper {
         }
     }
 
-    /// Author and short title.
+    /// Author and short title; empty for none.
     pub fn citation(self) -> &'static str {
         match self {
+            Self::None => "",
             Self::CompressedDatabases => {
                 "T. Westmann et al., The Implementation and Performance of Compressed Databases"
             }
@@ -195,14 +199,14 @@ impl Series {
     }
 }
 
-/// A figure or a column of a table of a paper, measured again.
+/// A figure or a column of a table of a paper, measured again, or a figure of no paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// What a file of the figure is called, without its extension.
     pub stem: &'static str,
     pub title: String,
     pub paper: Paper,
-    /// `figure 6.4`, `table 6.2`.
+    /// `figure 6.4`, `table 6.2`; empty for a figure of no paper.
     pub number: &'static str,
     pub chart: Chart,
     pub x: Axis,
@@ -227,6 +231,14 @@ impl Figure {
         match self.chart {
             Chart::StackedBars { parts } => self.series.chunks(parts.max(1)),
             Chart::Lines | Chart::Bars => [].chunks(1),
+        }
+    }
+
+    /// The title, with the number if there is one.
+    pub(crate) fn numbered_title(&self) -> String {
+        match self.number {
+            "" => self.title.clone(),
+            number => format!("{} ({number})", self.title),
         }
     }
 

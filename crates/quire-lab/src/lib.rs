@@ -2,7 +2,7 @@
 //!
 //! Each experiment measures the codecs of `quire-codec` again as a paper did, or calculates by its model, and returns [`Figure`]s: series of
 //! points, beside them what the paper prints as numbers, and [`Verdict`]s on what it claims. [`render`] writes a figure as text,
-//! CSV or SVG, and a [`LabReport`] of many as one page of HTML.
+//! CSV or SVG, and a [`LabReport`] of many as one page of HTML; a [`FigurePage`] is a page of figures that are of no paper.
 //! Nothing here reads or writes a file except for the name of the processor.
 //!
 //! ```
@@ -51,7 +51,7 @@ pub use evaluated_table::{
     evaluated_keys, ratios_of_the_paper,
 };
 pub use figure::{Axis, AxisScale, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
-pub use report::{LabReport, ReportTopic, TopicState};
+pub use report::{FigurePage, LabReport, PageTable, ReportTopic, TopicState};
 pub use sample_text::made_up_text;
 pub use universal_table::UniversalTable;
 pub use verdict::{Verdict, VerdictCase, VerdictOutcome};

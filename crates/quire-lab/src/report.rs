@@ -1,4 +1,4 @@
-//! A report: the figures of several experiments, how they were measured, and what failed.
+//! A report: the figures of several experiments, how they were measured, and what failed. Beside it, figures that are of no paper.
 
 use crate::verdict::{Verdict, VerdictOutcome};
 use crate::{Figure, Paper};
@@ -36,6 +36,28 @@ pub enum TopicState {
     },
     /// It could not be measured.
     Failed { error: String, elapsed: Duration },
+}
+
+/// Figures that are of no paper, for one page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigurePage {
+    pub title: String,
+    /// How it is measured: names and values.
+    pub facts: Vec<(String, String)>,
+    /// Before the figures.
+    pub tables: Vec<PageTable>,
+    /// Each with a stem that no other has.
+    pub figures: Vec<Figure>,
+}
+
+/// A table of texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageTable {
+    pub title: String,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Each with as many cells as there are columns; the first names the row.
+    pub rows: Vec<Vec<String>>,
 }
 
 /// The figures under one number of a paper.

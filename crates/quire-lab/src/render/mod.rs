@@ -8,7 +8,7 @@ mod svg;
 mod text;
 
 pub use csv::csv;
-pub use page::page;
+pub use page::{figure_page, page};
 pub use svg::svg;
 pub use text::text;
 

@@ -2,16 +2,14 @@
 
 use super::columns::columns;
 use super::short;
-use crate::Figure;
+use crate::{Figure, Paper};
 
 /// The figure as a table: a line for each position, a column for each series, and below it the verdicts and the notes.
 pub fn text(figure: &Figure) -> String {
-    let mut text = format!(
-        "{}\n{}, {}\n",
-        figure.title,
-        figure.paper.citation(),
-        figure.number
-    );
+    let mut text = format!("{}\n", figure.title);
+    if figure.paper != Paper::None {
+        text += &format!("{}, {}\n", figure.paper.citation(), figure.number);
+    }
     let mut cells = vec![first_column(figure)];
     for column in columns(figure) {
         let mut lines = vec![column.name, column.origin.to_owned()];

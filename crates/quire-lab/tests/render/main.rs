@@ -1,6 +1,7 @@
 //! What is written of a figure can be read back.
 #![allow(clippy::unwrap_used)]
 
+mod figure_page;
 mod markup;
 mod page;
 mod stacked;

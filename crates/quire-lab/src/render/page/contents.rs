@@ -99,16 +99,10 @@ fn finding(verdict: &Verdict) -> String {
 
 /// Machine, version and options; what became of each topic.
 pub(super) fn measured(html: &mut String, report: &LabReport) {
+    html.push_str("<section id=\"measured\"><h2>How it was measured</h2>\n");
+    facts(html, &report.facts);
     html.push_str(
-        "<section id=\"measured\"><h2>How it was measured</h2>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Conditions\"><table class=\"words\">\n",
-    );
-    for (name, value) in &report.facts {
-        let (name, value) = (escaped(name), escaped(value));
-        let _ = writeln!(html, "<tr><th>{name}</th><td>{value}</td></tr>");
-    }
-    html.push_str(
-        "</table></div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Topics\"><table class=\"words\">\n\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Topics\"><table class=\"words\">\n\
          <tr><th>topic</th><th>what</th><th>paper</th><th>state</th></tr>\n",
     );
     for topic in &report.topics {
@@ -132,4 +126,16 @@ pub(super) fn measured(html: &mut String, report: &LabReport) {
         );
     }
     html.push_str("</table></div></section>\n");
+}
+
+/// Names and values.
+pub(super) fn facts(html: &mut String, facts: &[(String, String)]) {
+    html.push_str(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Conditions\"><table class=\"words\">\n",
+    );
+    for (name, value) in facts {
+        let (name, value) = (escaped(name), escaped(value));
+        let _ = writeln!(html, "<tr><th>{name}</th><td>{value}</td></tr>");
+    }
+    html.push_str("</table></div>\n");
 }

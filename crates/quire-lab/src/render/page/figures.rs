@@ -1,4 +1,4 @@
-//! The figures of one paper, each as a chart, a table, verdicts and notes.
+//! Figures: those of one paper by their numbers, and each as a chart, a table, verdicts and notes.
 
 use super::anchors::{failed_id, figure_id, group_id, paper_id, verdict_id};
 use super::outcomes::outcome_word;
@@ -26,7 +26,7 @@ pub(super) fn paper(html: &mut String, report: &LabReport, paper: Paper) {
         let heading = escaped(&group.heading);
         let _ = writeln!(html, "<section id=\"{id}\"><h3>{heading}</h3>");
         for (topic, one) in group.figures {
-            figure(html, topic, one);
+            figure(html, Some(topic), one);
         }
         html.push_str("</section>\n");
     }
@@ -56,13 +56,16 @@ fn not_measured(html: &mut String, topic: &ReportTopic) {
     }
 }
 
-fn figure(html: &mut String, topic: &ReportTopic, figure: &Figure) {
+/// A chart and all that is below and above it; `topic` is the one that measures it, for a figure of a paper.
+pub(super) fn figure(html: &mut String, topic: Option<&ReportTopic>, figure: &Figure) {
     let title = escaped(&figure.title);
+    let command = topic.map_or_else(String::new, |topic| {
+        format!("quire lab {}; ", escaped(&topic.name))
+    });
     let _ = writeln!(
         html,
-        "<article id=\"{}\"><h4>{title}</h4>\n<p class=\"quiet\">quire lab {}; values: {}</p>",
+        "<article id=\"{}\"><h4>{title}</h4>\n<p class=\"quiet\">{command}values: {}</p>",
         figure_id(figure),
-        escaped(&topic.name),
         escaped(&figure.y.label())
     );
     verdicts(html, figure);

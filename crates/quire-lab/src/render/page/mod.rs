@@ -7,7 +7,10 @@ mod anchors;
 mod contents;
 mod figures;
 mod outcomes;
+mod plain;
 mod style;
+
+pub use plain::figure_page;
 
 use super::markup::escaped;
 use crate::report::LabReport;
@@ -15,13 +18,7 @@ use std::fmt::Write as _;
 
 /// The page: contents, a table of all verdicts, how it was measured, and the figures by paper and number.
 pub fn page(report: &LabReport) -> String {
-    let title = escaped(&report.title);
-    let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/><title>{title}</title>\
-         <style>{}</style></head>\n<body>\n<h1>{title}</h1>\n",
-        style::style()
-    );
+    let mut html = beginning(&report.title);
     contents::contents(&mut html, report);
     contents::verdicts(&mut html, report);
     contents::measured(&mut html, report);
@@ -30,4 +27,15 @@ pub fn page(report: &LabReport) -> String {
     }
     let _ = writeln!(html, "</body></html>");
     html
+}
+
+/// All up to the title.
+fn beginning(title: &str) -> String {
+    let title = escaped(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/><title>{title}</title>\
+         <style>{}</style></head>\n<body>\n<h1>{title}</h1>\n",
+        style::style()
+    )
 }

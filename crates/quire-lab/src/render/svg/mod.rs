@@ -32,8 +32,7 @@ pub fn svg(figure: &Figure) -> String {
         escaped(&figure.title),
         escaped(&remarks.join(". "))
     );
-    let title = format!("{} ({})", figure.title, figure.number);
-    label(&mut svg, (LEFT, 24.0), "start", &title);
+    label(&mut svg, (LEFT, 24.0), "start", &figure.numbered_title());
     let y = vertical_ruler(figure);
     y_axis(&mut svg, &figure.y, &y);
     let middle = (LEFT + RIGHT) / 2.0;
