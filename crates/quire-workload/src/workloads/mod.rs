@@ -10,3 +10,10 @@ pub mod tpc_b;
 pub mod tpc_c;
 
 pub use key_distribution::{KeyDistribution, zipf_exponent_of_share};
+pub mod calling_circle;
+pub mod order_entry;
+pub mod stress_test;
+
+mod definitions;
+mod run_clock;
+mod violations;
