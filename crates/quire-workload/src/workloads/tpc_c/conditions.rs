@@ -199,16 +199,19 @@ impl DistrictState {
         })
     }
 
-    /// Conditions 2 and 3. Neither is about the new orders of a district that has none.
+    /// Conditions 2 and 3. The second part of 2 is not about a district without new orders, and 3 holds for it.
     fn numbers(&self, tallies: &mut [Tally]) {
         let last = self.next_order - 1;
         let order_max = self.orders.keys().next_back().copied().unwrap_or(0);
         tallies[2 - 1].equal(&self.name, "d_next_o_id - 1", last, order_max);
-        if let (Some(&least), Some(&most)) = (self.new_orders.first(), self.new_orders.last()) {
+        let range = self.new_orders.first().zip(self.new_orders.last());
+        let mut numbers = 0;
+        if let Some((&least, &most)) = range {
             tallies[2 - 1].equal(&self.name, "max(no_o_id)", most, last);
-            let rows = self.new_orders.len() as i64;
-            tallies[3 - 1].equal(&self.name, "rows of new_order", rows, most - least + 1);
+            numbers = most - least + 1;
         }
+        let rows = self.new_orders.len() as i64;
+        tallies[3 - 1].equal(&self.name, "rows of new_order", rows, numbers);
     }
 
     /// Conditions 4 to 7.

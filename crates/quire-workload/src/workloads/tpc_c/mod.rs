@@ -155,3 +155,141 @@ impl User for Terminal {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAREHOUSES: u32 = 4;
+
+    fn terminal(seed: u64) -> TerminalParameters {
+        let scale = TpcCScale::full(WAREHOUSES);
+        TerminalParameters {
+            random: SeededRandom::new(seed),
+            scale,
+            constants: RunConstants::of_seed(seed),
+            warehouse: 2,
+            district: 3,
+        }
+    }
+
+    /// Whether so many of 20,000 are a share, within five standard deviations.
+    #[track_caller]
+    fn assert_share(count: usize, of: usize, share: f64) {
+        let deviation = (share * (1.0 - share) * of as f64).sqrt();
+        let distance = (count as f64 - share * of as f64).abs();
+        assert!(distance < 5.0 * deviation, "{count} of {of} is not {share}");
+    }
+
+    /// Clause 2.4.1.
+    #[test]
+    fn new_orders_are_drawn_as_specified() {
+        let mut source = terminal(21);
+        let orders: Vec<NewOrder> = (0..20_000)
+            .map(|_| NewOrder::draw(0, &mut source))
+            .collect();
+        let is_wrong = |order: &&NewOrder| order.lines.iter().any(|line| line.item > 100_000);
+        let wrong: Vec<&NewOrder> = orders.iter().filter(is_wrong).collect();
+        assert_share(wrong.len(), orders.len(), 0.01);
+        for order in &wrong {
+            let place = order.lines.iter().position(|line| line.item > 100_000);
+            assert_eq!(place, Some(order.lines.len() - 1), "the last line");
+        }
+        let lines: Vec<&NewOrderLine> = orders.iter().flat_map(|order| &order.lines).collect();
+        let remote = lines
+            .iter()
+            .filter(|line| line.supply_warehouse != 2)
+            .count();
+        assert_share(remote, lines.len(), 0.01);
+        assert!(
+            lines
+                .iter()
+                .all(|line| (1..=4).contains(&line.supply_warehouse))
+        );
+        assert!(lines.iter().all(|line| (1..=10).contains(&line.quantity)));
+        let mean = lines.len() as f64 / orders.len() as f64;
+        assert!((mean - 10.0).abs() < 0.15, "{mean}");
+        for order in &orders {
+            assert_eq!(order.warehouse, 2);
+            assert!((1..=10).contains(&order.district));
+            assert!((1..=3_000).contains(&order.customer));
+            assert!((5..=15).contains(&order.lines.len()));
+        }
+        let first = orders.iter().filter(|order| order.district == 1).count();
+        assert_share(first, orders.len(), 0.1);
+    }
+
+    /// Clause 2.5.1.
+    #[test]
+    fn payments_are_drawn_as_specified() {
+        let mut source = terminal(22);
+        let payments: Vec<Payment> = (0..20_000).map(|_| Payment::draw(1, &mut source)).collect();
+        let share_of = |is: &dyn Fn(&&Payment) -> bool| payments.iter().filter(is).count();
+        let remote = share_of(&|payment| payment.customer_warehouse != 2);
+        assert_share(remote, payments.len(), 0.15);
+        let by_name = share_of(&|one| matches!(one.customer, CustomerChoice::LastName(_)));
+        assert_share(by_name, payments.len(), 0.6);
+        for payment in &payments {
+            assert!((100..=500_000).contains(&payment.cents));
+            assert_eq!(payment.warehouse, 2);
+            assert!((1..=4).contains(&payment.customer_warehouse));
+            let is_home = payment.customer_warehouse == 2;
+            assert!(!is_home || payment.customer_district == payment.district);
+        }
+    }
+
+    #[test]
+    fn the_other_transactions_are_drawn_as_specified() {
+        let mut source = terminal(23);
+        for _ in 0..1_000 {
+            let status = OrderStatus::draw(2, &mut source);
+            assert_eq!(status.warehouse, 2);
+            assert!((1..=10).contains(&status.district));
+            let delivery = Delivery::draw(3, &mut source);
+            assert_eq!(delivery.warehouse, 2);
+            assert!((1..=10).contains(&delivery.carrier));
+            let level = StockLevel::draw(4, &mut source);
+            assert_eq!((level.warehouse, level.district), (2, 3));
+            assert!((10..=20).contains(&level.threshold));
+        }
+    }
+
+    #[test]
+    fn a_seed_decides_the_parameters() {
+        let draw = |seed| {
+            let mut source = terminal(seed);
+            let draws = (0..50).map(|_| {
+                (
+                    NewOrder::draw(0, &mut source),
+                    Payment::draw(1, &mut source),
+                )
+            });
+            draws.collect::<Vec<_>>()
+        };
+        assert_eq!(draw(24), draw(24));
+        assert_ne!(draw(24), draw(25));
+    }
+
+    /// The mix of clause 5.2.3, and homes of terminals of clause 2.4.1.1.
+    #[test]
+    fn kinds_come_in_their_shares() {
+        let workload = TpcC::new(TpcCScale::full(WAREHOUSES), 26);
+        let mut counts = [0; 5];
+        let mut user = workload.user(9);
+        for _ in 0..20_000 {
+            counts[user.next().unwrap().kind()] += 1;
+        }
+        for (count, share) in counts.into_iter().zip([0.45, 0.43, 0.04, 0.04, 0.04]) {
+            assert_share(count, 20_000, share);
+        }
+        let kinds = workload.kinds();
+        assert_eq!(kinds.iter().map(|kind| kind.weight).sum::<u32>(), 100);
+    }
+
+    /// 300 new orders in 90 seconds are 200 in a minute.
+    #[test]
+    fn new_orders_are_counted_by_the_minute() {
+        let rate = TpcC::new_orders_per_minute(300, Duration::from_secs(90));
+        assert!((rate - 200.0).abs() < 1e-9);
+    }
+}
