@@ -3,28 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use super::Pool;
 use super::upkeep::Upkeep;
 
 /// The threads that run. They are numbered from 0 on; which numbers may work is known to the queue (`upkeep`).
 #[derive(Default)]
 pub(super) struct CompressionThreads {
     running: Mutex<Vec<JoinHandle<()>>>,
-}
-
-impl Pool {
-    /// Threads that compress pages in the background.
-    #[must_use]
-    pub fn compression_threads(&self) -> usize {
-        self.inner.threads.count()
-    }
-
-    /// Has so many threads compress pages from now on, and returns how many do: fewer where the system gives no more. With 0, whoever fills the
-    /// log of a page compresses it. Pages that wait are compressed all the same. Returns when the threads that are too many have ended; each
-    /// finishes its page before, so the caller must hold no page.
-    pub fn set_compression_threads(&self, count: usize) -> usize {
-        self.inner.threads.set_count(count, &self.inner.upkeep)
-    }
 }
 
 impl CompressionThreads {
@@ -65,7 +49,7 @@ impl CompressionThreads {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.lock().len()
     }
 }

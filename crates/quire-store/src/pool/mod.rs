@@ -346,6 +346,19 @@ impl Pool {
         self.inner.upkeep.changes.wait_for_room(timeout)
     }
 
+    /// Threads that compress pages in the background.
+    #[must_use]
+    pub fn compression_threads(&self) -> usize {
+        self.inner.threads.count()
+    }
+
+    /// Has so many threads compress pages from now on, and returns how many do: fewer where the system gives no more. With 0, whoever fills the
+    /// log of a page compresses it. Pages that wait are compressed all the same. Returns when the threads that are too many have ended; each
+    /// finishes its page before, so the caller must hold no page.
+    pub fn set_compression_threads(&self, count: usize) -> usize {
+        self.inner.threads.set_count(count, &self.inner.upkeep)
+    }
+
     /// From now on leaves that should be split wait for [`next_split`](Self::next_split).
     pub fn begin_splits(&self) {
         self.inner.upkeep.splits.set_served(true);

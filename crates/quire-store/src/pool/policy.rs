@@ -28,8 +28,7 @@ impl PoolPolicy {
     };
 
     /// Whether frames hold their images.
-    #[must_use]
-    pub const fn has_twins(&self) -> bool {
+    pub(super) const fn has_twins(&self) -> bool {
         matches!(self, Self::Twins { .. })
     }
 }
