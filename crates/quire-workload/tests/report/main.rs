@@ -1,4 +1,5 @@
 //! Results as text, JSON and pages.
+#![allow(clippy::unwrap_used)]
 
 use quire_workload::SeededRandom;
 use quire_workload::driver::{Arrivals, KindResult, RunOptions, WorkloadResult};
