@@ -27,7 +27,7 @@ pub fn text(result: &WorkloadResult) -> String {
     text += &outcomes(result);
     if result.unstarted > 0 {
         text += &wrapped(&format!(
-            "{} transactions that were meant to begin found no free user: the target does not keep the rate.",
+            "{} transactions that were meant to begin found no free user before the end.",
             thousands(result.unstarted)
         ));
     }
