@@ -71,3 +71,21 @@ fn a_figure_of_no_paper_names_none() {
     assert!(svg.contains(">title of first &lt;&amp;&quot;&gt;</text>"));
     assert!(!page().contains("aper "));
 }
+
+#[test]
+fn a_long_table_is_folded() {
+    let mut long = figure("long");
+    long.positions = Positions::Numbers((0..50).map(f64::from).collect());
+    long.series[0].values = vec![Some(5.0); 50];
+    let page = render::figure_page(&FigurePage {
+        title: "page".to_owned(),
+        facts: Vec::new(),
+        tables: Vec::new(),
+        figures: vec![figure("short"), long],
+    });
+    assert_eq!(
+        page.matches("<details><summary>Values</summary>").count(),
+        1
+    );
+    parse_xml(page.split_once('\n').unwrap().1);
+}

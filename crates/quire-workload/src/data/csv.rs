@@ -4,7 +4,7 @@ use crate::{RowSink, SqlValue};
 use std::io::{self, Write};
 
 /// Writes rows in the format that [`Target::load`](crate::Target::load) describes; lines end with a line feed.
-pub struct CsvRowSink<W: Write> {
+pub(super) struct CsvRowSink<W: Write> {
     out: W,
     /// One line; kept, so that it is allocated once.
     line: String,
@@ -15,7 +15,7 @@ pub struct CsvRowSink<W: Write> {
 
 impl<W: Write> CsvRowSink<W> {
     /// A sink that writes to `out`, a line with one call.
-    pub fn new(out: W) -> Self {
+    pub(super) fn new(out: W) -> Self {
         Self {
             out,
             line: String::new(),
@@ -26,17 +26,17 @@ impl<W: Write> CsvRowSink<W> {
     }
 
     /// Rows so far.
-    pub fn rows(&self) -> u64 {
+    pub(super) fn rows(&self) -> u64 {
         self.rows
     }
 
     /// Bytes so far.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// What was written to; it is not flushed.
-    pub fn into_inner(self) -> W {
+    pub(super) fn into_inner(self) -> W {
         self.out
     }
 

@@ -2,7 +2,9 @@
 
 use super::csv::CsvRowSink;
 use super::error::WorkloadDataError;
-use super::stamp::{DATA_FORMAT_VERSION, DataIdentity, DataStamp, STAMP_BYTES_MAX, StampRead};
+use super::stamp::{
+    DATA_FORMAT_VERSION, DataIdentity, DataStamp, GeneratedTable, STAMP_BYTES_MAX, StampRead,
+};
 use crate::{RowSink, SqlValue, Workload};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _};
@@ -19,14 +21,6 @@ const BUFFER_BYTES: usize = 1 << 18;
 pub struct DataFolder {
     path: PathBuf,
     stamp: DataStamp,
-}
-
-/// A file of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GeneratedTable {
-    pub name: String,
-    pub rows: u64,
-    pub bytes: u64,
 }
 
 /// How far the generation is.

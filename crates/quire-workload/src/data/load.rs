@@ -84,7 +84,7 @@ pub fn load_tables(
     progress: &mut dyn FnMut(&LoadStep, usize),
 ) -> Result<LoadOutcome, WorkloadDataError> {
     let tables = workload.tables();
-    let mut loading = Loading {
+    let mut loading = TargetLoading {
         target,
         cancel,
         progress,
@@ -114,7 +114,7 @@ pub fn load_tables(
     Ok(loading.outcome)
 }
 
-struct Loading<'a> {
+struct TargetLoading<'a> {
     target: &'a dyn Target,
     cancel: &'a AtomicBool,
     progress: &'a mut dyn FnMut(&LoadStep, usize),
@@ -122,7 +122,7 @@ struct Loading<'a> {
     outcome: LoadOutcome,
 }
 
-impl Loading<'_> {
+impl TargetLoading<'_> {
     fn step(
         &mut self,
         kind: LoadStepKind,

@@ -10,8 +10,7 @@ mod folder;
 mod load;
 mod stamp;
 
-pub use csv::CsvRowSink;
 pub use error::WorkloadDataError;
-pub use folder::{DataFolder, GeneratedTable, GenerationProgress};
+pub use folder::{DataFolder, GenerationProgress};
 pub use load::{LoadOutcome, LoadStep, LoadStepKind, load_tables};
-pub use stamp::DataIdentity;
+pub use stamp::{DataIdentity, GeneratedTable};

@@ -1,6 +1,5 @@
 //! The stamp of a folder: of which workload its data is, and whether all of it is there.
 
-use super::folder::GeneratedTable;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -27,6 +26,14 @@ impl fmt::Display for DataIdentity {
         } = self;
         write!(formatter, "{workload}, scale {scale}, seed {seed}")
     }
+}
+
+/// A file of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GeneratedTable {
+    pub name: String,
+    pub rows: u64,
+    pub bytes: u64,
 }
 
 /// The content of a stamp.

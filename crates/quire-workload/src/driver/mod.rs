@@ -16,8 +16,8 @@ mod options;
 mod recorder;
 mod result;
 mod run;
+mod run_state;
 mod schedule;
-mod shared;
 mod supervisor;
 mod user_thread;
 

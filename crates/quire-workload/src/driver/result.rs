@@ -2,7 +2,7 @@
 
 use super::options::RunOptions;
 use super::recorder::KindRecorder;
-use crate::measure::Measurement;
+use crate::measure::RunMeasurement;
 use std::time::Duration;
 
 /// What a run of a workload on a target found.
@@ -29,7 +29,7 @@ pub struct WorkloadResult {
     /// From the end of the warm-up to the deadline, or to the end of the last user before it.
     pub elapsed: Duration,
     /// What the same time cost, but for the moments that both samples take.
-    pub measurement: Measurement,
+    pub measurement: RunMeasurement,
     /// The target's files before the warm-up.
     pub size_bytes_before: u64,
     /// The target's files when the last user has ended; it was not brought to rest.

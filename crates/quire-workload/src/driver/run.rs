@@ -4,7 +4,7 @@ use super::error::RunError;
 use super::options::RunOptions;
 use super::recorder::{KindRecorder, UserRecord};
 use super::result::{KindResult, WorkloadResult};
-use super::shared::SharedRun;
+use super::run_state::RunState;
 use super::supervisor::{NothingSent, RunProgress, Supervised, Supervisor};
 use super::user_thread::UserThread;
 use crate::{Session, Target, Workload};
@@ -32,7 +32,7 @@ type UserHandle<'scope> = ScopedJoinHandle<'scope, Result<UserRecord, RunError>>
 
 /// Held by a user's thread. Its channel closes when the thread ends, and a thread that fails or panics ends the run.
 struct UserPresence<'a> {
-    run: &'a SharedRun<'a>,
+    run: &'a RunState<'a>,
     has_ended_well: bool,
     _open: Sender<NothingSent>,
 }
@@ -139,7 +139,7 @@ impl WorkloadDriver<'_> {
         let size_bytes_before = self.target.stored_bytes()?;
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let kinds = self.workload.kinds();
-        let run = SharedRun::starting_now(options, &kinds);
+        let run = RunState::starting_now(options, &kinds);
         let (supervised, record) = self.work(&run, sessions, progress)?;
         let measurement = supervised.measurement.ok_or(if supervised.is_cancelled {
             RunError::CancelledInWarmUp
@@ -184,7 +184,7 @@ impl WorkloadDriver<'_> {
     /// All users in their threads, and what they recorded together.
     fn work(
         &self,
-        run: &SharedRun<'_>,
+        run: &RunState<'_>,
         sessions: Vec<Box<dyn Session>>,
         progress: &mut dyn FnMut(RunProgress),
     ) -> Result<(Supervised, UserRecord), RunError> {
@@ -217,7 +217,7 @@ impl WorkloadDriver<'_> {
 fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
     number: u32,
-    run: &'scope SharedRun<'scope>,
+    run: &'scope RunState<'scope>,
     user: UserThread<'scope>,
     open: Sender<NothingSent>,
 ) -> Result<UserHandle<'scope>, RunError> {
@@ -240,7 +240,7 @@ fn spawn<'scope>(
 }
 
 /// What all users recorded, or the error of the one with the lowest number among those that failed.
-fn joined(run: &SharedRun<'_>, handles: Vec<UserHandle<'_>>) -> Result<UserRecord, RunError> {
+fn joined(run: &RunState<'_>, handles: Vec<UserHandle<'_>>) -> Result<UserRecord, RunError> {
     let mut all = UserRecord::new(run.kinds.len())?;
     let mut failure = None;
     for (user, handle) in (0..).zip(handles) {

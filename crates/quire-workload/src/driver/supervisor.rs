@@ -1,7 +1,7 @@
 //! What the main thread does while users work: it measures, tells the progress, and looks for a cancellation.
 
-use super::shared::SharedRun;
-use crate::measure::{Measurement, Meter};
+use super::run_state::RunState;
+use crate::measure::{Meter, RunMeasurement};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -33,20 +33,20 @@ pub(super) enum NothingSent {}
 /// What the supervisor found.
 pub(super) struct Supervised {
     /// `None` if all users ended in the warm-up.
-    pub(super) measurement: Option<Measurement>,
+    pub(super) measurement: Option<RunMeasurement>,
     pub(super) is_cancelled: bool,
     /// The deadline, or when the last user ended before.
     pub(super) end: Instant,
 }
 
 pub(super) struct Supervisor<'a> {
-    run: &'a SharedRun<'a>,
+    run: &'a RunState<'a>,
     server: &'a dyn Fn() -> Vec<u32>,
     others: &'a [u32],
     cancel: &'a AtomicBool,
     progress: &'a mut dyn FnMut(RunProgress),
     meter: Option<Meter>,
-    measurement: Option<Measurement>,
+    measurement: Option<RunMeasurement>,
     is_cancelled: bool,
     told_at: Instant,
     told_finished: u64,
@@ -55,7 +55,7 @@ pub(super) struct Supervisor<'a> {
 impl<'a> Supervisor<'a> {
     /// `server` names the processes of the database now.
     pub(super) fn new(
-        run: &'a SharedRun<'a>,
+        run: &'a RunState<'a>,
         server: &'a dyn Fn() -> Vec<u32>,
         others: &'a [u32],
         cancel: &'a AtomicBool,

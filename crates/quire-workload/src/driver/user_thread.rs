@@ -2,7 +2,7 @@
 
 use super::error::RunError;
 use super::recorder::UserRecord;
-use super::shared::SharedRun;
+use super::run_state::RunState;
 use crate::{SeededRandom, Session, SessionError, Transaction, TransactionEnd, User};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ enum Attempts {
 /// A user in its thread.
 pub(super) struct UserThread<'a> {
     number: u32,
-    run: &'a SharedRun<'a>,
+    run: &'a RunState<'a>,
     user: Box<dyn User>,
     session: Box<dyn Session>,
     random: SeededRandom,
@@ -33,7 +33,7 @@ pub(super) struct UserThread<'a> {
 impl<'a> UserThread<'a> {
     pub(super) fn new(
         number: u32,
-        run: &'a SharedRun<'a>,
+        run: &'a RunState<'a>,
         user: Box<dyn User>,
         session: Box<dyn Session>,
     ) -> Result<Self, RunError> {

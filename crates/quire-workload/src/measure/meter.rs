@@ -22,7 +22,7 @@ pub struct GroupUse {
 
 /// What a measurement found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measurement {
+pub struct RunMeasurement {
     pub elapsed: Duration,
     /// Processors of the machine.
     pub processors: usize,
@@ -36,7 +36,7 @@ pub struct Measurement {
     pub machine_busy: Option<f64>,
 }
 
-impl Measurement {
+impl RunMeasurement {
     /// Processor time as a share of that of all processors, in percent.
     pub fn percent(&self, seconds: f64) -> f64 {
         let available = self.elapsed.as_secs_f64() * self.processors as f64;
@@ -68,7 +68,7 @@ impl Meter {
     }
 
     /// Ends. `server` are the processes of the database now: those that it started outside the families of the first ones count, too.
-    pub fn finish(&self, server: &[u32]) -> Measurement {
+    pub fn finish(&self, server: &[u32]) -> RunMeasurement {
         let mut roots = self.server_roots.clone();
         roots.extend(server);
         let end = MeterSample::take(&roots, &self.other_roots);
@@ -80,7 +80,7 @@ impl Meter {
         let cores = end.machine.map(|machine| machine.processors);
         let (user_s, system_s) = own_use(self.start.own, end.own);
         let driver_io = io_between(self.start.own_io, end.own_io);
-        Measurement {
+        RunMeasurement {
             elapsed: end.began.duration_since(self.start.ended),
             processors: cores
                 .or_else(|| thread::available_parallelism().ok().map(usize::from))

@@ -18,4 +18,4 @@ mod meter;
 mod proc_text;
 mod processes;
 
-pub use meter::{GroupUse, Measurement, Meter};
+pub use meter::{GroupUse, Meter, RunMeasurement};

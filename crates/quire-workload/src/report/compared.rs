@@ -152,7 +152,7 @@ pub(super) fn differences(results: &[WorkloadResult]) -> Vec<String> {
         if result.unstarted > 0 {
             let unstarted = thousands(result.unstarted);
             lines.push(format!(
-                "{name} does not keep the rate: {unstarted} transactions never began"
+                "{name} had no free user for {unstarted} transactions that were meant to begin"
             ));
         }
     }

@@ -10,34 +10,34 @@ const POINTS_MAX: usize = 150;
 const LATENCY: Axis = Axis::logarithmic("latency", "µs");
 
 /// A percentile, and how a figure of it is called.
-struct Percentile {
+struct LatencyPercentile {
     stem: &'static str,
     name: &'static str,
     of: fn(&KindResult) -> u64,
 }
 
-const PERCENTILES: [Percentile; 5] = [
-    Percentile {
+const PERCENTILES: [LatencyPercentile; 5] = [
+    LatencyPercentile {
         stem: "latency-p50",
         name: "p50",
         of: |kind| kind.latency_us_p50,
     },
-    Percentile {
+    LatencyPercentile {
         stem: "latency-p95",
         name: "p95",
         of: |kind| kind.latency_us_p95,
     },
-    Percentile {
+    LatencyPercentile {
         stem: "latency-p99",
         name: "p99",
         of: |kind| kind.latency_us_p99,
     },
-    Percentile {
+    LatencyPercentile {
         stem: "latency-p999",
         name: "p99.9",
         of: |kind| kind.latency_us_p999,
     },
-    Percentile {
+    LatencyPercentile {
         stem: "latency-max",
         name: "maximum",
         of: |kind| kind.latency_us_max,
@@ -119,7 +119,7 @@ fn latencies_of_all(results: &[WorkloadResult]) -> Figure {
     figure
 }
 
-fn by_kind(results: &[WorkloadResult], percentile: &Percentile) -> Figure {
+fn by_kind(results: &[WorkloadResult], percentile: &LatencyPercentile) -> Figure {
     let mut kinds: Vec<&str> = Vec::new();
     for kind in results.iter().flat_map(|result| &result.kinds) {
         if !kinds.contains(&kind.name.as_str()) {
@@ -142,7 +142,7 @@ fn by_kind(results: &[WorkloadResult], percentile: &Percentile) -> Figure {
 }
 
 /// None without transactions; a logarithmic axis has no 0, and less than a microsecond is not measured.
-fn latency(kind: &KindResult, percentile: &Percentile) -> Option<f64> {
+fn latency(kind: &KindResult, percentile: &LatencyPercentile) -> Option<f64> {
     (kind.finished > 0).then(|| (percentile.of)(kind).max(1) as f64)
 }
 

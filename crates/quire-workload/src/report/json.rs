@@ -1,7 +1,7 @@
 //! A result as JSON.
 
 use crate::driver::{KindResult, RunOptions, WorkloadResult};
-use crate::measure::{GroupUse, Measurement};
+use crate::measure::{GroupUse, RunMeasurement};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn kind(kind: &KindResult) -> Value {
     })
 }
 
-fn measurement(measured: &Measurement) -> Value {
+fn measurement(measured: &RunMeasurement) -> Value {
     let group = |group: &GroupUse| {
         json!({
             "user_s": group.user_s,

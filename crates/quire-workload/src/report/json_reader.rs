@@ -2,7 +2,7 @@
 
 use super::json::RESULT_FORMAT_VERSION;
 use crate::driver::{Arrivals, KindResult, RunOptions, WorkloadResult};
-use crate::measure::{GroupUse, Measurement};
+use crate::measure::{GroupUse, RunMeasurement};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub enum ResultReadError {
 /// When the text is no JSON, has another version, or a member is missing or of another kind; the error names it.
 pub fn from_json(text: &str) -> Result<WorkloadResult, ResultReadError> {
     let document: Value = serde_json::from_str(text)?;
-    let root = Place {
+    let root = MemberPlace {
         value: &document,
         path: String::new(),
     };
@@ -48,11 +48,13 @@ pub fn from_json(text: &str) -> Result<WorkloadResult, ResultReadError> {
         measurement: measurement(&root.member("measurement"))?,
         size_bytes_before: root.member("size_bytes_before").whole()?,
         size_bytes_after: root.member("size_bytes_after").whole()?,
-        finished_per_second: root.member("finished_per_second").each(Place::whole)?,
+        finished_per_second: root
+            .member("finished_per_second")
+            .each(MemberPlace::whole)?,
     })
 }
 
-fn options(place: &Place<'_>) -> Result<RunOptions, ResultReadError> {
+fn options(place: &MemberPlace<'_>) -> Result<RunOptions, ResultReadError> {
     let arrivals = place.member("arrivals");
     let name = arrivals.text()?;
     let mut known = [Arrivals::Poisson, Arrivals::Even].into_iter();
@@ -65,14 +67,14 @@ fn options(place: &Place<'_>) -> Result<RunOptions, ResultReadError> {
             place.member("think_us_min").time()?,
             place.member("think_us_max").time()?,
         ),
-        rate: place.member("rate").unless_null(Place::number)?,
+        rate: place.member("rate").unless_null(MemberPlace::number)?,
         arrivals: found.ok_or_else(|| arrivals.is_not("`poisson` or `even`"))?,
         seed: place.member("seed").whole()?,
         retries_max: place.member("retries_max").small()?,
     })
 }
 
-fn kind(place: &Place<'_>) -> Result<KindResult, ResultReadError> {
+fn kind(place: &MemberPlace<'_>) -> Result<KindResult, ResultReadError> {
     let whole = |name: &'static str| place.member(name).whole();
     Ok(KindResult {
         name: place.member("name").text()?,
@@ -91,36 +93,40 @@ fn kind(place: &Place<'_>) -> Result<KindResult, ResultReadError> {
     })
 }
 
-fn measurement(place: &Place<'_>) -> Result<Measurement, ResultReadError> {
-    let group = |place: &Place<'_>| {
+fn measurement(place: &MemberPlace<'_>) -> Result<RunMeasurement, ResultReadError> {
+    let group = |place: &MemberPlace<'_>| {
         Ok(GroupUse {
             user_s: place.member("user_s").number()?,
             system_s: place.member("system_s").number()?,
-            read_bytes: place.member("read_bytes").unless_null(Place::whole)?,
-            written_bytes: place.member("written_bytes").unless_null(Place::whole)?,
+            read_bytes: place.member("read_bytes").unless_null(MemberPlace::whole)?,
+            written_bytes: place
+                .member("written_bytes")
+                .unless_null(MemberPlace::whole)?,
         })
     };
-    Ok(Measurement {
+    Ok(RunMeasurement {
         elapsed: place.member("elapsed_us").time()?,
         processors: place.member("processors").small()? as usize,
         server: place.member("server").unless_null(group)?,
         others: place.member("others").unless_null(group)?,
         driver: group(&place.member("driver"))?,
-        machine_busy: place.member("machine_busy").unless_null(Place::number)?,
+        machine_busy: place
+            .member("machine_busy")
+            .unless_null(MemberPlace::number)?,
     })
 }
 
 /// A value, and where in the document it is.
-struct Place<'a> {
+struct MemberPlace<'a> {
     value: &'a Value,
     path: String,
 }
 
-impl<'a> Place<'a> {
+impl<'a> MemberPlace<'a> {
     /// A member that is missing is null.
-    fn member(&self, name: &'static str) -> Place<'a> {
+    fn member(&self, name: &'static str) -> MemberPlace<'a> {
         let separator = if self.path.is_empty() { "" } else { "." };
-        Place {
+        MemberPlace {
             value: &self.value[name],
             path: format!("{}{separator}{name}", self.path),
         }
@@ -179,7 +185,7 @@ impl<'a> Place<'a> {
         let values = self.value.as_array();
         let values = values.ok_or_else(|| self.is_not("a list"))?;
         let places = values.iter().enumerate().map(|(at, value)| {
-            read(&Place {
+            read(&MemberPlace {
                 value,
                 path: format!("{}[{at}]", self.path),
             })

@@ -2,7 +2,7 @@
 
 use super::text_table::{LatencyUnit, TextTable, bytes, rounded, thousands, wrapped};
 use crate::driver::{KindResult, RunOptions, WorkloadResult};
-use crate::measure::{GroupUse, Measurement};
+use crate::measure::{GroupUse, RunMeasurement};
 use std::time::Duration;
 
 /// A result, at most 100 columns wide: what was run, the transactions by kind, and what they cost.
@@ -27,7 +27,7 @@ pub fn text(result: &WorkloadResult) -> String {
     text += &outcomes(result);
     if result.unstarted > 0 {
         text += &wrapped(&format!(
-            "{} transactions that were meant to begin found no free user: the target does not keep the rate.",
+            "{} transactions that were meant to begin found no free user before the end.",
             thousands(result.unstarted)
         ));
     }
@@ -119,7 +119,7 @@ fn rows(result: &WorkloadResult) -> impl Iterator<Item = &KindResult> {
 }
 
 /// Processor time and bytes of each group of processes.
-fn costs(measured: &Measurement) -> String {
+fn costs(measured: &RunMeasurement) -> String {
     let mut table = TextTable::new(&[
         "processor time",
         "user s",
@@ -146,7 +146,7 @@ fn costs(measured: &Measurement) -> String {
     table.text() + &wrapped(&note) + &shared
 }
 
-fn group_cells(measured: &Measurement, group: &GroupUse) -> [String; 6] {
+fn group_cells(measured: &RunMeasurement, group: &GroupUse) -> [String; 6] {
     let known = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), bytes);
     [
         rounded(group.user_s),
@@ -159,7 +159,7 @@ fn group_cells(measured: &Measurement, group: &GroupUse) -> [String; 6] {
 }
 
 /// The groups that were measured, with their names.
-pub(super) fn groups(measured: &Measurement) -> Vec<(&'static str, &GroupUse)> {
+pub(super) fn groups(measured: &RunMeasurement) -> Vec<(&'static str, &GroupUse)> {
     let driver = if measured.server.is_none() {
         "driver, database"
     } else {

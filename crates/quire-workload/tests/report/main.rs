@@ -1,8 +1,9 @@
 //! Results as text, JSON and pages.
+#![allow(clippy::unwrap_used)]
 
 use quire_workload::SeededRandom;
 use quire_workload::driver::{Arrivals, KindResult, RunOptions, WorkloadResult};
-use quire_workload::measure::{GroupUse, Measurement};
+use quire_workload::measure::{GroupUse, RunMeasurement};
 use quire_workload::report::{
     CompareError, ResultReadError, comparison, from_json, page, text, to_json,
 };
@@ -57,7 +58,7 @@ fn result(target: &str, latency_us: u64) -> WorkloadResult {
         total: kind("all", latency_us),
         unstarted: 17,
         elapsed: Duration::from_micros(3_500_001),
-        measurement: Measurement {
+        measurement: RunMeasurement {
             elapsed: Duration::from_secs(4),
             processors: 2,
             server: Some(group(4.0)),

@@ -9,6 +9,9 @@ use crate::report::{LabReport, ReportTopic, TopicState};
 use crate::{Figure, Paper, SeriesOrigin};
 use std::fmt::Write as _;
 
+/// Longer tables of figures that are of no paper are folded.
+const OPEN_ROWS_MAX: usize = 20;
+
 /// What failed first, and then all figures by their numbers.
 pub(super) fn paper(html: &mut String, report: &LabReport, paper: Paper) {
     let _ = writeln!(
@@ -74,7 +77,14 @@ pub(super) fn figure(html: &mut String, topic: Option<&ReportTopic>, figure: &Fi
         "<div class=\"scroll chart\" tabindex=\"0\" role=\"region\" aria-label=\"Chart: {title}\">\n{}</div>",
         svg(figure)
     );
-    table(html, figure, &title);
+    // A series of many moments is long as a table; figures of papers are shown with their numbers.
+    if topic.is_none() && figure.positions.count() > OPEN_ROWS_MAX {
+        html.push_str("<details><summary>Values</summary>\n");
+        table(html, figure, &title);
+        html.push_str("</details>\n");
+    } else {
+        table(html, figure, &title);
+    }
     notes(html, figure);
     html.push_str("</article>\n");
 }

@@ -64,7 +64,7 @@ impl StopSignal {
 
 /// What the users of a run share.
 #[derive(Debug)]
-pub(super) struct SharedRun<'a> {
+pub(super) struct RunState<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) kinds: &'a [TransactionKind],
     pub(super) clock: RunClock,
@@ -75,7 +75,7 @@ pub(super) struct SharedRun<'a> {
     pub(super) retries: AtomicU64,
 }
 
-impl<'a> SharedRun<'a> {
+impl<'a> RunState<'a> {
     pub(super) fn starting_now(options: &'a RunOptions, kinds: &'a [TransactionKind]) -> Self {
         let schedule = options.rate.map(|rate| {
             // Users have the parts from 0 on.
