@@ -16,7 +16,7 @@ pub fn evaluate(
     session: &mut dyn Session,
     scale: TpcCScale,
 ) -> Result<Vec<ConditionOutcome>, SessionError> {
-    let mut tallies: Vec<Tally> = NAMES.map(Tally::new).into();
+    let mut tallies = Tallies(NAMES.map(Tally::new));
     for warehouse in 1..=i64::from(scale.warehouses) {
         let payments = Payments::read(session, warehouse)?;
         let mut districts_cents = 0;
@@ -27,15 +27,21 @@ pub fn evaluate(
             state.orders(&mut tallies);
             state.customers(&payments, scale, &mut tallies);
             let paid = payments.of_district(district);
-            tallies[9 - 1].equal(&state.name, "d_ytd", state.ytd_cents, paid);
+            tallies
+                .of(9)
+                .equal(&state.name, "d_ytd", state.ytd_cents, paid);
         }
         let name = format!("warehouse {warehouse}");
         let ytd = QueryResult::of_existing(session, READ_WAREHOUSE, &[integer(warehouse)])?;
         let ytd_cents = ytd.unscaled(0, 0, 2)?;
-        tallies[1 - 1].equal(&name, "w_ytd", ytd_cents, districts_cents);
-        tallies[8 - 1].equal(&name, "w_ytd", ytd_cents, payments.total());
+        tallies
+            .of(1)
+            .equal(&name, "w_ytd", ytd_cents, districts_cents);
+        tallies
+            .of(8)
+            .equal(&name, "w_ytd", ytd_cents, payments.total());
     }
-    Ok(tallies.into_iter().map(Tally::outcome).collect())
+    Ok(tallies.0.into_iter().map(Tally::outcome).collect())
 }
 
 const NAMES: [&str; 12] = [
@@ -59,6 +65,16 @@ struct Tally {
     comparisons: u64,
     violations: u64,
     first: Vec<String>,
+}
+
+/// One of each condition.
+struct Tallies([Tally; 12]);
+
+impl Tallies {
+    /// That of a condition, by its number in the specification.
+    fn of(&mut self, condition: usize) -> &mut Tally {
+        &mut self.0[condition - 1]
+    }
 }
 
 const SHOWN_VIOLATIONS: usize = 5;
@@ -200,28 +216,34 @@ impl DistrictState {
     }
 
     /// Conditions 2 and 3. The second part of 2 is not about a district without new orders, and 3 holds for it.
-    fn numbers(&self, tallies: &mut [Tally]) {
+    fn numbers(&self, tallies: &mut Tallies) {
         let last = self.next_order - 1;
         let order_max = self.orders.keys().next_back().copied().unwrap_or(0);
-        tallies[2 - 1].equal(&self.name, "d_next_o_id - 1", last, order_max);
+        tallies
+            .of(2)
+            .equal(&self.name, "d_next_o_id - 1", last, order_max);
         let range = self.new_orders.first().zip(self.new_orders.last());
         let mut numbers = 0;
         if let Some((&least, &most)) = range {
-            tallies[2 - 1].equal(&self.name, "max(no_o_id)", most, last);
+            tallies.of(2).equal(&self.name, "max(no_o_id)", most, last);
             numbers = most - least + 1;
         }
         let rows = self.new_orders.len() as i64;
-        tallies[3 - 1].equal(&self.name, "rows of new_order", rows, numbers);
+        tallies
+            .of(3)
+            .equal(&self.name, "rows of new_order", rows, numbers);
     }
 
     /// Conditions 4 to 7.
-    fn orders(&self, tallies: &mut [Tally]) {
+    fn orders(&self, tallies: &mut Tallies) {
         let claimed = self.orders.values().map(|order| order.lines).sum();
         let stored = self.lines.values().map(|lines| lines.count).sum();
-        tallies[4 - 1].equal(&self.name, "rows of order_line", stored, claimed);
+        tallies
+            .of(4)
+            .equal(&self.name, "rows of order_line", stored, claimed);
         for (id, order) in &self.orders {
             let is_new = self.new_orders.contains(id);
-            tallies[5 - 1].note(order.is_delivered != is_new, || {
+            tallies.of(5).note(order.is_delivered != is_new, || {
                 let (a, b) = (order.is_delivered, is_new);
                 format!(
                     "{}, order {id}: has a carrier: {a}, in new_order: {b}",
@@ -230,29 +252,33 @@ impl DistrictState {
             });
             let lines = self.lines.get(id).copied().unwrap_or_default();
             let name = format!("{}, order {id}", self.name);
-            tallies[6 - 1].equal(&name, "o_ol_cnt", order.lines, lines.count);
+            tallies
+                .of(6)
+                .equal(&name, "o_ol_cnt", order.lines, lines.count);
             let delivered = if order.is_delivered { lines.count } else { 0 };
-            tallies[7 - 1].equal(&name, "delivered lines", lines.delivered, delivered);
+            tallies
+                .of(7)
+                .equal(&name, "delivered lines", lines.delivered, delivered);
         }
         self.rows_without_an_order(tallies);
     }
 
-    fn rows_without_an_order(&self, tallies: &mut [Tally]) {
+    fn rows_without_an_order(&self, tallies: &mut Tallies) {
         let is_missing = |id: &&i64| !self.orders.contains_key(id);
         for id in self.new_orders.iter().filter(is_missing) {
-            tallies[5 - 1].note(false, || {
+            tallies.of(5).note(false, || {
                 format!("{}: order {id} is in new_order only", self.name)
             });
         }
         for id in self.lines.keys().filter(is_missing) {
-            tallies[6 - 1].note(false, || {
+            tallies.of(6).note(false, || {
                 format!("{}: order {id} is in order_line only", self.name)
             });
         }
     }
 
     /// Conditions 10 to 12.
-    fn customers(&self, payments: &Payments, scale: TpcCScale, tallies: &mut [Tally]) {
+    fn customers(&self, payments: &Payments, scale: TpcCScale, tallies: &mut Tallies) {
         let mut charged: BTreeMap<i64, i64> = BTreeMap::new();
         for (id, order) in &self.orders {
             let lines = self.lines.get(id).copied().unwrap_or_default();
@@ -263,14 +289,20 @@ impl DistrictState {
             let charged = charged.get(id).copied().unwrap_or(0);
             let paid = payments.by_customer.get(&(self.district, *id)).copied();
             let balance = customer.balance_cents;
-            tallies[10 - 1].equal(&name, "c_balance", balance, charged - paid.unwrap_or(0));
+            tallies
+                .of(10)
+                .equal(&name, "c_balance", balance, charged - paid.unwrap_or(0));
             let both = balance + customer.payment_cents;
-            tallies[12 - 1].equal(&name, "c_balance + c_ytd_payment", both, charged);
+            tallies
+                .of(12)
+                .equal(&name, "c_balance + c_ytd_payment", both, charged);
         }
         let delivered = self.orders.len() as i64 - self.new_orders.len() as i64;
         let deliveries: i64 = self.customers.values().map(|one| one.deliveries).sum();
         let computed = scale.first_new_order() - 1 + deliveries;
-        tallies[11 - 1].equal(&self.name, "delivered orders", delivered, computed);
+        tallies
+            .of(11)
+            .equal(&self.name, "delivered orders", delivered, computed);
     }
 }
 
