@@ -2,7 +2,11 @@
 
 mod csv;
 pub mod dialect;
+pub mod mariadb;
 mod placeholders;
+pub mod postgresql;
+mod server_process;
+pub mod servers;
 pub mod sqlite;
 pub mod stored;
 mod text_value;

@@ -9,7 +9,6 @@ pub(super) fn numbered(sql: &str) -> String {
 }
 
 /// The statement with `?` for each parameter, and for each `?` the index of its parameter: one that is used twice is there twice.
-#[cfg_attr(not(test), expect(dead_code, reason = "MariaDB has them"))]
 pub(super) fn positional(sql: &str) -> (String, Vec<usize>) {
     let mut order = Vec::new();
     let text = replaced(sql, |number, text| {

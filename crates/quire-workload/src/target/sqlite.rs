@@ -156,7 +156,9 @@ fn values_of_fields(
         .iter()
         .zip(fields)
         .map(|(column, field)| match field {
-            None => Ok(SqlValue::Null),
+            None if column.nullable => Ok(SqlValue::Null),
+            // SQLite would make up a key of one integer.
+            None => Err(format!("NULL in column {} of {}", column.name, table.name)),
             Some(text) => value_of_text(column.kind, text)
                 .ok_or_else(|| format!("`{text}` is no value of column {}", column.name)),
         })
@@ -186,6 +188,13 @@ impl SqliteSession {
         let connection = &self.connection;
         let run = || {
             let mut statement = connection.prepare_cached(&self.texts[sql])?;
+            let expected = statement.parameter_count();
+            if parameters.len() != expected {
+                return Err(rusqlite::Error::InvalidParameterCount(
+                    parameters.len(),
+                    expected,
+                ));
+            }
             for (index, parameter) in parameters.iter().enumerate() {
                 statement.raw_bind_parameter(index + 1, SqliteParameter(parameter))?;
             }

@@ -1,0 +1,42 @@
+//! What a target cannot load it refuses.
+
+use crate::scratch::ScratchDirectory;
+use quire_workload::{ColumnDefinition, ColumnType, TableDefinition, Target};
+
+pub fn a_wrong_file_is_refused(target: &dyn Target) {
+    let table = TableDefinition {
+        name: "refused".into(),
+        columns: vec![
+            ColumnDefinition::new("id", ColumnType::Integer),
+            ColumnDefinition::nullable("code", ColumnType::Date),
+        ],
+        primary_key: vec!["id"],
+        indexes: vec![],
+    };
+    target.create_table(&table).unwrap();
+    assert!(
+        target.create_table(&table).is_err(),
+        "the table is there already"
+    );
+    let directory =
+        ScratchDirectory::new(&format!("wrong-csv-of-{}", target.name().replace(' ', "-")));
+    for (name, csv) in [
+        ("type", "1,x\n"),
+        ("null", ",1970-01-01\n"),
+        ("key", "1,\n1,\n"),
+        ("fields", "1\n"),
+        ("quotes", "1,\"\n"),
+    ] {
+        let file = directory.path().join(name);
+        std::fs::write(&file, csv).unwrap();
+        assert!(
+            target.load(&table, &file).is_err(),
+            "a file with a wrong {name}"
+        );
+    }
+    assert!(
+        target
+            .load(&table, &directory.path().join("absent"))
+            .is_err()
+    );
+}
