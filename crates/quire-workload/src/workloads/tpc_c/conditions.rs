@@ -16,7 +16,7 @@ pub fn evaluate(
     session: &mut dyn Session,
     scale: TpcCScale,
 ) -> Result<Vec<ConditionOutcome>, SessionError> {
-    let mut tallies = Tallies(NAMES.map(Tally::new));
+    let mut tallies = ConditionTallies(NAMES.map(ConditionTally::new));
     for warehouse in 1..=i64::from(scale.warehouses) {
         let payments = Payments::read(session, warehouse)?;
         let mut districts_cents = 0;
@@ -41,7 +41,7 @@ pub fn evaluate(
             .of(8)
             .equal(&name, "w_ytd", ytd_cents, payments.total());
     }
-    Ok(tallies.0.into_iter().map(Tally::outcome).collect())
+    Ok(tallies.0.into_iter().map(ConditionTally::outcome).collect())
 }
 
 const NAMES: [&str; 12] = [
@@ -60,7 +60,7 @@ const NAMES: [&str; 12] = [
 ];
 
 /// The comparisons of a condition.
-struct Tally {
+struct ConditionTally {
     name: &'static str,
     comparisons: u64,
     violations: u64,
@@ -68,18 +68,18 @@ struct Tally {
 }
 
 /// One of each condition.
-struct Tallies([Tally; 12]);
+struct ConditionTallies([ConditionTally; 12]);
 
-impl Tallies {
+impl ConditionTallies {
     /// That of a condition, by its number in the specification.
-    fn of(&mut self, condition: usize) -> &mut Tally {
+    fn of(&mut self, condition: usize) -> &mut ConditionTally {
         &mut self.0[condition - 1]
     }
 }
 
 const SHOWN_VIOLATIONS: usize = 5;
 
-impl Tally {
+impl ConditionTally {
     fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -216,7 +216,7 @@ impl DistrictState {
     }
 
     /// Conditions 2 and 3. The second part of 2 is not about a district without new orders, and 3 holds for it.
-    fn numbers(&self, tallies: &mut Tallies) {
+    fn numbers(&self, tallies: &mut ConditionTallies) {
         let last = self.next_order - 1;
         let order_max = self.orders.keys().next_back().copied().unwrap_or(0);
         tallies
@@ -235,7 +235,7 @@ impl DistrictState {
     }
 
     /// Conditions 4 to 7.
-    fn orders(&self, tallies: &mut Tallies) {
+    fn orders(&self, tallies: &mut ConditionTallies) {
         let claimed = self.orders.values().map(|order| order.lines).sum();
         let stored = self.lines.values().map(|lines| lines.count).sum();
         tallies
@@ -263,7 +263,7 @@ impl DistrictState {
         self.rows_without_an_order(tallies);
     }
 
-    fn rows_without_an_order(&self, tallies: &mut Tallies) {
+    fn rows_without_an_order(&self, tallies: &mut ConditionTallies) {
         let is_missing = |id: &&i64| !self.orders.contains_key(id);
         for id in self.new_orders.iter().filter(is_missing) {
             tallies.of(5).note(false, || {
@@ -278,7 +278,7 @@ impl DistrictState {
     }
 
     /// Conditions 10 to 12.
-    fn customers(&self, payments: &Payments, scale: TpcCScale, tallies: &mut Tallies) {
+    fn customers(&self, payments: &Payments, scale: TpcCScale, tallies: &mut ConditionTallies) {
         let mut charged: BTreeMap<i64, i64> = BTreeMap::new();
         for (id, order) in &self.orders {
             let lines = self.lines.get(id).copied().unwrap_or_default();
