@@ -138,6 +138,9 @@ pub fn run(
     ends
 }
 
+/// What [`violated`] is when all conditions hold.
+pub const NONE: [usize; 0] = [];
+
 /// The indexes, from 1, of the conditions that do not hold.
 pub fn violated(outcomes: &[ConditionOutcome]) -> Vec<usize> {
     (1..)

@@ -2,7 +2,7 @@
 //!
 //! A server that is not installed is skipped with a printed line; `QUIRE` is the path of Quire's program.
 
-use crate::harness::{load, run, violated};
+use crate::harness::{NONE, load, run, violated};
 use quire_workload::target::servers::{
     ServerSettings, start_mariadb, start_postgresql, start_quire,
 };
@@ -88,7 +88,7 @@ fn runs(workload: &dyn Workload, target: &dyn Target, transactions: usize) {
     let outcomes = workload.check(session.as_mut()).unwrap();
     assert_eq!(
         violated(&outcomes),
-        [],
+        NONE,
         "{name} on {}: {outcomes:#?}",
         target.name()
     );

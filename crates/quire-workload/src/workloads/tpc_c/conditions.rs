@@ -335,15 +335,21 @@ fn read_lines(
     place: &[SqlValue],
 ) -> Result<BTreeMap<i64, OrderLines>, SessionError> {
     let rows = QueryResult::of(session, READ_LINES, place)?;
-    let lines = |row| {
+    let mut orders = BTreeMap::new();
+    for row in 0..rows.count() {
         let lines = OrderLines {
             count: rows.integer(row, 1)?,
             delivered: rows.integer(row, 2)?,
-            delivered_cents: rows.unscaled(row, 3, 2)?,
+            delivered_cents: 0,
         };
-        Ok((rows.integer(row, 0)?, lines))
-    };
-    (0..rows.count()).map(lines).collect()
+        orders.insert(rows.integer(row, 0)?, lines);
+    }
+    let sums = QueryResult::of(session, SUM_DELIVERED, place)?;
+    for row in 0..sums.count() {
+        let lines: &mut OrderLines = orders.entry(sums.integer(row, 0)?).or_default();
+        lines.delivered_cents = sums.unscaled(row, 1, 2)?;
+    }
+    Ok(orders)
 }
 
 fn read_customers(
@@ -368,9 +374,10 @@ const READ_DISTRICT: &str =
 const READ_ORDERS: &str =
     "SELECT o_id, o_c_id, o_carrier_id, o_ol_cnt FROM orders WHERE o_w_id = $1 AND o_d_id = $2";
 const READ_NEW_ORDERS: &str = "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2";
-const READ_LINES: &str = "SELECT ol_o_id, COUNT(*), COUNT(ol_delivery_d), \
-    SUM(CASE WHEN ol_delivery_d IS NULL THEN 0 ELSE ol_amount END) \
-    FROM order_line WHERE ol_w_id = $1 AND ol_d_id = $2 GROUP BY ol_o_id";
+const READ_LINES: &str = "SELECT ol_o_id, COUNT(*), COUNT(ol_delivery_d) FROM order_line \
+    WHERE ol_w_id = $1 AND ol_d_id = $2 GROUP BY ol_o_id";
+const SUM_DELIVERED: &str = "SELECT ol_o_id, SUM(ol_amount) FROM order_line \
+    WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_delivery_d IS NOT NULL GROUP BY ol_o_id";
 const READ_CUSTOMERS: &str = "SELECT c_id, c_balance, c_ytd_payment, c_delivery_cnt \
     FROM customer WHERE c_w_id = $1 AND c_d_id = $2";
 const PAID_AT_DISTRICTS: &str =
