@@ -7,7 +7,11 @@ mod english;
 mod key_distribution;
 pub mod order_entry;
 mod permutation;
+<<<<<<< HEAD
 mod run_clock;
+=======
+mod standard;
+>>>>>>> 7e3cca332c27a2ada82625a9e2bd4d20114adbf3
 mod statements;
 pub mod stress_test;
 pub mod sysbench;
@@ -16,3 +20,4 @@ pub mod tpc_c;
 mod violations;
 
 pub use key_distribution::{KeyDistribution, zipf_exponent_of_share};
+pub use standard::{STANDARD_SCALES, standard};

@@ -1,6 +1,8 @@
 //! The tests of paper 4 on SQLite.
 
-use crate::harness::{LoadedDatabase, RecordingSession, assert_seeded, rows_of, run, violated};
+use crate::harness::{
+    LoadedDatabase, NONE, RecordingSession, assert_seeded, rows_of, run, violated,
+};
 use quire_workload::Workload;
 use quire_workload::workloads::baidu::{BaiduRead, BaiduReadOptions, BaiduWrite, HotKeyPlaces};
 use std::collections::HashMap;
@@ -75,7 +77,7 @@ fn each_user_fills_its_six_tables_in_random_order_and_is_done() {
         .collect();
     let ascending = keys.windows(2).filter(|pair| pair[0] < pair[1]).count();
     assert!((8..32).contains(&ascending), "{keys:?}");
-    assert_eq!(violated(&workload.check(session.as_mut()).unwrap()), []);
+    assert_eq!(violated(&workload.check(session.as_mut()).unwrap()), NONE);
     session
         .execute("UPDATE records_0_1 SET id = 41 WHERE id = 40", &[])
         .unwrap();

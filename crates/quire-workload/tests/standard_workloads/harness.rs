@@ -7,7 +7,7 @@ use quire_workload::{
 };
 use std::fmt::Write as _;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A workload's tables in SQLite, in a directory that is removed at the end.
@@ -24,13 +24,7 @@ impl LoadedDatabase {
         let name = format!("quire-workload-{}-{number}", std::process::id());
         let directory = std::env::temp_dir().join(name);
         let target = SqliteTarget::open(&directory).unwrap();
-        for table in workload.tables() {
-            let csv = directory.join("rows.csv");
-            std::fs::write(&csv, csv_of(&rows_of(workload, &table.name))).unwrap();
-            target.create_table(&table).unwrap();
-            target.load(&table, &csv).unwrap();
-            target.create_indexes(&table).unwrap();
-        }
+        load(workload, &target, &directory);
         Self { directory, target }
     }
 
@@ -41,6 +35,17 @@ impl LoadedDatabase {
     pub fn integer(&self, sql: &str) -> i64 {
         let rows = self.session().query(sql, &[]).unwrap();
         rows[0][0].as_integer().unwrap()
+    }
+}
+
+/// Makes and fills a workload's tables. The directory is for files that are read once.
+pub fn load(workload: &dyn Workload, target: &dyn Target, directory: &Path) {
+    for table in workload.tables() {
+        let csv = directory.join("rows.csv");
+        std::fs::write(&csv, csv_of(&rows_of(workload, &table.name))).unwrap();
+        target.create_table(&table).unwrap();
+        target.load(&table, &csv).unwrap();
+        target.create_indexes(&table).unwrap();
     }
 }
 
@@ -132,6 +137,9 @@ pub fn run(
     }
     ends
 }
+
+/// What [`violated`] is when all conditions hold.
+pub const NONE: [usize; 0] = [];
 
 /// The indexes, from 1, of the conditions that do not hold.
 pub fn violated(outcomes: &[ConditionOutcome]) -> Vec<usize> {

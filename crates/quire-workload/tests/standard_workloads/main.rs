@@ -1,7 +1,9 @@
-//! TPC-C, TPC-B, sysbench and the tests of paper 4: their rows against the specifications, and their transactions on SQLite.
+//! TPC-C, TPC-B, sysbench and the tests of paper 4: their rows against the specifications, their transactions on SQLite, and several users
+//! at once on the servers that are installed.
 
 mod baidu;
 mod harness;
+mod servers;
 mod sysbench;
 mod tpc_b;
 mod tpc_c_conditions;

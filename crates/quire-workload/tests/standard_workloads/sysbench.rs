@@ -1,6 +1,8 @@
 //! sysbench's rows, statements and transactions.
 
-use crate::harness::{LoadedDatabase, RecordingSession, assert_seeded, rows_of, run, violated};
+use crate::harness::{
+    LoadedDatabase, NONE, RecordingSession, assert_seeded, rows_of, run, violated,
+};
 use quire_workload::workloads::KeyDistribution;
 use quire_workload::workloads::sysbench::{
     RowOrder, Sysbench, SysbenchOptions, SysbenchTest, TableShape,
@@ -167,7 +169,7 @@ fn all_tests_run_on_both_shapes_and_keep_the_rows() {
             }
             let outcomes = workload.check(session.as_mut()).unwrap();
             assert_eq!(outcomes.len(), 2);
-            assert_eq!(violated(&outcomes), [], "{test:?}: {outcomes:#?}");
+            assert_eq!(violated(&outcomes), NONE, "{test:?}: {outcomes:#?}");
             for damage in [
                 "DELETE FROM sbtest2 WHERE id = 9",
                 "UPDATE sbtest2 SET id = 301 WHERE id = 300",

@@ -1,6 +1,6 @@
 //! TPC-B's rows, transactions and conditions.
 
-use crate::harness::{LoadedDatabase, assert_seeded, rows_of, run, violated};
+use crate::harness::{LoadedDatabase, NONE, assert_seeded, rows_of, run, violated};
 use quire_workload::workloads::tpc_b::{AccountRule, TpcB};
 use quire_workload::{SqlValue, Workload};
 
@@ -46,7 +46,7 @@ fn conditions_hold_after_a_run_and_fail_after_damage() {
             run(session.as_mut(), workload.user(number).as_mut(), 100);
         }
         let outcomes = workload.check(session.as_mut()).unwrap();
-        assert_eq!(violated(&outcomes), [], "{rule:?}: {outcomes:#?}");
+        assert_eq!(violated(&outcomes), NONE, "{rule:?}: {outcomes:#?}");
         assert_eq!(
             database.integer("SELECT COUNT(*) FROM pgbench_history"),
             300

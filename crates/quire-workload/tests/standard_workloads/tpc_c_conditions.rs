@@ -1,6 +1,6 @@
 //! The transactions of TPC-C on SQLite, and its consistency conditions: they hold, and each fails when its data is damaged.
 
-use crate::harness::{LoadedDatabase, run, violated};
+use crate::harness::{LoadedDatabase, NONE, run, violated};
 use quire_workload::workloads::tpc_c::{TpcC, TpcCScale};
 use quire_workload::{Session, Transaction, TransactionEnd, User, Workload};
 
@@ -39,7 +39,7 @@ fn all_conditions_hold_at_load_and_after_hundreds_of_transactions_of_each_kind()
     let mut session = database.session();
     let outcomes = workload.check(session.as_mut()).unwrap();
     assert_eq!(outcomes.len(), 12);
-    assert_eq!(violated(&outcomes), [], "{outcomes:#?}");
+    assert_eq!(violated(&outcomes), NONE, "{outcomes:#?}");
 
     let mut counts = [0; 5];
     let mut ends = Vec::new();
@@ -53,7 +53,7 @@ fn all_conditions_hold_at_load_and_after_hundreds_of_transactions_of_each_kind()
         let outcomes = workload.check(session.as_mut()).unwrap();
         assert_eq!(
             violated(&outcomes),
-            [],
+            NONE,
             "after user {number}: {outcomes:#?}"
         );
     }
@@ -235,7 +235,7 @@ fn each_condition_fails_when_its_data_is_damaged() {
             .any(|(_, violated)| violated.contains(&number));
         assert!(is_tested, "no damage is done to condition {number}");
     }
-    assert_eq!(violated(&workload.check(session.as_mut()).unwrap()), []);
+    assert_eq!(violated(&workload.check(session.as_mut()).unwrap()), NONE);
 }
 
 #[test]

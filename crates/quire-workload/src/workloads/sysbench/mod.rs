@@ -14,7 +14,7 @@ use crate::{
 };
 use std::io;
 use std::sync::Arc;
-use table_shape::RowValues;
+use table_shape::SbtestRowValues;
 pub use table_shape::{RowOrder, TableShape};
 use table_statements::TableStatements;
 
@@ -72,7 +72,7 @@ pub struct Sysbench(Arc<SysbenchRun>);
 #[derive(Debug)]
 struct SysbenchRun {
     options: SysbenchOptions,
-    values: RowValues,
+    values: SbtestRowValues,
     statements: Vec<TableStatements>,
     chooser: KeyChooser,
 }
@@ -84,7 +84,7 @@ impl Sysbench {
             rows: options.rows.max(1),
             ..options
         };
-        let values = RowValues::new(options.shape, options.seed);
+        let values = SbtestRowValues::new(options.shape, options.seed);
         let statements = (1..=options.tables)
             .map(|number| TableStatements::new(&values, number))
             .collect();

@@ -30,7 +30,7 @@ pub enum RowOrder {
 
 /// Values of the rows of one shape.
 #[derive(Clone, Debug)]
-pub struct RowValues {
+pub struct SbtestRowValues {
     shape: TableShape,
     /// Of the integers of wide rows.
     centres: [i64; WIDE_INTEGERS],
@@ -42,7 +42,7 @@ const WIDE_INTEGERS: usize = 32;
 const TEXT_BYTES: usize = 1 << 20;
 const PIECE_BYTES: usize = 32;
 
-impl RowValues {
+impl SbtestRowValues {
     /// The values of a seed: centres of the integers, and the text, are drawn once for all tables.
     pub fn new(shape: TableShape, seed: u64) -> Self {
         let mut random = SeededRandom::of_part(seed, u64::MAX);

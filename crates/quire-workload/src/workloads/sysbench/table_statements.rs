@@ -1,6 +1,6 @@
 //! The texts of sysbench's statements for one of its tables.
 
-use super::table_shape::{RowValues, TableShape};
+use super::table_shape::{SbtestRowValues, TableShape};
 
 /// Statements on a table. `k` stands for the column with the index, `c` for the text.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct TableStatements {
 
 impl TableStatements {
     /// Those of the table with that number.
-    pub fn new(values: &RowValues, number: u32) -> Self {
+    pub fn new(values: &SbtestRowValues, number: u32) -> Self {
         let definition = values.table(number);
         let table = &definition.name;
         let (k, c) = match values.shape() {

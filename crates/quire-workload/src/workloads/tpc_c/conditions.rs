@@ -16,7 +16,7 @@ pub fn evaluate(
     session: &mut dyn Session,
     scale: TpcCScale,
 ) -> Result<Vec<ConditionOutcome>, SessionError> {
-    let mut tallies: Vec<Tally> = NAMES.map(Tally::new).into();
+    let mut tallies = ConditionTallies(NAMES.map(ConditionTally::new));
     for warehouse in 1..=i64::from(scale.warehouses) {
         let payments = Payments::read(session, warehouse)?;
         let mut districts_cents = 0;
@@ -27,15 +27,21 @@ pub fn evaluate(
             state.orders(&mut tallies);
             state.customers(&payments, scale, &mut tallies);
             let paid = payments.of_district(district);
-            tallies[9 - 1].equal(&state.name, "d_ytd", state.ytd_cents, paid);
+            tallies
+                .of(9)
+                .equal(&state.name, "d_ytd", state.ytd_cents, paid);
         }
         let name = format!("warehouse {warehouse}");
         let ytd = QueryResult::of_existing(session, READ_WAREHOUSE, &[integer(warehouse)])?;
         let ytd_cents = ytd.unscaled(0, 0, 2)?;
-        tallies[1 - 1].equal(&name, "w_ytd", ytd_cents, districts_cents);
-        tallies[8 - 1].equal(&name, "w_ytd", ytd_cents, payments.total());
+        tallies
+            .of(1)
+            .equal(&name, "w_ytd", ytd_cents, districts_cents);
+        tallies
+            .of(8)
+            .equal(&name, "w_ytd", ytd_cents, payments.total());
     }
-    Ok(tallies.into_iter().map(Tally::outcome).collect())
+    Ok(tallies.0.into_iter().map(ConditionTally::outcome).collect())
 }
 
 const NAMES: [&str; 12] = [
@@ -54,16 +60,26 @@ const NAMES: [&str; 12] = [
 ];
 
 /// The comparisons of a condition.
-struct Tally {
+struct ConditionTally {
     name: &'static str,
     comparisons: u64,
     violations: u64,
     first: Vec<String>,
 }
 
+/// One of each condition.
+struct ConditionTallies([ConditionTally; 12]);
+
+impl ConditionTallies {
+    /// That of a condition, by its number in the specification.
+    fn of(&mut self, condition: usize) -> &mut ConditionTally {
+        &mut self.0[condition - 1]
+    }
+}
+
 const SHOWN_VIOLATIONS: usize = 5;
 
-impl Tally {
+impl ConditionTally {
     fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -200,28 +216,34 @@ impl DistrictState {
     }
 
     /// Conditions 2 and 3. The second part of 2 is not about a district without new orders, and 3 holds for it.
-    fn numbers(&self, tallies: &mut [Tally]) {
+    fn numbers(&self, tallies: &mut ConditionTallies) {
         let last = self.next_order - 1;
         let order_max = self.orders.keys().next_back().copied().unwrap_or(0);
-        tallies[2 - 1].equal(&self.name, "d_next_o_id - 1", last, order_max);
+        tallies
+            .of(2)
+            .equal(&self.name, "d_next_o_id - 1", last, order_max);
         let range = self.new_orders.first().zip(self.new_orders.last());
         let mut numbers = 0;
         if let Some((&least, &most)) = range {
-            tallies[2 - 1].equal(&self.name, "max(no_o_id)", most, last);
+            tallies.of(2).equal(&self.name, "max(no_o_id)", most, last);
             numbers = most - least + 1;
         }
         let rows = self.new_orders.len() as i64;
-        tallies[3 - 1].equal(&self.name, "rows of new_order", rows, numbers);
+        tallies
+            .of(3)
+            .equal(&self.name, "rows of new_order", rows, numbers);
     }
 
     /// Conditions 4 to 7.
-    fn orders(&self, tallies: &mut [Tally]) {
+    fn orders(&self, tallies: &mut ConditionTallies) {
         let claimed = self.orders.values().map(|order| order.lines).sum();
         let stored = self.lines.values().map(|lines| lines.count).sum();
-        tallies[4 - 1].equal(&self.name, "rows of order_line", stored, claimed);
+        tallies
+            .of(4)
+            .equal(&self.name, "rows of order_line", stored, claimed);
         for (id, order) in &self.orders {
             let is_new = self.new_orders.contains(id);
-            tallies[5 - 1].note(order.is_delivered != is_new, || {
+            tallies.of(5).note(order.is_delivered != is_new, || {
                 let (a, b) = (order.is_delivered, is_new);
                 format!(
                     "{}, order {id}: has a carrier: {a}, in new_order: {b}",
@@ -230,29 +252,33 @@ impl DistrictState {
             });
             let lines = self.lines.get(id).copied().unwrap_or_default();
             let name = format!("{}, order {id}", self.name);
-            tallies[6 - 1].equal(&name, "o_ol_cnt", order.lines, lines.count);
+            tallies
+                .of(6)
+                .equal(&name, "o_ol_cnt", order.lines, lines.count);
             let delivered = if order.is_delivered { lines.count } else { 0 };
-            tallies[7 - 1].equal(&name, "delivered lines", lines.delivered, delivered);
+            tallies
+                .of(7)
+                .equal(&name, "delivered lines", lines.delivered, delivered);
         }
         self.rows_without_an_order(tallies);
     }
 
-    fn rows_without_an_order(&self, tallies: &mut [Tally]) {
+    fn rows_without_an_order(&self, tallies: &mut ConditionTallies) {
         let is_missing = |id: &&i64| !self.orders.contains_key(id);
         for id in self.new_orders.iter().filter(is_missing) {
-            tallies[5 - 1].note(false, || {
+            tallies.of(5).note(false, || {
                 format!("{}: order {id} is in new_order only", self.name)
             });
         }
         for id in self.lines.keys().filter(is_missing) {
-            tallies[6 - 1].note(false, || {
+            tallies.of(6).note(false, || {
                 format!("{}: order {id} is in order_line only", self.name)
             });
         }
     }
 
     /// Conditions 10 to 12.
-    fn customers(&self, payments: &Payments, scale: TpcCScale, tallies: &mut [Tally]) {
+    fn customers(&self, payments: &Payments, scale: TpcCScale, tallies: &mut ConditionTallies) {
         let mut charged: BTreeMap<i64, i64> = BTreeMap::new();
         for (id, order) in &self.orders {
             let lines = self.lines.get(id).copied().unwrap_or_default();
@@ -263,14 +289,20 @@ impl DistrictState {
             let charged = charged.get(id).copied().unwrap_or(0);
             let paid = payments.by_customer.get(&(self.district, *id)).copied();
             let balance = customer.balance_cents;
-            tallies[10 - 1].equal(&name, "c_balance", balance, charged - paid.unwrap_or(0));
+            tallies
+                .of(10)
+                .equal(&name, "c_balance", balance, charged - paid.unwrap_or(0));
             let both = balance + customer.payment_cents;
-            tallies[12 - 1].equal(&name, "c_balance + c_ytd_payment", both, charged);
+            tallies
+                .of(12)
+                .equal(&name, "c_balance + c_ytd_payment", both, charged);
         }
         let delivered = self.orders.len() as i64 - self.new_orders.len() as i64;
         let deliveries: i64 = self.customers.values().map(|one| one.deliveries).sum();
         let computed = scale.first_new_order() - 1 + deliveries;
-        tallies[11 - 1].equal(&self.name, "delivered orders", delivered, computed);
+        tallies
+            .of(11)
+            .equal(&self.name, "delivered orders", delivered, computed);
     }
 }
 
@@ -303,15 +335,21 @@ fn read_lines(
     place: &[SqlValue],
 ) -> Result<BTreeMap<i64, OrderLines>, SessionError> {
     let rows = QueryResult::of(session, READ_LINES, place)?;
-    let lines = |row| {
+    let mut orders = BTreeMap::new();
+    for row in 0..rows.count() {
         let lines = OrderLines {
             count: rows.integer(row, 1)?,
             delivered: rows.integer(row, 2)?,
-            delivered_cents: rows.unscaled(row, 3, 2)?,
+            delivered_cents: 0,
         };
-        Ok((rows.integer(row, 0)?, lines))
-    };
-    (0..rows.count()).map(lines).collect()
+        orders.insert(rows.integer(row, 0)?, lines);
+    }
+    let sums = QueryResult::of(session, SUM_DELIVERED, place)?;
+    for row in 0..sums.count() {
+        let lines: &mut OrderLines = orders.entry(sums.integer(row, 0)?).or_default();
+        lines.delivered_cents = sums.unscaled(row, 1, 2)?;
+    }
+    Ok(orders)
 }
 
 fn read_customers(
@@ -336,9 +374,10 @@ const READ_DISTRICT: &str =
 const READ_ORDERS: &str =
     "SELECT o_id, o_c_id, o_carrier_id, o_ol_cnt FROM orders WHERE o_w_id = $1 AND o_d_id = $2";
 const READ_NEW_ORDERS: &str = "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2";
-const READ_LINES: &str = "SELECT ol_o_id, COUNT(*), COUNT(ol_delivery_d), \
-    SUM(CASE WHEN ol_delivery_d IS NULL THEN 0 ELSE ol_amount END) \
-    FROM order_line WHERE ol_w_id = $1 AND ol_d_id = $2 GROUP BY ol_o_id";
+const READ_LINES: &str = "SELECT ol_o_id, COUNT(*), COUNT(ol_delivery_d) FROM order_line \
+    WHERE ol_w_id = $1 AND ol_d_id = $2 GROUP BY ol_o_id";
+const SUM_DELIVERED: &str = "SELECT ol_o_id, SUM(ol_amount) FROM order_line \
+    WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_delivery_d IS NOT NULL GROUP BY ol_o_id";
 const READ_CUSTOMERS: &str = "SELECT c_id, c_balance, c_ytd_payment, c_delivery_cnt \
     FROM customer WHERE c_w_id = $1 AND c_d_id = $2";
 const PAID_AT_DISTRICTS: &str =

@@ -48,7 +48,7 @@ impl Population {
     }
 
     /// Random numbers that no other part of the rows draws.
-    fn random(&self, table: u64, place: Place) -> SeededRandom {
+    fn random(&self, table: u64, place: PopulatedPlace) -> SeededRandom {
         let part = table << 48 | (place.warehouse as u64) << 8 | place.district as u64;
         SeededRandom::of_part(self.seed, part)
     }
@@ -60,7 +60,7 @@ impl Population {
         rows_of: RowsOf,
     ) -> io::Result<()> {
         for warehouse in 1..=i64::from(self.scale.warehouses) {
-            let place = Place {
+            let place = PopulatedPlace {
                 warehouse,
                 district: 0,
             };
@@ -72,7 +72,7 @@ impl Population {
     fn for_districts(&self, rows: &mut dyn RowSink, table: u64, rows_of: RowsOf) -> io::Result<()> {
         for warehouse in 1..=i64::from(self.scale.warehouses) {
             for district in 1..=DISTRICTS_OF_WAREHOUSE {
-                let place = Place {
+                let place = PopulatedPlace {
                     warehouse,
                     district,
                 };
@@ -98,7 +98,7 @@ impl Population {
 
     fn warehouse(
         &self,
-        place: Place,
+        place: PopulatedPlace,
         random: &mut SeededRandom,
         rows: &mut dyn RowSink,
     ) -> io::Result<()> {
@@ -116,7 +116,7 @@ impl Population {
 
     fn stock(
         &self,
-        place: Place,
+        place: PopulatedPlace,
         random: &mut SeededRandom,
         rows: &mut dyn RowSink,
     ) -> io::Result<()> {
@@ -136,7 +136,7 @@ impl Population {
 
     fn district(
         &self,
-        place: Place,
+        place: PopulatedPlace,
         random: &mut SeededRandom,
         rows: &mut dyn RowSink,
     ) -> io::Result<()> {
@@ -154,7 +154,7 @@ impl Population {
 
     fn customers(
         &self,
-        place: Place,
+        place: PopulatedPlace,
         random: &mut SeededRandom,
         rows: &mut dyn RowSink,
     ) -> io::Result<()> {
@@ -194,7 +194,7 @@ impl Population {
 
     fn history(
         &self,
-        place: Place,
+        place: PopulatedPlace,
         random: &mut SeededRandom,
         rows: &mut dyn RowSink,
     ) -> io::Result<()> {
@@ -215,7 +215,7 @@ impl Population {
 
     fn orders(
         &self,
-        place: Place,
+        place: PopulatedPlace,
         random: &mut SeededRandom,
         rows: &mut dyn RowSink,
     ) -> io::Result<()> {
@@ -243,7 +243,7 @@ impl Population {
 
     fn order_lines(
         &self,
-        place: Place,
+        place: PopulatedPlace,
         random: &mut SeededRandom,
         rows: &mut dyn RowSink,
     ) -> io::Result<()> {
@@ -274,7 +274,7 @@ impl Population {
 
     fn new_orders(
         &self,
-        place: Place,
+        place: PopulatedPlace,
         _: &mut SeededRandom,
         rows: &mut dyn RowSink,
     ) -> io::Result<()> {
@@ -289,14 +289,14 @@ impl Population {
     }
 
     /// The lines of each order of a district, which two tables have to agree on.
-    fn line_counts(&self, place: Place) -> Vec<i64> {
+    fn line_counts(&self, place: PopulatedPlace) -> Vec<i64> {
         let mut random = self.random(10, place);
         (0..self.scale.customers())
             .map(|_| random.between(5, 15))
             .collect()
     }
 
-    fn entry(&self, place: Place, order: i64) -> SqlValue {
+    fn entry(&self, place: PopulatedPlace, order: i64) -> SqlValue {
         let district = (place.warehouse - 1) * DISTRICTS_OF_WAREHOUSE + place.district - 1;
         let orders_before = district * self.scale.customers() + order;
         SqlValue::Timestamp(POPULATED_US + orders_before * ENTRY_STEP_US)
@@ -304,11 +304,12 @@ impl Population {
 }
 
 /// Generates the rows that a table has of a warehouse or district.
-type RowsOf = fn(&Population, Place, &mut SeededRandom, &mut dyn RowSink) -> io::Result<()>;
+type RowsOf =
+    fn(&Population, PopulatedPlace, &mut SeededRandom, &mut dyn RowSink) -> io::Result<()>;
 
 /// A district, or with district 0 a warehouse.
 #[derive(Clone, Copy)]
-struct Place {
+struct PopulatedPlace {
     warehouse: i64,
     district: i64,
 }
