@@ -16,7 +16,7 @@ const SHOP: &str = "
     CREATE UNIQUE INDEX orders_number ON orders (number);
     CREATE INDEX orders_large ON orders (total) WHERE total > 100;
     CREATE INDEX orders_sum ON orders (number + 1);
-    CREATE TABLE line (customer INT, number INT, FOREIGN KEY (customer, number) REFERENCES orders (customer, number) ON DELETE RESTRICT, k TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE line (customer INT, number INT, k TEXT PRIMARY KEY, FOREIGN KEY (customer, number) REFERENCES orders (customer, number) ON DELETE RESTRICT) WITHOUT ROWID;
     CREATE TABLE plain (id INTEGER PRIMARY KEY /* no AUTOINCREMENT */, t TEXT DEFAULT 'AUTOINCREMENT');
     CREATE VIEW names AS SELECT name FROM customer;
     INSERT INTO customer (name) VALUES ('Ada'), ('Bob')";
