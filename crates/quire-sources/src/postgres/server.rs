@@ -185,9 +185,8 @@ fn connected(config: &Config, server: &Arc<str>) -> Result<Client, SourceError> 
     let refused = |error: postgres::Error| {
         let detail = detail(&error);
         let is_refusal = error.code() == Some(&SqlState::INVALID_AUTHORIZATION_SPECIFICATION);
-        // PostgreSQL 15 says "no encryption", earlier versions "SSL off".
-        let wants_tls =
-            is_refusal && (detail.contains("no encryption") || detail.contains("SSL off"));
+        // A rule that wants TLS does not match a connection without, so that there is none.
+        let wants_tls = is_refusal && detail.contains("no pg_hba.conf entry");
         let server = Arc::clone(server);
         if wants_tls {
             SourceError::TlsRequired { server, detail }

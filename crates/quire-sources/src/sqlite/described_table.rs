@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use rusqlite::Connection;
-use rusqlite::types::{ToSqlOutput, Value};
+use rusqlite::types::ToSqlOutput;
 
 use quire_files::{CopyControl, CopyPhase, CopyProgress};
 
@@ -13,32 +13,16 @@ use super::column_profile::SqliteColumnProfile;
 use super::connection::{SqliteFile, SqliteStop, quoted};
 use super::declared_type::DeclaredType;
 use super::keys::SqliteKeys;
+use super::row_key::RowKey;
 use crate::batch::BATCH_ROWS;
 use crate::constant::DefaultConstant;
-use crate::definition::{LeftOutPart, SourceColumn, SourceTableDefinition, SourceTableName};
+use crate::definition::{
+    LeftOutPart, SourceColumn, SourceTableDefinition, SourceTableKind, SourceTableName,
+};
 use crate::error::{SourceError, stopped};
 
 /// Copies of views are tables of the connection alone, with this and a number as their name.
 const TEMPORARY_PREFIX: &str = "quire_view_";
-
-/// The order in which rows are read, and the expressions that tell the place of a row in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum RowKey {
-    /// The rowid under this name.
-    Rowid(String),
-    /// The columns of the primary key, with the collations of its index.
-    Columns(Vec<String>),
-}
-
-impl RowKey {
-    /// What to select after the columns.
-    pub(super) fn expressions(&self) -> &[String] {
-        match self {
-            Self::Rowid(name) => std::slice::from_ref(name),
-            Self::Columns(columns) => columns,
-        }
-    }
-}
 
 /// A table as its readers need it.
 #[derive(Debug)]
@@ -107,7 +91,7 @@ impl RowPlace {
         let is_keyed =
             !keys.primary_key.is_empty() && keys.key_collations.len() == keys.primary_key.len();
         // A table with a rowid that no name reaches may have NULL in its key.
-        if is_keyed && !table.has_rowid && table.kind == crate::definition::SourceTableKind::Table {
+        if is_keyed && !table.has_rowid && table.kind == SourceTableKind::Table {
             let pairs = keys.primary_key.iter().zip(&keys.key_collations);
             let key = RowKey::Columns(
                 pairs
@@ -273,19 +257,4 @@ fn profiles(
         }
     }
     Ok((profiles, row_count))
-}
-
-/// The place of a row for a message, from the values of its key.
-pub(super) fn shown_place(key: &RowKey, values: &[Value]) -> String {
-    let shown = values.iter().map(|value| match value {
-        Value::Integer(integer) => integer.to_string(),
-        Value::Real(real) => real.to_string(),
-        Value::Text(text) => format!("'{}'", text.chars().take(60).collect::<String>()),
-        Value::Null | Value::Blob(_) => "…".to_owned(),
-    });
-    let shown: Vec<String> = shown.collect();
-    match key {
-        RowKey::Rowid(_) => format!("rowid {}", shown.join("")),
-        RowKey::Columns(_) => format!("the row of key ({})", shown.join(", ")),
-    }
 }

@@ -6,6 +6,7 @@ mod connection;
 mod declared_type;
 mod described_table;
 mod keys;
+mod row_key;
 mod rows;
 mod sample;
 mod values;

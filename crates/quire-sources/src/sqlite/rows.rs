@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use quire_files::CopyControl;
 
 use super::connection::{SqliteFile, SqliteStop};
-use super::described_table::{DescribedTable, shown_place};
+use super::described_table::DescribedTable;
+use super::row_key::RowKeyValue;
 use super::values::append;
 use crate::batch::{BATCH_ROWS, SourceBatchBuilder};
 use crate::error::SourceError;
@@ -67,7 +67,7 @@ pub(super) struct KeyedRows {
     selected: String,
     column_count: usize,
     /// The key of the last row that was read; `None` before the first.
-    last_key: Option<Vec<Value>>,
+    last_key: Option<Vec<RowKeyValue>>,
     is_at_end: bool,
 }
 
@@ -144,12 +144,12 @@ impl KeyedRows {
     ) -> Result<Option<RecordBatch>, SqliteStop> {
         let before = rowid.checked_sub(1);
         let last = match self.last_key.as_deref() {
-            Some([Value::Integer(last)]) => {
+            Some([RowKeyValue::Integer(last)]) => {
                 before.map_or(Some(*last), |before| Some(before.max(*last)))
             }
             _ => before,
         };
-        self.last_key = last.map(|last| vec![Value::Integer(last)]);
+        self.last_key = last.map(|last| vec![RowKeyValue::Integer(last)]);
         self.next_batch(file, connection, row_count_max)
     }
 
@@ -174,7 +174,7 @@ impl KeyedRows {
         file: &SqliteFile,
         connection: &Connection,
         sql: &str,
-        parameters: Vec<Value>,
+        parameters: Vec<RowKeyValue>,
         row_count_max: usize,
     ) -> Result<Option<RecordBatch>, SqliteStop> {
         let mut builder = SourceBatchBuilder::new(&self.schema)
@@ -185,8 +185,11 @@ impl KeyedRows {
         while let Some(row) = rows.next()? {
             let key = || {
                 (0..key_count)
-                    .map(|index| row.get(self.column_count + index))
-                    .collect::<Result<Vec<Value>, _>>()
+                    .map(|index| {
+                        row.get_ref(self.column_count + index)
+                            .map(RowKeyValue::from)
+                    })
+                    .collect::<Result<Vec<RowKeyValue>, _>>()
             };
             for (index, column) in builder.columns.iter_mut().enumerate() {
                 let appended = append(column, row.get_ref(index)?);
@@ -208,10 +211,10 @@ impl KeyedRows {
         ))
     }
 
-    fn refused(&self, index: usize, key: &[Value], problem: &str) -> SourceError {
+    fn refused(&self, index: usize, key: &[RowKeyValue], problem: &str) -> SourceError {
         SourceError::Value {
             table: self.table.definition.name.clone(),
-            row: shown_place(&self.table.key, key),
+            row: self.table.key.shown(key),
             column: self.schema.field(index).name().clone(),
             problem: problem.to_owned(),
         }

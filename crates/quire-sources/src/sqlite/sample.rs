@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use quire_files::CopyControl;
 
 use super::connection::{SqliteFile, SqliteStop};
-use super::described_table::{DescribedTable, RowKey};
+use super::described_table::DescribedTable;
+use super::row_key::RowKey;
 use super::rows::KeyedRows;
 use crate::definition::SourceRowCount;
 use crate::error::SourceError;
