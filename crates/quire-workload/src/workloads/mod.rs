@@ -7,11 +7,8 @@ mod english;
 mod key_distribution;
 pub mod order_entry;
 mod permutation;
-<<<<<<< HEAD
 mod run_clock;
-=======
 mod standard;
->>>>>>> 7e3cca332c27a2ada82625a9e2bd4d20114adbf3
 mod statements;
 pub mod stress_test;
 pub mod sysbench;
