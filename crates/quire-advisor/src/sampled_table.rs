@@ -189,12 +189,21 @@ impl SampledTable {
         units
     }
 
-    /// The same table with every second unit of its rows.
-    pub(crate) fn every_second_unit(&self) -> Vec<RecordBatch> {
-        let units = self.units().into_iter().step_by(2);
-        units
-            .map(|(piece, rows)| self.pieces[piece].slice(rows.start, rows.len()))
-            .collect()
+    /// The first half of each piece: so many seams between pieces as the sample has, and half as many rows. `None` where a half has no rows.
+    pub(crate) fn first_halves(&self) -> Option<Vec<RecordBatch>> {
+        let halves = self.pieces.iter();
+        let halves: Vec<RecordBatch> = halves
+            .map(|piece| piece.slice(0, piece.num_rows() / 2))
+            .collect();
+        halves
+            .iter()
+            .any(|half| half.num_rows() > 0)
+            .then_some(halves)
+    }
+
+    /// Places where rows follow each other that are no neighbours in the whole.
+    pub(crate) fn seam_count(&self) -> usize {
+        self.pieces.len().saturating_sub(1)
     }
 
     /// The table as a choice keeps it. Tables that are not row tables have no key.

@@ -64,11 +64,16 @@ impl ColumnTableGrowth {
         };
         let columns = measured.columns.iter().enumerate().map(|(place, column)| {
             let half = column_of(half, place);
-            let growth =
-                SegmentGrowth::of(column, half.as_ref(), of_leader(&distinct, place, column));
+            let growth = SegmentGrowth::of(
+                column,
+                half.as_ref(),
+                of_leader(&distinct, place, column),
+                sample.seam_count(),
+            );
             match column_of(dictionaries, place) {
                 Some(coded) if coded.relation.is_none() => {
-                    let coded = SegmentGrowth::of(&coded, None, &distinct[place]);
+                    let coded =
+                        SegmentGrowth::of(&coded, None, &distinct[place], sample.seam_count());
                     SegmentGrowth::Shorter(Box::new(growth), Box::new(coded))
                 }
                 _ => growth,

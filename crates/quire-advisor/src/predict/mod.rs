@@ -25,6 +25,8 @@ use quire_codec::CodecId;
 use scan_bandwidth::scan_mb_s;
 
 const MEGABYTE: f64 = 1e6;
+/// A row takes at least this share of what it takes in the sample, whatever seams cost there.
+const PIECE_SHARE_MIN: f64 = 0.25;
 
 /// What is expected of a choice for the whole table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,7 +86,10 @@ pub(crate) fn predict(
     budget: &MeasureBudget<'_>,
 ) -> Result<ChoicePrediction, LeftOutReason> {
     let shape = match choice.layout() {
-        ChosenLayout::Row => row_shape(sample, choice, &written.size),
+        ChosenLayout::Row => {
+            let half = half_of_rows(sample, choice, budget)?;
+            row_shape(sample, choice, &written.size, half.as_ref())
+        }
         ChosenLayout::Column | ChosenLayout::Pax => column_shape(sample, choice, written, budget)?,
     };
     let plain = sample.whole_plain_bytes();
@@ -116,15 +121,48 @@ pub(crate) fn predict(
     })
 }
 
-/// Row pages are in proportion to rows, inner pages nearly so; the rest is there once.
-fn row_shape(sample: &SampledTable, choice: &StorageChoice, size: &StoredSize) -> WholeShape {
+/// What half of the sample takes as a row table, and its rows; `None` where nothing is to be learnt from it: the sample is the whole, or one piece.
+fn half_of_rows(
+    sample: &SampledTable,
+    choice: &StorageChoice,
+    budget: &MeasureBudget<'_>,
+) -> Result<Option<(StoredSize, u64)>, LeftOutReason> {
+    let is_whole = sample.whole_rows.rows() == sample.sampled_rows();
+    let halves = sample.first_halves();
+    let Some(halves) = halves.filter(|_| !is_whole && sample.seam_count() > 0) else {
+        return Ok(None);
+    };
+    budget.check()?;
+    let rows = halves.iter().map(|half| half.num_rows() as u64).sum();
+    let written = write_table(sample.definition(choice), &halves, budget.clock())?;
+    Ok(Some((written.size, rows)))
+}
+
+/// Row pages are in proportion to rows, inner pages nearly so; the rest is there once. A page with rows of two pieces has keys that are far apart, and
+/// takes more than any page of the whole. Half of the sample has as many of these, so what the sample takes more than that is what other pages take.
+fn row_shape(
+    sample: &SampledTable,
+    choice: &StorageChoice,
+    size: &StoredSize,
+    half: Option<&(StoredSize, u64)>,
+) -> WholeShape {
     let rows = sample.sampled_rows().max(1) as f64;
-    let share = sample.whole_rows.rows() as f64 / rows;
-    let share = if share > 0.0 { share } else { 1.0 };
-    let headers = size.page_count as f64 * IMAGE_HEADER_BYTES as f64;
-    let once = (size.metadata_bytes as f64 - headers).max(0.0);
-    let data = size.data_bytes as f64 * share;
-    let in_memory = size.page_memory_bytes as f64 * share;
+    let whole_rows = sample.whole_rows.rows() as f64;
+    let share = (whole_rows / rows).max(1.0);
+    let of_whole = |part: fn(&StoredSize) -> u64| {
+        let all = part(size) as f64;
+        let row = all / rows;
+        let row = half.map_or(row, |(half, half_rows)| {
+            let more = (all - part(half) as f64) / (rows - *half_rows as f64).max(1.0);
+            more.clamp(row * PIECE_SHARE_MIN, row)
+        });
+        row * rows * share
+    };
+    let data = of_whole(|size| size.data_bytes);
+    let page_count = of_whole(|size| size.page_count);
+    let in_memory = of_whole(|size| size.page_memory_bytes);
+    let header = IMAGE_HEADER_BYTES as f64;
+    let once = size.metadata_bytes as f64 - size.page_count as f64 * header;
     let kept = if choice.compresses_pages() {
         KeptPages::WithImages {
             bytes: in_memory,
@@ -136,11 +174,11 @@ fn row_shape(sample: &SampledTable, choice: &StorageChoice, size: &StoredSize) -
     WholeShape {
         bytes: WholeBytes {
             data,
-            metadata: once + headers * share,
+            metadata: once.max(0.0) + page_count * header,
         },
         reads: AccessReads {
             count: 1.0,
-            bytes: size.data_bytes as f64 / size.page_count.max(1) as f64,
+            bytes: data / page_count.max(1.0),
         },
         kept,
         slowdown: 1.0,
@@ -158,12 +196,17 @@ fn column_shape(
         return Ok(measured_shape(sample, choice, written));
     }
     budget.check()?;
-    let half = sample.every_second_unit();
-    let clock = budget.clock();
-    let half = write_table(sample.definition(choice), &half, clock)?;
+    let half = match sample.first_halves() {
+        Some(half) => Some(write_table(
+            sample.definition(choice),
+            &half,
+            budget.clock(),
+        )?),
+        None => None,
+    };
     budget.check()?;
     let coded = in_dictionaries(sample, choice, &sample.pieces, budget)?;
-    let growth = ColumnTableGrowth::new(sample, written, Some(&half), coded.as_ref());
+    let growth = ColumnTableGrowth::new(sample, written, half.as_ref(), coded.as_ref());
     let Some(growth) = growth else {
         return Ok(measured_shape(sample, choice, written));
     };

@@ -15,6 +15,8 @@ use crate::measure::StoredColumn;
 const SMALL_PART_BYTES: f64 = 64.0;
 /// The same of a table of symbols.
 const SYMBOLS_BYTES: f64 = 2_400.0;
+/// What a seam between two pieces of the sample costs at most: a vector of 1,024 values in the width of the distance between the pieces.
+const SEAM_BYTES: f64 = 8_192.0;
 
 /// What a column of a row group takes, by its number of rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +41,7 @@ impl SegmentGrowth {
         column: &StoredColumn,
         half: Option<&StoredColumn>,
         distinct: &DistinctValues,
+        seam_count: usize,
     ) -> Self {
         let header = SEGMENT_HEADER_BYTES as f64;
         let rows = column.row_count.max(1) as f64;
@@ -53,7 +56,7 @@ impl SegmentGrowth {
                 Some(stored) => (stored as f64).min(bytes),
                 None => (bytes - rows * code_bits(values) / 8.0).max(0.0),
             },
-            _ => return Self::linear(column, half),
+            _ => return Self::linear(column, half, seam_count),
         };
         Self::ByValue {
             distinct: distinct.clone(),
@@ -63,7 +66,7 @@ impl SegmentGrowth {
         }
     }
 
-    fn linear(column: &StoredColumn, half: Option<&StoredColumn>) -> Self {
+    fn linear(column: &StoredColumn, half: Option<&StoredColumn>, seam_count: usize) -> Self {
         let (rows, bytes) = (column.row_count.max(1) as f64, column.encoded_bytes as f64);
         let header = SEGMENT_HEADER_BYTES as f64;
         let same = |half: &&StoredColumn| {
@@ -77,10 +80,13 @@ impl SegmentGrowth {
             let (half_rows, half_bytes) = (half.row_count as f64, half.encoded_bytes as f64);
             half_bytes - (bytes - half_bytes) / (rows - half_rows) * half_rows
         });
-        let once_bytes = once.clamp(0.0, once_bytes_max(column).min(bytes));
+        // Of what does not grow with the rows, the whole has no seams.
+        let table_bytes_max = once_bytes_max(column).min(bytes);
+        let seam_bytes_max = seam_count as f64 * SEAM_BYTES;
+        let once = once.clamp(0.0, (table_bytes_max + seam_bytes_max).min(bytes));
         Self::Linear {
-            once_bytes,
-            row_bytes: (bytes - once_bytes) / rows,
+            once_bytes: once.min(table_bytes_max),
+            row_bytes: (bytes - once) / rows,
         }
     }
 

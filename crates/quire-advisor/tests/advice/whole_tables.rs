@@ -22,18 +22,15 @@ fn choices() -> Vec<StorageChoice> {
         StorageChoice::uncompressed_rows(),
         rows(BlockCodecId::Lz4, "auto"),
         rows(BlockCodecId::Zstd, "clt"),
-        StorageChoice::columns(ColumnCodecs::Plain),
         StorageChoice::columns(ColumnCodecs::Light),
-        StorageChoice::columns(ColumnCodecs::Dense),
         StorageChoice::columns(ColumnCodecs::Chosen),
         StorageChoice::blocks(64 << 10),
-        StorageChoice::blocks(1 << 20),
     ]
 }
 
 fn predicted_within_five_percent(kind: Kind) {
     let all = whole(kind, ROWS, SEED);
-    let table = sampled(kind, pieces(&all, 20, 1_000), ROWS as u64);
+    let table = sampled(kind, pieces(&all, 4, 5_000), ROWS as u64);
     let request = AdviceRequest::default();
     let request = AdviceRequest {
         budget: std::time::Duration::from_secs(3_600),
