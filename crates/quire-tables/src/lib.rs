@@ -67,6 +67,7 @@ pub use rows::{
     RowScanOptions, RowStatistics, RowTable, ScanRowSource, TableIndex, TableRowWriter, TreeSize,
     choose_field_codes, distinct_drawn,
 };
+pub use samples::distinct_in_all;
 pub use scan::{
     Decompression, READ_AHEAD_BYTES, RowChunk, ScanOptions, ScanReader, ScanStep, SelectedGroup,
     SharedTableScan,

@@ -247,14 +247,16 @@ impl SampledColumn {
             read_row_count,
             physical_type: self.sql_type.physical_type(),
             value_bytes: self.value_bytes,
-            distinct_estimate: distinct_estimate(distinct, once, self.met_count, all),
+            distinct_estimate: distinct_in_all(distinct, once, self.met_count, all),
             zone: self.zone,
         }
     }
 }
 
-/// Distinct values of `all` values, when `drawn` of them had `distinct` different ones, of which `once` were met once.
-fn distinct_estimate(distinct: u64, once: u64, drawn: u64, all: u64) -> u64 {
+/// Distinct values of `all` values, when `drawn` of them had `distinct` different ones, of which `once` were met once: the estimator Duj1
+/// (P. Haas et al., VLDB 1995).
+#[must_use]
+pub fn distinct_in_all(distinct: u64, once: u64, drawn: u64, all: u64) -> u64 {
     if drawn == 0 || drawn >= all {
         return distinct;
     }
@@ -279,17 +281,17 @@ fn hash_of(values: &RowGroupValues<'_>, row: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::distinct_estimate;
+    use super::distinct_in_all;
 
     #[test]
     fn an_estimate_lies_between_what_was_met_and_what_there_is() {
         // All rows were drawn.
-        assert_eq!(distinct_estimate(7, 2, 100, 100), 7);
+        assert_eq!(distinct_in_all(7, 2, 100, 100), 7);
         // Nothing was met twice: likely a key.
-        assert_eq!(distinct_estimate(1000, 1000, 1000, 1_000_000), 1_000_000);
+        assert_eq!(distinct_in_all(1000, 1000, 1000, 1_000_000), 1_000_000);
         // Nothing was met once: likely all there is.
-        assert_eq!(distinct_estimate(25, 0, 1000, 1_000_000), 25);
-        assert_eq!(distinct_estimate(0, 0, 0, 50), 0);
+        assert_eq!(distinct_in_all(25, 0, 1000, 1_000_000), 25);
+        assert_eq!(distinct_in_all(0, 0, 0, 50), 0);
     }
 
     #[test]
@@ -298,7 +300,7 @@ mod tests {
         let (values, mean) = (20_000.0_f64, 1.5_f64);
         let distinct = values * (1.0 - (-mean).exp());
         let once = values * mean * (-mean).exp();
-        let estimate = distinct_estimate(distinct as u64, once as u64, 30_000, 1_000_000);
+        let estimate = distinct_in_all(distinct as u64, once as u64, 30_000, 1_000_000);
         assert!((18_000..=23_000).contains(&estimate), "{estimate}");
     }
 }
