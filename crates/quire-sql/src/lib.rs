@@ -5,6 +5,7 @@
 //! that it plans right. Nothing here knows tables, sessions or plans.
 #![forbid(unsafe_code)]
 
+pub mod advise_statement;
 mod alias_scopes;
 mod ambiguous_keys;
 mod array_subqueries;
@@ -16,6 +17,7 @@ mod depth;
 mod dialect;
 pub mod distinct_keys;
 pub mod expression_names;
+pub mod file_relations;
 mod frame_offsets;
 mod grouping_sets;
 pub mod large_literals;

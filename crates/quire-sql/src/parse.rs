@@ -1,16 +1,17 @@
 //! From the text of one statement to a [`ParsedCommand`].
 //!
-//! The grammar is PostgreSQL's as `sqlparser` knows it, with repairs ([`super::dialect`]). Six things it does not know are read
+//! The grammar is PostgreSQL's as `sqlparser` knows it, with repairs ([`super::dialect`]). Seven things it does not know are read
 //! here: our clauses of `CREATE TABLE` (see [`super::table_clauses`]), `COPY` (see
 //! [`super::copy_statement`]), sequences (see [`super::sequence_statement`]), roles (see
 //! [`super::role_statement`]), `VACUUM` and `ANALYZE` (see
-//! [`super::maintenance_statement`]) and a few short commands of one or two words.
+//! [`super::maintenance_statement`]), `ADVISE COMPRESSION` (see [`super::advise_statement`]) and a few short commands of one or two words.
 
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use quire_error::{Error, RECURSION_LIMIT};
 
+use super::advise_statement::{self, AdviseStatement};
 use super::copy_statement::{self, CopyStatement};
 use super::dialect::QuireDialect;
 use super::maintenance_statement::{self, Maintenance};
@@ -33,6 +34,8 @@ pub enum ParsedCommand {
     Checkpoint,
     /// `VACUUM`, `ANALYZE`
     Maintenance(Maintenance),
+    /// `ADVISE COMPRESSION`
+    Advise(Box<AdviseStatement>),
     /// `SHOW TABLES`
     ShowTables,
     /// `DESCRIBE table`
@@ -64,6 +67,9 @@ impl ParsedCommand {
             && let Statement::Query(query) = statement.as_ref()
         {
             return query.locks.is_empty() && !changes_rows(&query.body);
+        }
+        if let Self::Advise(advise) = self {
+            return !advise.applies;
         }
         self.is_inspection()
     }
@@ -222,6 +228,9 @@ fn parse_command(parser: &mut Parser, clauses: TableClauses) -> Result<ParsedCom
         }
         ("vacuum" | "analyze" | "analyse", _) => {
             maintenance_statement::parse(parser).map(ParsedCommand::Maintenance)
+        }
+        ("advise", _) => {
+            advise_statement::parse(parser).map(|one| ParsedCommand::Advise(Box::new(one)))
         }
         ("show", "tables") => {
             parser.next_token();

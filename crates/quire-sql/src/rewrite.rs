@@ -19,27 +19,28 @@
 //!     ([`super::frame_offsets`]).
 //! 12. A function that gives rows of one column names it as it is called itself: `generate_series(1, 3) AS g` has the column `g`.
 //! 13. Output columns are not what expressions in `ORDER BY` and `HAVING` mean ([`super::alias_scopes`]).
-//! 14. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported.
+//! 14. A file in place of a table, `FROM 'trips.csv'`, becomes a quoted name and is reported ([`super::file_relations`]).
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, CharacterLength, DataType, Expr, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, LimitClause, ObjectNamePart, Query, Select, SelectItem, Statement,
+    FunctionArguments, Ident, LimitClause, Query, Select, SelectItem, Statement,
     TableAliasColumnDef, TableFactor, UnaryOperator, Value, VisitorMut,
 };
 
 use super::calls::{call, cast};
 use super::walk::walk_mut;
 use super::{
-    alias_scopes, array_subqueries, arrays, distinct_keys, frame_offsets, grouping_sets,
-    named_windows, names, outer_columns, output_columns, positions, renamed_functions,
-    row_comparison, rows_in_subqueries, similar, time_series, typed_neighbours,
+    alias_scopes, array_subqueries, arrays, distinct_keys, file_relations, frame_offsets,
+    grouping_sets, named_windows, names, outer_columns, output_columns, positions,
+    renamed_functions, row_comparison, rows_in_subqueries, similar, time_series, typed_neighbours,
 };
+use crate::file_relations::FileRelation;
 use crate::names::last_part;
 
 /// Rewrites `statement` in place; returns the files it reads as tables.
-pub fn rewrite(statement: &mut Statement) -> Vec<String> {
+pub fn rewrite(statement: &mut Statement) -> Vec<FileRelation> {
     let mut rewriter = FileTableRewriter {
         is_for_columns: matches!(statement, Statement::Insert(_)),
         ..FileTableRewriter::default()
@@ -57,7 +58,7 @@ pub fn rewrite_expression(expr: &mut Expr) {
 
 #[derive(Default)]
 struct FileTableRewriter {
-    files: Vec<String>,
+    files: Vec<FileRelation>,
     /// Queries around the place.
     depth: usize,
     /// Whether the outermost query is for the columns of a table, whose types its `VALUES` take.
@@ -103,15 +104,7 @@ impl VisitorMut for FileTableRewriter {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table {
-            name, args: None, ..
-        } = factor
-            && let [ObjectNamePart::Identifier(ident)] = name.0.as_mut_slice()
-            && ident.quote_style == Some('\'')
-        {
-            ident.quote_style = Some('"');
-            self.files.push(ident.value.clone());
-        }
+        self.files.extend(file_relations::take(factor));
         time_series::as_rows(factor);
         series_column(factor);
         ControlFlow::Continue(())
