@@ -23,7 +23,7 @@ use crate::render::{RenderFormat, escape_controls, in_zone, renderer};
 pub use copying::{CopyRowSource, RowTarget};
 pub use diagnostics::{Diagnostic, ScriptPosition, describe, describe_plain};
 pub use output::ShellOutput;
-pub use quantities::{bytes_text, count_text, duration_text};
+pub use quantities::{bytes_text, count_text, duration_text, parse_bytes};
 pub use resources::Resources;
 pub use settings::{DisplayLimit, ShellSettings};
 

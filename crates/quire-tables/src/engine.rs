@@ -9,6 +9,7 @@ use quire_kv::mvcc::{
     TransactionOptions, TreeId,
 };
 use quire_kv::progress::{Phase, StatementWork};
+use quire_store::pool::Pool;
 use quire_store::{CleanReport, Volume};
 
 use crate::catalog::Catalog;
@@ -188,6 +189,11 @@ impl Engine {
 
     pub(crate) fn row_half(&self) -> &Arc<RowHalf> {
         &self.shared.rows
+    }
+
+    /// The pool of the pages of row tables.
+    pub fn row_pool(&self) -> &Pool {
+        &self.shared.rows.pool
     }
 
     /// Writes what has changed in row tables, and the map of pages.

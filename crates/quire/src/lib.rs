@@ -69,6 +69,7 @@ pub use quire_error::progress::{Phase, Progress, ProgressHandle};
 pub use quire_error::{Error, Position};
 pub use quire_files::{AtomicFile, TypedArrayBuilder};
 pub use quire_planner::external::{ExternalRows, ExternalTable, ExternalTables};
+pub use quire_store::pool::PoolPolicy;
 pub use quire_store::{CheckReport, Finding, RebuildReport};
 pub use quire_tables::row_table::{Decimal, Value};
 pub use quire_tables::{ColumnDefinition, SqlType, TableDefinition};

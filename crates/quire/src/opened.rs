@@ -23,6 +23,7 @@ use crate::options::DatabaseOptions;
 use crate::plan_cache::PlanCache;
 use crate::planners::Planners;
 use crate::sessions::Sessions;
+use crate::settings::COMPRESSION_THREADS_MAX;
 use crate::tuple_counts::TupleCounts;
 
 /// Stack of a thread that plans and runs statements; nested expressions need it.
@@ -40,11 +41,16 @@ fn staging_bytes(cache_bytes: usize) -> usize {
 }
 
 fn engine_options(options: &DatabaseOptions, finds_dictionaries: bool) -> EngineOptions {
+    let defaults = PoolOptions::default();
+    let threads = options.compression_threads;
+    let threads = threads.map(|count| count.min(COMPRESSION_THREADS_MAX));
     EngineOptions {
         staging_bytes: staging_bytes(options.cache_bytes),
         pool: PoolOptions {
             budget_bytes: options.cache_bytes,
-            ..PoolOptions::default()
+            policy: options.pool_policy,
+            compression_threads: threads.unwrap_or(defaults.compression_threads),
+            ..defaults
         },
         finds_dictionaries,
         ..EngineOptions::default()

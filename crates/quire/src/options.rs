@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::thread;
 
 use quire_device::DeviceSpecification;
+use quire_store::pool::PoolPolicy;
 
 use crate::memory_limits::DefaultBudget;
 
@@ -17,6 +18,10 @@ pub struct DatabaseOptions {
     /// Bytes that running statements may hold together (hash tables, sorts) before they spill to
     /// temporary files: with the cache, 60 % of the memory of the machine or of the control group (container) around the process.
     pub memory_bytes: usize,
+    /// How row pages and their compressed images share `cache_bytes`.
+    pub pool_policy: PoolPolicy,
+    /// Threads that compress pages of row tables in the background, 64 at most; 0: whoever fills the log of a page compresses it; `None`: half of the processors, 1 to 16.
+    pub compression_threads: Option<usize>,
     /// Threads that run statements.
     pub threads: usize,
     /// Reads and writes the file past the system's page cache, so that `cache_bytes` is all the memory that its pages have. File systems and
@@ -37,6 +42,8 @@ impl Default for DatabaseOptions {
             read_only: false,
             cache_bytes: budget.cache_bytes,
             memory_bytes: budget.memory_bytes,
+            pool_policy: PoolPolicy::Tuned,
+            compression_threads: None,
             threads: thread::available_parallelism().map_or(1, NonZeroUsize::get),
             direct_io: false,
             device: None,

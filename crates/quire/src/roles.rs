@@ -33,20 +33,11 @@ impl Role {
     }
 }
 
-/// Whether the user of the session may do everything.
-pub(crate) fn is_superuser(session: &Session, snapshot: &Snapshot) -> bool {
-    let identity = session.settings().identity().clone();
-    !identity.is_role
-        || snapshot
-            .role(&identity.user)
-            .is_some_and(|role| role.is_superuser)
-}
-
 /// Fails unless the user of the session may use files of this machine. What counts are the roles that are committed: the transaction
 /// of the session may be lent to the statement that asks.
 pub(crate) fn check_files(session: &Session) -> Result<(), Error> {
     let is_restricted = session.settings().identity().is_role;
-    if is_restricted && !is_superuser(session, &session.database.engine.snapshot()) {
+    if is_restricted && !session.is_superuser(&session.database.engine.snapshot()) {
         let text = "permission denied for files of the server";
         let hint = "Only a SUPERUSER may use them. COPY … FROM STDIN and TO STDOUT, and \\copy of psql, use files of the client.";
         return Err(Error::new("42501", text).with_hint(hint));

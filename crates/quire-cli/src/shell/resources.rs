@@ -1,6 +1,6 @@
 //! What databases may use, as the command line says.
 
-use quire::{DatabaseOptions, DeviceSpecification};
+use quire::{DatabaseOptions, DeviceSpecification, PoolPolicy};
 
 use super::quantities::parse_bytes;
 
@@ -16,6 +16,15 @@ pub struct Resources {
     /// [default: 60 % of the machine's or container's, less the cache]
     #[arg(long = "memory", value_name = "BYTES", value_parser = parse_bytes)]
     pub memory_bytes: Option<usize>,
+
+    /// How rows' pages and their compressed images share the cache: tuned, by what is measured, or twins:PERCENT, so that so much is for
+    /// pages, each of which keeps its image beside it
+    #[arg(long = "pool", value_name = "POLICY", default_value = "tuned", value_parser = parse_pool_policy)]
+    pub pool_policy: PoolPolicy,
+
+    /// Threads that compress pages of row tables in the background; 0: whoever changes a page compresses it [default: half of the processors]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(0..=64))]
+    pub compression_threads: Option<u8>,
 
     /// Threads that run statements [default: the processor's]
     #[arg(long, value_name = "COUNT", value_parser = parse_count)]
@@ -38,11 +47,25 @@ impl Resources {
         DatabaseOptions {
             cache_bytes: self.cache_bytes.unwrap_or(defaults.cache_bytes),
             memory_bytes: self.memory_bytes.unwrap_or(defaults.memory_bytes),
+            pool_policy: self.pool_policy,
+            compression_threads: self.compression_threads.map(usize::from),
             threads: self.threads.unwrap_or(defaults.threads),
             direct_io: self.direct_io,
             device: self.device,
             ..defaults
         }
+    }
+}
+
+fn parse_pool_policy(text: &str) -> Result<PoolPolicy, String> {
+    if text == "tuned" {
+        return Ok(PoolPolicy::Tuned);
+    }
+    match text.strip_prefix("twins:").map(str::parse) {
+        Some(Ok(uncompressed_percent @ 1..=100)) => Ok(PoolPolicy::Twins {
+            uncompressed_percent,
+        }),
+        _ => Err("say tuned, or twins:PERCENT from twins:1 to twins:100".to_owned()),
     }
 }
 

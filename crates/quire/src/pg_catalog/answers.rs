@@ -10,7 +10,7 @@ use super::role_entry::OWNER;
 use super::rows::{flag, list, number, optional, text};
 use super::specification::CatalogColumnKind as Kind;
 use super::{PG_CATALOG, PgCatalog, backends, relations, sizes, surroundings, types};
-use crate::settings::SERVER_VERSION;
+use crate::settings::{DatabaseSettings, SERVER_VERSION};
 
 /// A function: what it is called, gives and does.
 pub(super) struct Function {
@@ -280,6 +280,10 @@ fn set_setting(catalog: &PgCatalog, args: &[ScalarValue]) -> Result<ScalarValue>
     let (Some(name), Some(value)) = (string(args, 0), string(args, 1)) else {
         return Ok(ScalarValue::Null);
     };
+    if DatabaseSettings::has(&name.to_lowercase()) && !catalog.is_superuser() {
+        let message = format!("permission denied to set parameter \"{name}\"");
+        return Err(Error::new("42501", message).into());
+    }
     catalog.settings().set(&name, &value)?;
     Ok(text(value))
 }

@@ -16,7 +16,7 @@ use quire_text::temporal::TimeZoneRules;
 
 use super::transaction::{SessionTransaction, SpareTransaction};
 use crate::opened::Opened;
-use crate::settings::ConnectionSettings;
+use crate::settings::{ConnectionSettings, DatabaseSettings};
 
 /// One connection.
 pub(crate) struct Session {
@@ -59,7 +59,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Session {
     pub(crate) fn new(database: Arc<Opened>, number: u32) -> Self {
-        let settings = ConnectionSettings::new(&database.options);
+        let of_database = DatabaseSettings::new(database.engine.row_pool());
+        let settings = ConnectionSettings::new(&database.options, of_database);
         Self {
             spare: SpareTransaction::default(),
             database,
@@ -120,13 +121,38 @@ impl Session {
                 *settings = defaults.clone();
                 Ok(())
             }),
-            Some(name) => self.set(name, &defaults.show(name)?, false),
+            Some(name) => {
+                self.check_right_to_set(name)?;
+                if defaults.of_database().reset(&name.to_lowercase())? {
+                    return Ok(());
+                }
+                self.set(name, &defaults.show(name)?, false)
+            }
         }
     }
 
     /// `SET name = value`; a local change lasts as long as the transaction.
     pub(crate) fn set(&self, name: &str, value: &str, is_local: bool) -> Result<(), Error> {
+        self.check_right_to_set(name)?;
         self.change_settings(is_local, |settings| settings.set(name, value))
+    }
+
+    /// Whether the user of the connection may do everything.
+    pub(crate) fn is_superuser(&self, snapshot: &Snapshot) -> bool {
+        let identity = self.settings().identity().clone();
+        let role = || snapshot.role(&identity.user);
+        !identity.is_role || role().is_some_and(|role| role.is_superuser)
+    }
+
+    /// Fails for a setting of the whole database, unless the user may do everything.
+    fn check_right_to_set(&self, name: &str) -> Result<(), Error> {
+        let name = name.to_lowercase();
+        if DatabaseSettings::has(&name) && !self.is_superuser(&self.database.engine.snapshot()) {
+            let text = format!("permission denied to set parameter \"{name}\"");
+            let hint = "It is one of the whole database. Only a SUPERUSER may set it.";
+            return Err(Error::new("42501", text).with_hint(hint));
+        }
+        Ok(())
     }
 
     /// Changes settings, so that the end of an open transaction can take it back.

@@ -14,6 +14,7 @@ use quire_kv::{mvcc::Isolation, mvcc::TransactionOptions};
 use super::costs::{COSTS, CostSettings};
 use super::formats;
 use super::kept;
+use super::of_database::DatabaseSettings;
 use super::transactions::TransactionSettings;
 use crate::memory::Shares;
 use crate::options::DatabaseOptions;
@@ -81,6 +82,7 @@ pub(crate) struct ConnectionSettings {
     kept: BTreeMap<&'static str, String>,
     transactions: TransactionSettings,
     costs: CostSettings,
+    of_database: DatabaseSettings,
     /// Who uses the connection, and what the user calls the database.
     identity: Identity,
     /// What tells the settings of the planner apart.
@@ -92,8 +94,9 @@ pub(crate) struct ConnectionSettings {
 }
 
 impl ConnectionSettings {
-    pub(crate) fn new(options: &DatabaseOptions) -> Self {
+    pub(crate) fn new(options: &DatabaseOptions, of_database: DatabaseSettings) -> Self {
         Self {
+            of_database,
             config: default_config(options),
             kept: kept::defaults(),
             transactions: TransactionSettings::default(),
@@ -107,6 +110,11 @@ impl ConnectionSettings {
 
     pub(crate) fn config(&self) -> &SessionConfig {
         &self.config
+    }
+
+    /// Those that all connections share.
+    pub(crate) fn of_database(&self) -> &DatabaseSettings {
+        &self.of_database
     }
 
     pub(crate) fn identity(&self) -> &Identity {
@@ -136,7 +144,7 @@ impl ConnectionSettings {
             }
             return Ok(());
         }
-        if self.transactions.set(&name, value)? {
+        if self.transactions.set(&name, value)? || self.of_database.set(&name, value)? {
             return Ok(());
         }
         if name == COSTS {
@@ -208,6 +216,9 @@ impl ConnectionSettings {
             return Ok(kept.clone());
         }
         if let Some(value) = self.transactions.show(&name) {
+            return Ok(value);
+        }
+        if let Some(value) = self.of_database.show(&name) {
             return Ok(value);
         }
         if name == COSTS {
@@ -291,10 +302,14 @@ impl ConnectionSettings {
         let transactions = TransactionSettings::NAMES
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), self.transactions.show(name)?)));
+        let of_database = DatabaseSettings::NAMES
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), self.of_database.show(name)?)));
         let mut all: Vec<_> = kept
             .chain(aliases)
             .chain(ours)
             .chain(transactions)
+            .chain(of_database)
             .chain([(COSTS.to_owned(), self.costs.text().to_owned())])
             .collect();
         all.sort();
@@ -377,10 +392,13 @@ mod tests {
 
     #[test]
     fn settings_are_set_and_shown() {
-        let mut settings = ConnectionSettings::new(&DatabaseOptions {
-            threads: 3,
-            ..Default::default()
-        });
+        let mut settings = ConnectionSettings::new(
+            &DatabaseOptions {
+                threads: 3,
+                ..Default::default()
+            },
+            DatabaseSettings::default(),
+        );
         assert_eq!(settings.show("threads").unwrap(), "3");
         settings.set("THREADS", "1").unwrap();
         assert_eq!(settings.show("threads").unwrap(), "1");
@@ -399,7 +417,8 @@ mod tests {
 
     #[test]
     fn wrong_names_and_values_are_errors() {
-        let mut settings = ConnectionSettings::new(&DatabaseOptions::default());
+        let mut settings =
+            ConnectionSettings::new(&DatabaseOptions::default(), DatabaseSettings::default());
         assert_eq!(
             settings.set("nonsense", "1").unwrap_err().sqlstate(),
             "42704"

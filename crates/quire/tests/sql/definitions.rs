@@ -151,6 +151,63 @@ fn pax_can_be_the_kind_of_tables_that_say_nothing() {
     );
 }
 
+/// All connections see the threads that one has set; no transaction takes them back, `RESET` does; a role that is no superuser may not set them.
+#[test]
+fn compression_threads_are_those_of_the_database() {
+    let options = quire::DatabaseOptions {
+        compression_threads: Some(2),
+        ..quire::DatabaseOptions::default()
+    };
+    let database = quire::Database::in_memory_with(options).unwrap();
+    let (mut one, mut other) = (database.connect(), database.connect());
+    let shown = |connection: &mut quire::Connection| rows(connection, "SHOW compression_threads");
+    assert_eq!(shown(&mut one), [["2"]]);
+    for statement in ["BEGIN", "SET compression_threads = 0", "ROLLBACK"] {
+        rows(&mut one, statement);
+    }
+    assert_eq!(shown(&mut other), [["0"]]);
+    rows(
+        &mut other,
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, note TEXT)",
+    );
+    rows(
+        &mut other,
+        "INSERT INTO t SELECT i, repeat('ab', i % 500) FROM generate_series(1, 20000) AS g(i)",
+    );
+    rows(&mut other, "SET compression_threads = 3");
+    rows(
+        &mut other,
+        "UPDATE t SET note = note || 'c' WHERE id % 3 = 0",
+    );
+    assert_eq!(
+        rows(&mut one, "SELECT count(*) FROM t WHERE note LIKE '%c'"),
+        [["6666"]]
+    );
+    for wrong in ["-1", "65", "'many'"] {
+        let refused = error(&mut one, &format!("SET compression_threads = {wrong}"));
+        assert_eq!(refused.sqlstate(), "22023", "{wrong}");
+    }
+    rows(&mut one, "RESET ALL");
+    assert_eq!(shown(&mut one), [["3"]], "it belongs to no connection");
+    rows(&mut one, "RESET compression_threads");
+    assert_eq!(shown(&mut other), [["2"]]);
+    rows(
+        &mut one,
+        "CREATE ROLE clerk LOGIN PASSWORD 'a long password'",
+    );
+    other.set_identity("clerk", "quire");
+    other.restrict_to_role();
+    for statement in [
+        "SET compression_threads = 1",
+        "RESET compression_threads",
+        "SELECT set_config('compression_threads', '1', false)",
+    ] {
+        let refused = error(&mut other, statement);
+        assert_eq!(refused.sqlstate(), "42501", "{statement}");
+    }
+    assert_eq!(shown(&mut one), [["2"]]);
+}
+
 /// Pages of row tables that name no codec have that of the setting, also those of copies; a level belongs to it.
 #[test]
 fn the_codec_of_pages_that_say_nothing_is_a_setting() {

@@ -8,7 +8,6 @@ use quire_tables::RoleDefinition;
 
 use super::change::CatalogChange;
 use crate::outcome::Outcome;
-use crate::roles::is_superuser;
 use crate::scram::ScramVerifier;
 use crate::session::Session;
 
@@ -36,7 +35,7 @@ pub(in crate::sql) async fn run(
     let caller = Caller {
         name: identity.user,
         is_role: identity.is_role,
-        is_superuser: is_superuser(session, &change.snapshot()),
+        is_superuser: session.is_superuser(&change.snapshot()),
     };
     let tag = match statement {
         RoleStatement::Create { name, options } => {

@@ -11,11 +11,12 @@ use datafusion::logical_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, TableSou
 use quire_sql::types::SpelledTypes;
 
 use crate::options::DatabaseOptions;
-use crate::settings::ConnectionSettings;
+use crate::settings::{ConnectionSettings, DatabaseSettings};
 
 /// All functions of the general path, put together once.
 static REGISTRY: LazyLock<Option<SessionState>> = LazyLock::new(|| {
-    let settings = ConnectionSettings::new(&DatabaseOptions::default());
+    let settings =
+        ConnectionSettings::new(&DatabaseOptions::default(), DatabaseSettings::default());
     let mut state = SessionStateBuilder::new()
         .with_config(settings.config().clone())
         .with_default_features()

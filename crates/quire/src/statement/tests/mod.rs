@@ -22,10 +22,11 @@ use super::bind::{TableName, compile};
 use super::compiled::Compiled;
 use super::table::{DefaultValue, KeyKind, RowTableSchema, TableColumn, TableKey, TableKeyColumn};
 use crate::options::DatabaseOptions;
-use crate::settings::ConnectionSettings;
+use crate::settings::{ConnectionSettings, DatabaseSettings};
 
 pub(super) fn options() -> Arc<ConfigOptions> {
-    let settings = ConnectionSettings::new(&DatabaseOptions::default());
+    let settings =
+        ConnectionSettings::new(&DatabaseOptions::default(), DatabaseSettings::default());
     Arc::clone(settings.config().options())
 }
 
