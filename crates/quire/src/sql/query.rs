@@ -110,13 +110,13 @@ pub(super) async fn context_for(
     token: &CancelToken,
 ) -> Result<StatementContext, Error> {
     let mut files: HashMap<String, Arc<dyn TableProvider>> = tables.into_iter().collect();
-    let paths = rewrite::rewrite(statement);
-    if !paths.is_empty() {
+    let relations = rewrite::rewrite(statement);
+    if !relations.is_empty() {
         check_files(session)?;
     }
-    for path in paths {
-        let table = super::load::file_table(&path, token)?;
-        files.insert(path, table);
+    for relation in relations {
+        let table = super::load::file_table(&relation, token)?;
+        files.insert(relation.name, table);
     }
     views::add_tables(session, &snapshot, statement, &mut files, token).await?;
     add_external_tables(session, &snapshot, statement, &mut files)?;

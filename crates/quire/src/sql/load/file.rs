@@ -1,4 +1,4 @@
-//! A file as a source of rows, and as a table of one statement.
+//! A file, or a table of another database, as a source of rows, and as a table of one statement.
 
 use std::fmt;
 use std::path::Path;
@@ -18,6 +18,9 @@ use quire_error::Error;
 use quire_files::csv::{CsvFile, CsvOptions};
 use quire_files::parquet::ParquetFile;
 use quire_files::{CopyControl, CopyError};
+use quire_sources::definition::SourceTableName;
+use quire_sources::{SourceDatabase, SourceError};
+use quire_sql::file_relations::FileRelation;
 
 use super::options::FileFormat;
 
@@ -25,26 +28,57 @@ use super::options::FileFormat;
 pub(super) type FileRows =
     Box<dyn Iterator<Item = std::result::Result<RecordBatch, CopyError>> + Send>;
 
-/// An opened file.
-pub(super) enum SourceFile {
+/// Batches of a statement's table, in its order.
+type SourceRows = Box<dyn Iterator<Item = std::result::Result<RecordBatch, Error>> + Send>;
+
+/// An opened file, or a table of an opened database.
+enum SourceFile {
     Csv(CsvFile),
     Parquet(ParquetFile),
+    Database(SourceDatabase, SourceTableName),
+}
+
+/// What another database says, as an error of the statement.
+pub(in crate::sql) fn of_source(error: SourceError) -> Error {
+    Error::new(error.sqlstate(), error.to_string())
 }
 
 impl SourceFile {
-    fn open(path: &Path) -> std::result::Result<Self, CopyError> {
-        match FileFormat::of_path(path) {
-            FileFormat::Csv => {
-                CsvFile::open(path, CsvOptions::default(), None).map(SourceFile::Csv)
-            }
-            FileFormat::Parquet => ParquetFile::open(path).map(SourceFile::Parquet),
+    fn open(relation: &FileRelation) -> std::result::Result<Self, Error> {
+        let path = Path::new(&relation.location);
+        if SourceDatabase::recognizes(&relation.location) {
+            return Self::open_database(relation);
         }
+        if let Some(table) = &relation.table {
+            let location = &relation.location;
+            let text = format!("\"{location}\" is no database that has tables such as \"{table}\"");
+            let hint = "Tables are those of SQLite files and of postgresql://user:password@host/database; a CSV or Parquet file is a table itself.";
+            return Err(Error::new("42P01", text).with_hint(hint));
+        }
+        Ok(match FileFormat::of_path(path) {
+            FileFormat::Csv => Self::Csv(CsvFile::open(path, CsvOptions::default(), None)?),
+            FileFormat::Parquet => Self::Parquet(ParquetFile::open(path)?),
+        })
     }
 
-    fn schema(&self, control: &CopyControl) -> std::result::Result<SchemaRef, CopyError> {
+    /// The table that is named; a database with a single table needs no name.
+    fn open_database(relation: &FileRelation) -> std::result::Result<Self, Error> {
+        let database = SourceDatabase::open(&relation.location).map_err(of_source)?;
+        let table = match &relation.table {
+            Some(name) => database.find(name).map_err(of_source)?,
+            None => only_table(&database)?,
+        };
+        Ok(Self::Database(database, table))
+    }
+
+    fn schema(&self, control: &CopyControl) -> std::result::Result<SchemaRef, Error> {
         match self {
-            SourceFile::Csv(file) => file.infer_schema(control),
+            SourceFile::Csv(file) => Ok(file.infer_schema(control)?),
             SourceFile::Parquet(file) => Ok(file.schema()),
+            SourceFile::Database(database, table) => {
+                let definition = database.definition(table, control).map_err(of_source)?;
+                Ok(definition.schema())
+            }
         }
     }
 
@@ -54,14 +88,40 @@ impl SourceFile {
         schema: &SchemaRef,
         projection: &[usize],
         control: &CopyControl,
-    ) -> std::result::Result<FileRows, CopyError> {
+    ) -> std::result::Result<SourceRows, Error> {
+        let of_file = |item: std::result::Result<RecordBatch, CopyError>| item.map_err(Error::from);
         Ok(match self {
-            SourceFile::Csv(file) => Box::new(file.read(schema, Some(projection), control)?),
+            SourceFile::Csv(file) => {
+                Box::new(file.read(schema, Some(projection), control)?.map(of_file))
+            }
             SourceFile::Parquet(file) => {
-                Box::new(file.read(Some(projection), threads(), control)?)
+                let rows = file.read(Some(projection), threads(), control)?;
+                Box::new(rows.map(of_file))
+            }
+            SourceFile::Database(database, table) => {
+                let rows = database.read(table, Some(projection), control);
+                Box::new(rows.map_err(of_source)?.map(|item| item.map_err(of_source)))
             }
         })
     }
+}
+
+/// The table of a database that has one.
+fn only_table(database: &SourceDatabase) -> std::result::Result<SourceTableName, Error> {
+    /// As many names are in a message.
+    const NAMED_MAX: usize = 10;
+    let mut tables = database.tables().map_err(of_source)?;
+    if tables.len() == 1 {
+        return Ok(tables.remove(0).name);
+    }
+    let names = tables.iter().take(NAMED_MAX);
+    let names: Vec<String> = names.map(|table| table.name.to_string()).collect();
+    let text = format!("\"{}\" has {} tables", database.name(), tables.len());
+    let hint = format!(
+        "Name one behind a point, as in 'file'.table: {}.",
+        names.join(", ")
+    );
+    Err(Error::new("42P01", text).with_hint(hint))
 }
 
 /// Threads that read a file.
@@ -77,8 +137,11 @@ pub(super) struct FileTable {
 }
 
 impl FileTable {
-    pub(super) fn open(path: &Path, control: CopyControl) -> std::result::Result<Self, Error> {
-        let file = Arc::new(SourceFile::open(path)?);
+    pub(super) fn open(
+        relation: &FileRelation,
+        control: CopyControl,
+    ) -> std::result::Result<Self, Error> {
+        let file = Arc::new(SourceFile::open(relation)?);
         let schema = file.schema(&control)?;
         Ok(Self {
             file,
@@ -155,12 +218,11 @@ impl PartitionStream for FilePartition {
         let rows = self
             .file
             .rows(&self.file_schema, &self.projection, &self.control);
-        let rows: FileRows = match rows {
+        let rows: SourceRows = match rows {
             Ok(rows) => rows,
             Err(error) => Box::new(std::iter::once(Err(error))),
         };
-        let rows = BlockingRows(rows)
-            .map(|item| item.map_err(|error| DataFusionError::from(Error::from(error))));
+        let rows = BlockingRows(rows).map(|item| item.map_err(DataFusionError::from));
         let stream = futures::stream::iter(rows);
         Box::pin(RecordBatchStreamAdapter::new(
             Arc::clone(&self.schema),
@@ -170,10 +232,10 @@ impl PartitionStream for FilePartition {
 }
 
 /// Waits for the reader's threads without keeping others from this one.
-struct BlockingRows(FileRows);
+struct BlockingRows(SourceRows);
 
 impl Iterator for BlockingRows {
-    type Item = std::result::Result<RecordBatch, CopyError>;
+    type Item = std::result::Result<RecordBatch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         tokio::task::block_in_place(|| self.0.next())

@@ -23,12 +23,14 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
 use quire_sql::copy_statement::{CopyDirection, CopyPlace, CopyStatement};
+use quire_sql::file_relations::FileRelation;
 
 pub use self::{
     client::{CopyIn, CopyStream},
     copy_format::{CopyFormat, CopyKind},
 };
 pub(crate) use client::begin_copy;
+pub(super) use file::of_source;
 
 /// Runs `COPY`.
 pub(super) async fn run(
@@ -48,11 +50,19 @@ pub(super) async fn run(
     }
 }
 
-/// The rows of the file at `path` as a table, with types found in the file.
-pub(super) fn file_table(path: &str, token: &CancelToken) -> Result<Arc<dyn TableProvider>, Error> {
-    token.work().begin(Phase::Inferring, Some(path));
+/// The rows of a file, or of a table in another database, as a table, with types found there.
+pub(super) fn file_table(
+    relation: &FileRelation,
+    token: &CancelToken,
+) -> Result<Arc<dyn TableProvider>, Error> {
+    // An address may have a password in it.
+    let shown = match relation.location.contains("://") {
+        true => relation.table.as_deref(),
+        false => Some(relation.location.as_str()),
+    };
+    token.work().begin(Phase::Inferring, shown);
     let control = control(token);
-    let table = tokio::task::block_in_place(|| file::FileTable::open(Path::new(path), control))?;
+    let table = tokio::task::block_in_place(|| file::FileTable::open(relation, control))?;
     Ok(Arc::new(table))
 }
 
