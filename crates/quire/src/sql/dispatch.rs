@@ -6,12 +6,13 @@ use datafusion::sql::sqlparser::ast::{Ident, Query, SetExpr, Statement};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
+use quire_sql::advise_statement::AdviseStatement;
 use quire_sql::names::folded;
 use quire_sql::parse::{ParsedCommand, changes_rows, parse};
 use quire_sql::reject::not_supported;
 use quire_sql::table_clauses::TableClauses;
 
-use super::{ddl, describe, dml, explain, insert, load, maintenance, query, settings};
+use super::{advise, ddl, describe, dml, explain, insert, load, maintenance, query, settings};
 use crate::machine;
 use crate::outcome::{Completion, Outcome};
 use crate::session::{Session, aborted};
@@ -106,6 +107,7 @@ async fn execute(
             maintenance::run(session, &wanted, token).await?;
             Ok(done(wanted.tag()))
         }
+        ParsedCommand::Advise(statement) => run_advice(session, &statement, token).await,
         ParsedCommand::ShowTables => {
             query::run_text(
                 session,
@@ -122,6 +124,51 @@ async fn execute(
             execute_statement(session, *statement, clauses, token).await
         }
     }
+}
+
+/// Advice, and if that is asked for, its best choice of each table applied.
+async fn run_advice(
+    session: &Arc<Session>,
+    statement: &AdviseStatement,
+    token: &CancelToken,
+) -> Result<Outcome, Error> {
+    let advised = advise::run(session, statement, token).await?;
+    if statement.applies {
+        for statements in &advised.best {
+            run_all(session, statements, token).await?;
+        }
+    }
+    Ok(advised.rows)
+}
+
+/// Runs statements one after the other: several in a transaction, unless one is open already, so that nothing remains of them after an error.
+async fn run_all(
+    session: &Arc<Session>,
+    statements: &[String],
+    token: &CancelToken,
+) -> Result<(), Error> {
+    let is_open = session.transaction.lock().await.is_explicit();
+    if is_open || statements.len() < 2 {
+        for sql in statements {
+            run_one(session, sql, token).await?;
+        }
+        return Ok(());
+    }
+    run_one(session, "BEGIN", token).await?;
+    for sql in statements {
+        let done = run_one(session, sql, token).await;
+        if done.is_err() {
+            run_one(session, "ROLLBACK", token).await?;
+        }
+        done?;
+    }
+    run_one(session, "COMMIT", token).await
+}
+
+/// A statement within a statement; boxed, for its future would contain itself.
+async fn run_one(session: &Arc<Session>, sql: &str, token: &CancelToken) -> Result<(), Error> {
+    let command = parse(sql)?;
+    Box::pin(execute(session, command, token)).await.map(|_| ())
 }
 
 async fn execute_statement(

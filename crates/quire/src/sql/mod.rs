@@ -1,5 +1,6 @@
 //! From the text of a statement to what it does.
 
+mod advise;
 mod ddl;
 mod describe;
 mod dispatch;
