@@ -16,7 +16,7 @@ PAGE_COMPRESSION = ("page compression, LZ4", "page compression, zlib")
 
 
 def lab(*options):
-    command = [quire_shell.QUIRE, "lab", "dual-format-system", "--rows", ROWS, *options]
+    command = [quire_shell.QUIRE, "lab", "dual-format-system", "--rows", ROWS, "--seconds", "0", *options]
     return subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, timeout=LAB_SECONDS_MAX
     )

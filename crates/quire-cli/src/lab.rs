@@ -73,7 +73,7 @@ pub enum Topic {
     Transforms,
     /// The table of figure 11 of Qiao et al. in row pages
     DualFormat,
-    /// The same table as whole databases on drives that compress: figure 11 of Qiao et al.
+    /// The same table as whole databases on drives that compress: figures 1, 10 and 11 of Qiao et al.
     DualFormatSystem,
     /// Inverted files of word positions: table 6.2 of Zukowski and the query of its §6.4
     Postings,
@@ -95,6 +95,8 @@ pub enum Topic {
     Bandwidth,
     /// Compressed and uncompressed pages in the buffer pool: figure 6.1 of Zukowski
     BufferPool,
+    /// Transactions on data sets that compress: tables 5 to 16 and figures 3 to 7 of Suharjito and Kurnadi
+    FileSystem,
     /// The model of compressed pages in a buffer pool: table VII and figures 3 and 4 of Ma et al.
     PageModel,
 }
@@ -152,6 +154,18 @@ pub struct Benchmark {
     /// dual-format-system: rows of the table [default: 100000; with --quick 3000]
     #[arg(long, value_name = "COUNT", value_parser = parse_rows)]
     rows: Option<u64>,
+
+    /// file-system: users at a time
+    #[arg(long, default_value = "50", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=500))]
+    users: u32,
+
+    /// file-system and dual-format-system: how long transactions run on each data set, or at each point [default: 20 and 5; with --quick 2 and 1]; 0 leaves them out of dual-format-system
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(0..=3600))]
+    seconds: Option<u64>,
+
+    /// file-system: the disk below the data sets, as in disk-7200-rpm; none is this machine's
+    #[arg(long, default_value = "disk-7200-rpm", value_name = "PROFILE")]
+    disk: String,
 }
 
 /// On what `tpcd` and `tpch` are measured.
@@ -239,6 +253,7 @@ impl Topic {
             Self::Avm
             | Self::Tpcd
             | Self::DualFormatSystem
+            | Self::FileSystem
             | Self::Devices
             | Self::Tpch
             | Self::Bandwidth
@@ -261,6 +276,7 @@ impl Topic {
             | Self::BufferPool => Paper::SuperScalarCompression,
             Self::Transforms | Self::DualFormat | Self::DualFormatSystem => Paper::DualPageFormat,
             Self::PageModel => Paper::PageCompression,
+            Self::FileSystem => Paper::FileSystemCompression,
         }
     }
 }

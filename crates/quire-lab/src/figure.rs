@@ -15,20 +15,23 @@ pub enum Paper {
     DualPageFormat,
     /// J. Ma et al., *Leveraging Page-Level Compression in MySQL – a Practice at Baidu*.
     PageCompression,
+    /// Suharjito and A. B. Kurnadi, *OLTP performance improvement using file-systems layer compression*.
+    FileSystemCompression,
     /// No paper: what a [`FigurePage`](crate::FigurePage) shows.
     None,
 }
 
 impl Paper {
     /// The papers, in the order of their numbers.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::CompressedDatabases,
         Self::SuperScalarCompression,
         Self::DualPageFormat,
         Self::PageCompression,
+        Self::FileSystemCompression,
     ];
 
-    /// 1 to 4, as the documents of the project count them; 0 for none.
+    /// 1 to 5, as the documents of the project count them; 0 for none.
     pub fn number(self) -> usize {
         match self {
             Self::None => 0,
@@ -36,6 +39,7 @@ impl Paper {
             Self::SuperScalarCompression => 2,
             Self::DualPageFormat => 3,
             Self::PageCompression => 4,
+            Self::FileSystemCompression => 5,
         }
     }
 
@@ -55,6 +59,9 @@ impl Paper {
             }
             Self::PageCompression => {
                 "J. Ma et al., Leveraging Page-Level Compression in MySQL – a Practice at Baidu"
+            }
+            Self::FileSystemCompression => {
+                "Suharjito and A. B. Kurnadi, OLTP performance improvement using file-systems layer compression"
             }
         }
     }

@@ -4,12 +4,16 @@ use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::process;
+use std::time::Duration;
 
 use quire_experiments::avm;
 use quire_experiments::bandwidth::{self, BandwidthSetup};
 use quire_experiments::buffer_pool;
 use quire_experiments::devices::{self, DevicesSetup};
-use quire_experiments::dual_format_system::{self, DualFormatSetup};
+use quire_experiments::dual_format_system::{
+    self, DualFormatSetup, DualFormatTransactions, transaction_figures,
+};
+use quire_experiments::file_system::{self, FileSystemSetup, TransactionScenario};
 use quire_experiments::tpcd::BenchmarkFailure;
 use quire_experiments::tpch::{self, TpchMachine, TpchSetup};
 use quire_experiments::{ColumnLayout, ColumnTablesSetup};
@@ -24,6 +28,10 @@ const QUERIES_QUICK: usize = 9;
 /// Rows of the table of dual-format-system.
 const ROWS: u64 = 100_000;
 const ROWS_QUICK: u64 = 3_000;
+
+/// Of file-system with --quick, and the pool of its database.
+const SCALE_QUICK: f64 = 0.01;
+const POOL_BYTES: usize = 64 << 20;
 
 /// Measures a topic. Without a folder of the user's its files are removed. `texts` are the user's.
 pub(super) fn figures(
@@ -45,6 +53,7 @@ pub(super) fn figures(
         // Nobody needs to know.
         let _ = writeln!(io::stderr(), "{what}");
     };
+    let seconds = |default| Duration::from_secs(benchmark.seconds.unwrap_or(default));
     let figures = match topic {
         // Rounds of some milliseconds: the best of few is not yet the best.
         Topic::Avm => avm::figures(7 * tables.rounds.max(1)),
@@ -82,7 +91,40 @@ pub(super) fn figures(
                 folder: tables.folder,
                 keeps_files: tables.has_files,
             };
-            dual_format_system::figures(&setup, &mut progress)
+            let transactions = DualFormatTransactions {
+                rows: u32::try_from(setup.rows).unwrap_or(u32::MAX),
+                clients: if is_quick {
+                    vec![2, 4]
+                } else {
+                    vec![8, 16, 32]
+                },
+                measured: seconds(if is_quick { 1 } else { 5 }),
+                folder: setup.folder.join("transactions"),
+                keeps_files: setup.keeps_files,
+            };
+            let mut figures = dual_format_system::figures(&setup, &mut progress);
+            if let (Ok(figures), false) = (&mut figures, transactions.measured.is_zero()) {
+                figures.extend(transaction_figures(&transactions, &mut progress)?);
+            }
+            figures
+        }
+        Topic::FileSystem => {
+            let setup = FileSystemSetup {
+                scenarios: TransactionScenario::ALL.to_vec(),
+                scale: if is_quick {
+                    scale.min(SCALE_QUICK)
+                } else {
+                    scale
+                },
+                users: benchmark.users,
+                measured: seconds(if is_quick { 2 } else { 20 }).max(Duration::from_secs(1)),
+                profile: file_system::disk_profile(&benchmark.disk)?,
+                cache_bytes: POOL_BYTES,
+                seed: 1,
+                folder: tables.folder,
+                keeps_files: tables.has_files,
+            };
+            file_system::figures(&setup, &mut progress)
         }
         _ => return benchmark.figures(scale, is_quick),
     };

@@ -2,13 +2,14 @@
 //!
 //! Y. Qiao et al., *Improving Relational Database Upon the Arrival of Storage Hardware with Built-in Transparent Compression*, figure 11: a table of 32 numbers
 //! and a string a row, whose rows are inserted in random order, on a drive that compresses each block of 4 KiB; and page compression with hole punching,
-//! on a drive that does not. `quire lab dual-format` has the leaves of such a table in memory; here it is in databases, with all that these store besides.
+//! on a drive that does not. Figures 10 and 1: what conversions and page compression cost transactions. `quire lab dual-format` has the leaves of such a table in memory; here it is in databases, with all that these store besides.
 
 mod contents;
 mod database;
 mod measure;
 mod report;
 mod scenarios;
+mod transactions;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,8 @@ use quire_lab::{EvaluatedWords, Figure};
 
 use crate::column_tables::ExperimentProgress;
 use crate::tpcd::BenchmarkFailure;
+
+pub use transactions::{DualFormatTransactions, transaction_figures};
 
 /// What to measure.
 #[derive(Clone, Debug)]

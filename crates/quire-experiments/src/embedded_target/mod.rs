@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use quire::{Connection, Database, DatabaseOptions, Error, Outcome};
 use quire_device::{DeviceMonitor, DeviceOpenOptions, DeviceSpecification, open_device};
 use quire_store::OpenMode;
-use quire_workload::target::{SqlDialect, allocated_bytes};
+use quire_workload::target::dialect::SqlDialect;
+use quire_workload::target::stored::allocated_bytes;
 use quire_workload::{Session, TableDefinition, Target, TargetError};
 
 use session::EmbeddedSession;

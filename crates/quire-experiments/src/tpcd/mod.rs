@@ -116,6 +116,20 @@ pub enum BenchmarkFailure {
     Words(quire_lab::LabError),
     #[error("a drive cannot be had: {0}")]
     Drive(#[from] quire_device::DeviceOpenError),
+    #[error(transparent)]
+    Device(#[from] quire_device::DeviceSpecificationError),
+    #[error(
+        "there is no disk {name:?}; say none, or a name that docs/operations.md has, such as sata-ssd"
+    )]
+    NoProfile { name: String },
+    #[error("rows of a workload: {0}")]
+    WorkloadRows(#[from] quire_workload::data::WorkloadDataError),
+    #[error("{0}")]
+    Target(#[from] quire_workload::TargetError),
+    #[error("transactions cannot be measured: {0}")]
+    Transactions(#[from] quire_workload::driver::RunError),
+    #[error("codecs cannot be ranked: {0}")]
+    Ranking(#[from] quire_decision::DecisionError),
     #[error("{file} is damaged: {what}; report this as a defect")]
     Damaged { file: String, what: String },
 }
