@@ -9,6 +9,7 @@ use crate::data_set::{DataSetAction, MountArguments};
 use crate::lab::LabArguments;
 use crate::render::RenderMode;
 use crate::shell::{Location, Resources, ShellSettings};
+use crate::workload::WorkloadArguments;
 
 /// An SQL database in one compressed file.
 ///
@@ -219,6 +220,14 @@ pub enum Action {
     /// 0 measured; 2 a file could not be read or written, or a figure not be measured.
     #[command(arg_required_else_help = true)]
     Lab(LabArguments),
+
+    /// Run transactions of many users, on Quire and on other databases
+    ///
+    /// Generates the rows of a workload once, loads them into each database, and lets users work on them for a while: transactions a
+    /// second, response times, processor time, bytes. Databases are made for the run and removed. Exit codes: 0 measured; 1 not, or
+    /// the data is not consistent; 130 interrupted.
+    #[command(arg_required_else_help = true)]
+    Workload(Box<WorkloadArguments>),
 }
 
 /// Something to run before leaving.
@@ -290,6 +299,7 @@ mod tests {
     use std::path::PathBuf;
 
     use clap::{CommandFactory, ValueEnum};
+    use quire::PoolPolicy;
 
     use super::{Action, CommandLine, StartupScript};
     use crate::lab::Topic;
@@ -348,8 +358,16 @@ mod tests {
             "--cache",
             "24MiB",
             "--direct-io",
+            "--pool",
+            "twins:25",
+            "--compression-threads",
+            "0",
         ]);
         let expected = Resources {
+            pool_policy: PoolPolicy::Twins {
+                uncompressed_percent: 25,
+            },
+            compression_threads: Some(0),
             cache_bytes: Some(24 << 20),
             memory_bytes: Some(2 << 30),
             threads: Some(3),
@@ -360,6 +378,9 @@ mod tests {
         for wrong in [
             ["--memory", "much"],
             ["--cache", "-1"],
+            ["--pool", "twins"],
+            ["--pool", "twins:0"],
+            ["--compression-threads", "65"],
             ["--threads", "0"],
             ["--threads", "1025"],
         ] {

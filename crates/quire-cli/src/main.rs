@@ -25,6 +25,7 @@ mod run_script;
 mod script;
 mod serve;
 mod shell;
+mod workload;
 
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal, Write};
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Some(Action::Mount(mount)) => return mount::run(mount),
         Some(Action::Unmount { directory }) => return mount::run_unmount(directory),
         Some(Action::Lab(lab)) => return lab::run(lab),
+        Some(Action::Workload(arguments)) => return workload::run(arguments),
         Some(Action::Serve {
             file,
             listen,
