@@ -9,13 +9,13 @@ const RECORD_BYTES_MAX: u64 = 64 << 20;
 pub(super) type CsvFields = Vec<Option<String>>;
 
 /// Reads rows of a CSV file without a header.
-pub(super) struct CsvRows<R> {
+pub(super) struct CsvRecords<R> {
     input: R,
     /// Rows that were read.
     rows: u64,
 }
 
-impl<R: BufRead> CsvRows<R> {
+impl<R: BufRead> CsvRecords<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, rows: 0 }
     }
@@ -103,10 +103,10 @@ fn quoted_text(quoted: &str) -> Result<(String, &str), &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::CsvRows;
+    use super::CsvRecords;
 
     fn rows(csv: &str) -> std::io::Result<Vec<Vec<Option<String>>>> {
-        let mut reader = CsvRows::new(csv.as_bytes());
+        let mut reader = CsvRecords::new(csv.as_bytes());
         std::iter::from_fn(|| reader.next_row().transpose()).collect()
     }
 

@@ -1,6 +1,7 @@
 //! What a database system is to a workload.
 
 mod csv;
+mod descriptors;
 pub mod dialect;
 pub mod mariadb;
 mod placeholders;

@@ -1,6 +1,7 @@
 //! A server that this process started: it ends with the value that holds it.
 
 use super::TargetError;
+use super::descriptors::raise_descriptor_limit;
 use super::stored::allocated_bytes;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -38,6 +39,7 @@ impl ServerProcess {
         log: &Path,
         answers: impl Fn() -> Result<(), TargetError>,
     ) -> Result<Self, TargetError> {
+        raise_descriptor_limit();
         let file_error = |error| TargetError::File {
             path: log.to_owned(),
             error,

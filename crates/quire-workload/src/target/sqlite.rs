@@ -1,6 +1,7 @@
 //! SQLite as a target: a file in a directory, in this process.
 
-use super::csv::CsvRows;
+use super::csv::CsvRecords;
+use super::descriptors::raise_descriptor_limit;
 use super::dialect::SqlDialect;
 use super::placeholders;
 use super::stored::allocated_bytes;
@@ -32,9 +33,30 @@ pub struct SqliteTarget {
 impl SqliteTarget {
     /// The database of a directory, which is made if it is not there.
     ///
+    /// ```
+    /// use quire_workload::target::sqlite::SqliteTarget;
+    /// use quire_workload::{ColumnDefinition, ColumnType, SqlValue, TableDefinition, Target};
+    ///
+    /// let directory = std::env::temp_dir().join(format!("quire-workload-example-{}", std::process::id()));
+    /// let target = SqliteTarget::open(&directory)?;
+    /// target.create_table(&TableDefinition {
+    ///     name: "account".into(),
+    ///     columns: vec![ColumnDefinition::new("id", ColumnType::BigInteger), ColumnDefinition::nullable("owner", ColumnType::Varchar(20))],
+    ///     primary_key: vec!["id"],
+    ///     indexes: vec![],
+    /// })?;
+    /// let mut session = target.connect()?;
+    /// session.execute("INSERT INTO account VALUES ($1, $2)", &[SqlValue::Integer(1), SqlValue::text("ada")])?;
+    /// let rows = session.query("SELECT owner FROM account WHERE id = $1", &[SqlValue::Integer(1)])?;
+    /// assert_eq!(rows, [[SqlValue::text("ada")]]);
+    /// # std::fs::remove_dir_all(&directory)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// When the directory or the file cannot be used.
     pub fn open(directory: &Path) -> Result<Self, TargetError> {
+        raise_descriptor_limit();
         std::fs::create_dir_all(directory).map_err(|error| TargetError::File {
             path: directory.to_owned(),
             error,
@@ -88,7 +110,7 @@ impl Target for SqliteTarget {
             path: csv.to_owned(),
             error,
         };
-        let mut rows = CsvRows::new(BufReader::new(File::open(csv).map_err(wrong)?));
+        let mut rows = CsvRecords::new(BufReader::new(File::open(csv).map_err(wrong)?));
         let mut connection = self.connection()?;
         let transaction = connection
             .transaction()

@@ -110,7 +110,7 @@ mod tests {
             let value = SqlValue::Decimal { unscaled, scale };
             assert_eq!(decimal_of_text(&value.to_string()), Some(value));
         }
-        for days in -719_162..=100_000 {
+        for days in (-719_162..=100_000).step_by(13) {
             let value = SqlValue::Date(days);
             assert_eq!(
                 value_of_text(ColumnType::Date, &value.to_string()),

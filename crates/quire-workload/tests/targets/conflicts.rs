@@ -83,3 +83,10 @@ pub fn one_of_two_that_wait_for_each_other_runs_again(target: &dyn Target) {
         assert_eq!(balance_cents(&mut *session, "crossed", id), Some(1));
     }
 }
+
+pub fn it_takes_many_users(target: &dyn Target, users: u32) {
+    let mut sessions: Vec<_> = (0..users).map(|_| target.connect().unwrap()).collect();
+    for session in &mut sessions {
+        assert_eq!(balance_cents(&mut **session, "contended", 1), Some(20));
+    }
+}

@@ -1,7 +1,7 @@
 //! What a target cannot load it refuses.
 
 use crate::scratch::ScratchDirectory;
-use quire_workload::{ColumnDefinition, ColumnType, TableDefinition, Target};
+use quire_workload::{ColumnDefinition, ColumnType, SqlValue, TableDefinition, Target};
 
 pub fn a_wrong_file_is_refused(target: &dyn Target) {
     let table = TableDefinition {
@@ -38,5 +38,14 @@ pub fn a_wrong_file_is_refused(target: &dyn Target) {
         target
             .load(&table, &directory.path().join("absent"))
             .is_err()
+    );
+    let count = target
+        .connect()
+        .unwrap()
+        .query("SELECT COUNT(*) FROM refused", &[]);
+    assert_eq!(
+        count,
+        Ok(vec![vec![SqlValue::Integer(0)]]),
+        "a file is loaded as a whole or not"
     );
 }

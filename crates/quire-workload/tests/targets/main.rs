@@ -49,6 +49,7 @@ fn is_a_server(
     let target = start(directory.path(), &settings).unwrap();
     keeps_the_laws(&*target);
     conflicts::one_of_two_that_wait_for_each_other_runs_again(&*target);
+    conflicts::it_takes_many_users(&*target, 100);
     let session = target.connect().unwrap();
     let processes = target.processes();
     assert!(!processes.is_empty());

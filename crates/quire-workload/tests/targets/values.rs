@@ -32,83 +32,71 @@ fn table(name: &str) -> TableDefinition {
     }
 }
 
-/// The days are those of `date -d @0 +%F` and the like: 1969-12-31, 1900-01-01, 2000-02-29, 9999-12-31.
+/// Cents, a double, a code, a note, a day and a moment of a row.
+type Others = (i64, f64, &'static str, &'static str, i32, i64);
+
+/// Three integers and the others of each row. The days are those of `date -d @0 +%F` and the like: 1970-01-01, 1969-12-31, 2000-02-29,
+/// 1900-01-01, 9999-12-31.
+const ROWS: [([i64; 3], Others); 5] = [
+    ([0, 0, 0], (0, 0.0, "abc", "", 0, 0)),
+    (
+        [-32_768, -2_147_483_648, i64::MIN],
+        (-5, -1.5, "x'y", "it's \"quoted\", with a comma", -1, -1),
+    ),
+    (
+        [32_767, 2_147_483_647, i64::MAX],
+        (
+            999_999_999_999,
+            0.1,
+            "ÄÖÜ",
+            "line\nbreak\r\nand\ttab",
+            11_016,
+            951_782_400_000_001,
+        ),
+    ),
+    (
+        [-1, -1, -1],
+        (
+            -999_999_999_999,
+            1e-7,
+            "$1\\",
+            "back\\slash \\N $1 ? %",
+            -25_567,
+            -2_208_988_800_000_000,
+        ),
+    ),
+    (
+        [1, 1, 1],
+        (
+            100,
+            12_345.678,
+            "NUL",
+            "NULL",
+            2_932_896,
+            253_402_300_799_999_999,
+        ),
+    ),
+];
+
+/// A row of NULLs, then those of `ROWS`, with their numbers as keys.
 pub fn rows() -> Rows {
-    let amount = |unscaled| SqlValue::Decimal { unscaled, scale: 2 };
-    let text = |text: &str| SqlValue::text(text);
-    let mut rows = vec![vec![SqlValue::Null; COLUMNS.len() - 1]];
-    let mut row = |small, whole, big, cents, share, code: &str, note: &str, day, moment| {
-        let (small, whole, big) = (
-            SqlValue::Integer(small),
-            SqlValue::Integer(whole),
-            SqlValue::Integer(big),
-        );
-        let (share, day, moment) = (
-            SqlValue::Double(share),
-            SqlValue::Date(day),
-            SqlValue::Timestamp(moment),
-        );
-        rows.push(vec![
-            small,
-            whole,
-            big,
-            amount(cents),
-            share,
-            text(code),
-            text(note),
-            day,
-            moment,
-        ]);
-    };
-    row(0, 0, 0, 0, 0.0, "abc", "", 0, 0);
-    row(
-        -32_768,
-        -2_147_483_648,
-        i64::MIN,
-        -5,
-        -1.5,
-        "x'y",
-        "it's \"quoted\", with a comma",
-        -1,
-        -1,
-    );
-    row(
-        32_767,
-        2_147_483_647,
-        i64::MAX,
-        999_999_999_999,
-        0.1,
-        "ÄÖÜ",
-        "line\nbreak\r\nand\ttab",
-        11_016,
-        951_782_400_000_001,
-    );
-    row(
-        -1,
-        -1,
-        -1,
-        -999_999_999_999,
-        1e-7,
-        "$1\\",
-        "back\\slash \\N $1 ? %",
-        -25_567,
-        -2_208_988_800_000_000,
-    );
-    row(
-        1,
-        1,
-        1,
-        100,
-        12_345.678,
-        "NUL",
-        "NULL",
-        2_932_896,
-        253_402_300_799_999_999,
-    );
-    let with_key = |(index, row): (usize, Vec<SqlValue>)| {
-        [vec![SqlValue::Integer(index as i64 + 1)], row].concat()
-    };
-    rows.into_iter().enumerate().map(with_key).collect()
+    let mut rows = vec![vec![SqlValue::Null; COLUMNS.len()]];
+    for (integers, (cents, double, code, note, day, moment)) in ROWS {
+        let mut row = vec![SqlValue::Null];
+        row.extend(integers.map(SqlValue::Integer));
+        row.push(SqlValue::Decimal {
+            unscaled: cents,
+            scale: 2,
+        });
+        row.push(SqlValue::Double(double));
+        row.extend([SqlValue::text(code), SqlValue::text(note)]);
+        row.extend([SqlValue::Date(day), SqlValue::Timestamp(moment)]);
+        rows.push(row);
+    }
+    for (key, row) in (1..).zip(&mut rows) {
+        row[0] = SqlValue::Integer(key);
+    }
+    rows
 }
 
 /// As the trait asks for: NULL is empty, an empty text is not.

@@ -3,7 +3,7 @@
 //! `LOAD DATA` does not tell an empty text from NULL, so the rows are sent in a format of its own that does: fields with tabs between them,
 //! `\N` for NULL.
 
-use super::super::csv::CsvRows;
+use super::super::csv::CsvRecords;
 use crate::TableDefinition;
 use mysql::prelude::Queryable;
 use mysql::{Conn, LocalInfileHandler};
@@ -28,22 +28,23 @@ pub(super) fn load_csv(
     table: &TableDefinition,
     csv: &Path,
 ) -> Result<(), LoadError> {
-    let mut rows = CsvRows::new(BufReader::new(File::open(csv)?));
+    let mut rows = CsvRecords::new(BufReader::new(File::open(csv)?));
     connection.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, output| {
         while let Some(fields) = rows.next_row()? {
             write_row(&fields, output)?;
         }
         Ok(())
     })));
+    connection.query_drop("BEGIN")?;
     // The session has no backslashes as escapes: these texts are one character each.
     connection.query_drop(format!(
         "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n'",
         table.name
     ))?;
-    // A local file is loaded as far as it goes: what does not fit is a warning.
+    // A local file is loaded as far as it goes: what does not fit is a warning. The connection closes with the error, and rolls back.
     let warning: Option<(String, u16, String)> = connection.query_first("SHOW WARNINGS")?;
     match warning {
-        None => Ok(()),
+        None => Ok(connection.query_drop("COMMIT")?),
         Some((_, _, warning)) => Err(LoadError::Changed {
             table: table.name.clone(),
             warning,

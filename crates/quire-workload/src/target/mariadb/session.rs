@@ -12,11 +12,11 @@ const AGAIN: [u16; 3] = [1213, 1205, 1020];
 
 pub(super) struct MariaDbSession {
     connection: Conn,
-    statements: HashMap<String, PreparedStatement>,
+    statements: HashMap<String, MariaDbStatement>,
 }
 
 #[derive(Clone)]
-struct PreparedStatement {
+struct MariaDbStatement {
     statement: Statement,
     /// For each `?` the index of its parameter.
     order: Vec<usize>,
@@ -43,9 +43,9 @@ impl MariaDbSession {
                 .prep(text)
                 .map_err(|error| session_error(sql, &error))?;
             self.statements
-                .insert(sql.to_owned(), PreparedStatement { statement, order });
+                .insert(sql.to_owned(), MariaDbStatement { statement, order });
         }
-        let PreparedStatement { statement, order } = &self.statements[sql];
+        let MariaDbStatement { statement, order } = &self.statements[sql];
         if order.iter().max().map_or(0, |most| most + 1) != parameters.len() {
             return Err(failed(
                 sql,
@@ -109,9 +109,10 @@ impl Session for MariaDbSession {
 
 fn values_of_row(row: Row) -> Result<Vec<SqlValue>, String> {
     let columns = row.columns();
-    row.unwrap()
-        .into_iter()
-        .zip(columns.iter())
+    // All values are there, as none was taken.
+    let values = row.unwrap_raw().into_iter().flatten();
+    let typed = values.zip(columns.iter());
+    typed
         .map(|(value, column)| value_of_result(column.column_type(), value))
         .collect()
 }

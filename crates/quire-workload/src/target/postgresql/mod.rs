@@ -1,5 +1,6 @@
 //! Servers that speak PostgreSQL's protocol as targets: PostgreSQL and Quire's own.
 
+mod error_text;
 mod numeric;
 mod session;
 mod wire_value;
@@ -8,9 +9,9 @@ use super::dialect::SqlDialect;
 use super::server_process::ServerProcess;
 use super::{Session, Target, TargetError};
 use crate::TableDefinition;
+use error_text::error_text;
 use postgres::{Client, NoTls};
 use session::PostgreSqlSession;
-use std::error::Error;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -122,14 +123,5 @@ impl Target for PostgreSqlTarget {
             .as_ref()
             .map(ServerProcess::processes)
             .unwrap_or_default()
-    }
-}
-
-/// An error with what the server says; by itself the crate only says `db error`.
-fn error_text(error: &postgres::Error) -> String {
-    match (error.as_db_error(), error.source()) {
-        (Some(error), _) => format!("{} ({})", error.message(), error.code().code()),
-        (None, Some(source)) => format!("{error}: {source}"),
-        (None, None) => error.to_string(),
     }
 }

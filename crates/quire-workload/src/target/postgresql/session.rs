@@ -1,7 +1,7 @@
 //! A session of a server that speaks PostgreSQL's protocol.
 
 use super::super::{Rows, Session, SessionError};
-use super::error_text;
+use super::error_text::error_text;
 use super::wire_value::{WireParameter, WireResult};
 use crate::SqlValue;
 use postgres::error::SqlState;
