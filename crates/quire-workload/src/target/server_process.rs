@@ -170,7 +170,42 @@ fn parent_of(stat: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::parent_of;
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn a_server_and_its_children_are_known_and_end_with_a_panic() {
+        let directory =
+            std::env::temp_dir().join(format!("quire-workload-process-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let mut command = Command::new("sh");
+        command.args([
+            "-c",
+            "trap 'kill $!; exit' TERM; sleep 1000 & echo $!; wait",
+        ]);
+        let log = directory.join("log");
+        let answers = || match log_end(&log).trim() {
+            "" => Err(TargetError::NotStarted {
+                target: "sh".into(),
+                message: "no child yet".into(),
+            }),
+            _ => Ok(()),
+        };
+        let server =
+            ServerProcess::start("sh", command, Signal::SIGTERM, &directory, &log, answers)
+                .unwrap();
+        let child: u32 = log_end(&log).trim().parse().unwrap();
+        let own = server.child.id();
+        assert_eq!(server.processes(), [own, child]);
+        let moved = AssertUnwindSafe(server);
+        let panicked = catch_unwind(move || {
+            let _server = moved;
+            std::panic::resume_unwind(Box::new("as a failing test does"));
+        });
+        assert!(panicked.is_err());
+        assert!(!Path::new(&format!("/proc/{own}")).exists());
+        fs::remove_dir_all(&directory).unwrap();
+    }
 
     #[test]
     fn a_name_may_have_parentheses() {

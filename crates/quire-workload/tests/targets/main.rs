@@ -2,6 +2,8 @@
 //!
 //! One set of laws for all of them. A server that is not installed is skipped with a printed line; `QUIRE` is the path of Quire's program.
 
+#![allow(clippy::unwrap_used)]
+
 mod changes;
 mod conflicts;
 mod definitions;
