@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -18,6 +19,8 @@ use crate::error::{SourceError, stopped};
 
 /// Decoded batches that may wait for the caller.
 const BATCHES_WAITING: usize = 2;
+/// Between two looks whether the worker has ended.
+const ENDING_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Rows of a table in the order in which the server sends them.
 #[derive(Debug)]
@@ -115,12 +118,20 @@ impl PostgresReader {
 
     /// Ends the worker, wherever it is: at a full channel, or waiting for the server.
     fn end(&mut self) {
-        let had_more = self.batches.take().is_some();
-        if had_more && let Ok(token) = self.token.recv() {
-            self.server.cancel(token);
+        self.batches = None;
+        let Some(worker) = self.worker.take() else {
+            return;
+        };
+        let token = self.token.recv().ok();
+        // Again and again: a request that comes between two queries is lost.
+        while !worker.is_finished() {
+            if let Some(token) = &token {
+                self.server.cancel(token);
+            }
+            thread::sleep(ENDING_INTERVAL);
         }
         // Its panic has no one to go to.
-        let _ = self.worker.take().map(JoinHandle::join);
+        let _ = worker.join();
     }
 }
 
@@ -151,7 +162,7 @@ impl CopyTask {
         )?;
         if !is_wanted {
             // Closing waits for the server, which would send all the rest first.
-            self.server.cancel(token);
+            self.server.cancel(&token);
         }
         Ok(())
     }

@@ -14,13 +14,13 @@ use postgres::{CancelToken, Client, Config, NoTls};
 use quire_files::CopyControl;
 
 use super::address;
-use crate::error::SourceError;
+use crate::error::{SourceError, stopped};
 
 /// Between two looks at the control while a query runs.
 pub(super) const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 const VERSION_MIN: i32 = 120_000;
-/// What could end a long read, or change how values look as text.
-const SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
+/// What could end a long read, begin one in the middle of a table, or change how values look as text.
+const SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET synchronize_seqscans = off; \
      SET DateStyle = ISO; SET IntervalStyle = postgres; SET TimeZone = 'UTC'; SET bytea_output = hex; SET extra_float_digits = 1";
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
@@ -90,6 +90,7 @@ impl PostgresServer {
         control: &CopyControl,
         work: impl FnOnce(&mut Client) -> Result<T, PostgresStop> + Send,
     ) -> Result<T, SourceError> {
+        control.check().map_err(stopped)?;
         let (say_token, token) = channel();
         let (say_done, done) = channel::<()>();
         thread::scope(|scope| {
@@ -106,10 +107,11 @@ impl PostgresServer {
                 .name("quire-source".into())
                 .spawn_scoped(scope, worker);
             let worker = worker.map_err(|error| self.internal(error))?;
-            let mut token: Option<CancelToken> = token.recv().ok();
+            let token: Option<CancelToken> = token.recv().ok();
             while done.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                // Again and again: a request that comes between two queries is lost.
                 if control.check().is_err()
-                    && let Some(token) = token.take()
+                    && let Some(token) = &token
                 {
                     self.cancel(token);
                 }
@@ -126,8 +128,8 @@ impl PostgresServer {
     }
 
     /// Asks the server to end what it does for a connection. It may have ended before.
-    pub(super) fn cancel(&self, token: CancelToken) {
-        let _ = apart(&self.shown_name, move || token.cancel_query(NoTls));
+    pub(super) fn cancel(&self, token: &CancelToken) {
+        let _ = apart(&self.shown_name, || token.cancel_query(NoTls));
     }
 
     pub(super) fn stopped(&self, stop: PostgresStop) -> SourceError {

@@ -79,7 +79,11 @@ fn random_rows_are_what_was_inserted() {
         [timestamp(false), timestamp(true)]
     );
     assert_eq!(definition(&database, "t").notices, [""; 0]);
-    assert!(rows(&database, "t") == expected, "other rows, seed {seed}");
+    let found = rows(&database, "t");
+    assert_eq!(found.len(), expected.len());
+    for (row, expected) in found.iter().zip(&expected) {
+        assert_eq!(row, expected, "seed {seed}");
+    }
 }
 
 #[test]
@@ -95,7 +99,8 @@ fn types_that_are_not_ours_are_read_as_text_with_a_notice() {
         "12345678-1234-1234-1234-123456789abc",
         "{\"a\":  1}",
         "{\"a\": 1}",
-        "10.0.0.1",
+        // The cast adds the bits of the mask.
+        "10.0.0.1/32",
         "happy",
         "12:30:00",
         "1 day 02:00:00",
