@@ -1,7 +1,7 @@
 //! The parts of each crate: [`super::layers`] looks that imports point down.
 
 /// The parts of each crate, the lowest first.
-pub(super) const LAYERS: [(&str, &[&str]); 24] = [
+pub(super) const LAYERS: [(&str, &[&str]); 25] = [
     (
         "quire-codec",
         &[
@@ -196,6 +196,22 @@ pub(super) const LAYERS: [(&str, &[&str]); 24] = [
             "pairwise_matrix",
             "weights",
             "hierarchy",
+        ],
+    ),
+    (
+        "quire-advisor",
+        &[
+            "quantity",
+            "error",
+            "choices",
+            "sampled_table",
+            "distinct_values",
+            "measure",
+            "predict",
+            "rank",
+            "explain",
+            "statements",
+            "advise",
         ],
     ),
     (
