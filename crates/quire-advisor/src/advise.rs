@@ -35,7 +35,7 @@ pub struct AdviceRequest {
     pub budget: Duration,
     /// How many choices are measured.
     pub scope: ChoiceScope,
-    /// Ends measuring. What has been measured by then is ranked.
+    /// Ends measuring. What has been measured by then is ranked; it is an error if nothing has.
     pub cancel: Option<Cancel>,
 }
 
@@ -163,6 +163,7 @@ pub fn advise_between(
         };
         match tried {
             Ok(one) => measured.push(one),
+            Err(LeftOutReason::Cancelled) if is_baseline => return Err(AdvisorError::Cancelled),
             Err(reason) if is_baseline => {
                 let reason = reason.to_string();
                 return Err(AdvisorError::Baseline { reason });

@@ -30,7 +30,7 @@ pub enum AdvisorError {
     },
     /// The sample does not go with the number of rows.
     #[error(
-        "{sampled} sampled rows of {whole}; sample some rows of a table that has any, and none twice"
+        "{sampled} sampled rows of {whole}; sample some rows of a table that has any, none twice, and all if the drawing is to be whole"
     )]
     TooFewRows {
         /// Rows of the sample.
@@ -54,6 +54,9 @@ pub enum AdvisorError {
         /// What the writer said.
         reason: String,
     },
+    /// It was cancelled before anything was measured.
+    #[error("the advice was cancelled before anything was measured; ask again")]
+    Cancelled,
     /// Weights, or measurements, of which no order follows.
     #[error("the choices cannot be ranked: {0}")]
     Ranking(#[from] DecisionError),

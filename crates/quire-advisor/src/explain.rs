@@ -63,3 +63,64 @@ fn change(what: &str, new: String, old: String) -> String {
         format!("{what} {new} instead of {old}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(bytes: u64, read_us: f64, mb_s: f64) -> (ChoiceMeasurement, ChoicePrediction) {
+        let measured = ChoiceMeasurement {
+            data_bytes: 0,
+            metadata_bytes: 0,
+            encode_mb_s: mb_s,
+            decode_mb_s: 0.0,
+            cold_point_read_us: 0.0,
+            hot_point_read_us: 0.0,
+            worst_response_us: 0.0,
+            scan_row_ns: 0.0,
+            scan_column_ns: Vec::new(),
+            processor_seconds: 0.0,
+        };
+        let predicted = ChoicePrediction {
+            whole_bytes: bytes,
+            data_bytes: bytes,
+            metadata_bytes: 0,
+            page_access_us: 0.0,
+            point_read_us: read_us,
+            worst_response_us: 400.0,
+            scan_mb_s: 2.0 * mb_s,
+            load_seconds: 0.0,
+            insert_compression_us: None,
+        };
+        (measured, predicted)
+    }
+
+    fn compared(figures: &(ChoiceMeasurement, ChoicePrediction)) -> ComparedChoice<'_> {
+        ComparedChoice {
+            measured: &figures.0,
+            predicted: &figures.1,
+        }
+    }
+
+    #[test]
+    fn two_lines_say_what_changes() {
+        let (old, new) = (
+            figures(31_200_000_000, 94.0, 150.0),
+            figures(8_424_000_000, 61.0, 90.0),
+        );
+        let lines = explain(
+            compared(&new),
+            compared(&old),
+            &DeviceProfile::NVME_SSD,
+            1_000_000_000,
+        );
+        assert_eq!(
+            lines,
+            [
+                "31.2 GB → 8.42 GB (27 %); a point read takes 61 µs instead of 94 µs with 1 GB of memory on nvme-ssd.",
+                "A scan gets 180 MB/s instead of 300 MB/s, one processor writes 90 MB/s instead of 150 MB/s, the longest of many point reads \
+                 takes 400 µs as before.",
+            ]
+        );
+    }
+}

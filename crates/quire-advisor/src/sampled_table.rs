@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use quire_codec::PhysicalType;
 use quire_tables::row_table::{ColumnArray, TupleValue};
 use quire_tables::{ColumnDefinition, SqlType, TableDefinition};
@@ -125,7 +125,8 @@ impl SampledTable {
             }
         }
         let (sampled, whole) = (self.sampled_rows(), self.whole_rows.rows());
-        if whole < sampled || (sampled == 0 && whole > 0) {
+        let is_partial = self.drawing == SampleDrawing::Whole && sampled != whole;
+        if whole < sampled || (sampled == 0 && whole > 0) || is_partial {
             return Err(AdvisorError::TooFewRows { sampled, whole });
         }
         Ok(())
@@ -230,11 +231,5 @@ impl SampledTable {
     pub fn whole_plain_bytes(&self) -> f64 {
         let row_bytes = self.plain_bytes() as f64 / self.sampled_rows().max(1) as f64;
         row_bytes * self.whole_rows.rows() as f64
-    }
-
-    /// Whether a column of the sample has only NULL.
-    pub fn is_all_null(&self, column: usize) -> bool {
-        let is_null = |piece: &RecordBatch| piece.column(column).null_count() == piece.num_rows();
-        self.pieces.iter().all(is_null)
     }
 }

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tree::Tree;
 
 /// For each crate of the workspace: those that it may depend on. A crate that is not listed is an error.
-const ARROWS: [(&str, &[&str]); 30] = [
+const ARROWS: [(&str, &[&str]); 31] = [
     ("quire-codec", &[]),
     ("quire-format", &["quire-codec"]),
     ("quire-vector", &["quire-codec"]),
@@ -41,6 +41,17 @@ const ARROWS: [(&str, &[&str]); 30] = [
     ),
     ("quire-text", &[]),
     ("quire-decision", &[]),
+    (
+        "quire-advisor",
+        &[
+            "quire-tables",
+            "quire-kv",
+            "quire-store",
+            "quire-format",
+            "quire-decision",
+            "quire-codec",
+        ],
+    ),
     ("quire-files", &["quire-text"]),
     ("quire-sources", &["quire-files", "quire-text"]),
     (
@@ -108,6 +119,7 @@ const ARROWS: [(&str, &[&str]); 30] = [
             "quire-files",
             "quire-sources",
             "quire-text",
+            "quire-advisor",
             "quire-decision",
             "quire-native",
             "quire-exec",
@@ -256,7 +268,7 @@ const FENCED: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that turn values into bytes and back, without files, sockets, processes or the environment.
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
     "quire-codec",
     "quire-format",
     "quire-device",
@@ -265,6 +277,7 @@ const PURE: [&str; 8] = [
     "quire-exec",
     "quire-text",
     "quire-decision",
+    "quire-advisor",
 ];
 const OUTSIDE_WORLD: [&str; 4] = ["std::fs", "std::net", "std::process", "std::env"];
 

@@ -200,6 +200,22 @@ pub(super) const LAYERS: [(&str, &[&str]); 25] = [
         ],
     ),
     (
+        "quire-advisor",
+        &[
+            "quantity",
+            "error",
+            "choices",
+            "sampled_table",
+            "distinct_values",
+            "measure",
+            "predict",
+            "rank",
+            "explain",
+            "statements",
+            "advise",
+        ],
+    ),
+    (
         "quire-files",
         &[
             "error",

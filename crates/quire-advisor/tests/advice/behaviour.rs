@@ -1,15 +1,18 @@
 //! Weights, budgets, and tables at the edges.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use quire_advisor::{
     AdviceRequest, AdviceWeights, AdvisorError, ChoiceScope, ChosenLayout, ColumnCodecs,
-    CompressionAdvice, LeftOutReason, MachineClock, ReadKind, SampleOrigin, SampledTable,
-    StorageChoice, WholeRowCount, advise, advise_between, candidates, device_named,
+    CompressionAdvice, LeftOutReason, MachineClock, ReadKind, SampleDrawing, SampleOrigin,
+    SampledTable, StorageChoice, WholeRowCount, advise, advise_between, candidates, device_named,
 };
 use quire_codec::block::BlockCodecId;
+use quire_kv::mvcc::Cancel;
 use quire_tables::TableOptions;
 
 use crate::fixture::{Kind, TickingClock, pieces, sampled, whole};
@@ -99,12 +102,21 @@ fn what_the_budget_leaves_no_time_for_is_named_and_the_comparison_is_measured() 
 #[test]
 fn whoever_cancels_gets_what_was_measured() {
     let table = small(Kind::RandomIntegers, 50);
-    let request = AdviceRequest {
-        cancel: Some(Arc::new(|| true)),
-        ..AdviceRequest::default()
+    let cancelled_after = |questions: usize| {
+        let asked = AtomicUsize::new(0);
+        let cancel: Cancel = Arc::new(move || asked.fetch_add(1, Relaxed) >= questions);
+        let request = AdviceRequest {
+            cancel: Some(cancel),
+            ..AdviceRequest::default()
+        };
+        advise(&table, &request, &TickingClock::default())
     };
-    let failed = advise(&table, &request, &TickingClock::default());
-    assert!(matches!(failed, Err(AdvisorError::Baseline { .. })));
+    assert!(matches!(cancelled_after(0), Err(AdvisorError::Cancelled)));
+    // More than one choice asks, and less than all of them.
+    let advice = cancelled_after(60).unwrap();
+    assert!(advice.choices.len() > 1 && !advice.left_out.is_empty());
+    let mut left_out = advice.left_out.iter();
+    assert!(left_out.all(|one| one.reason == LeftOutReason::Cancelled));
 }
 
 #[test]
@@ -179,6 +191,15 @@ fn samples_that_do_not_go_together_are_refused() {
         ..table.clone()
     };
     assert!(matches!(refused(too_few), AdvisorError::TooFewRows { .. }));
+    let not_whole = SampledTable {
+        whole_rows: WholeRowCount::Exact(11),
+        drawing: SampleDrawing::Whole,
+        ..table.clone()
+    };
+    assert!(matches!(
+        refused(not_whole),
+        AdvisorError::TooFewRows { .. }
+    ));
     let other = small(Kind::FewTexts, 10);
     let piece = SampledTable {
         pieces: other.pieces,
