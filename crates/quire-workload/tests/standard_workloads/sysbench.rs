@@ -117,7 +117,8 @@ fn a_transaction_has_sysbenchs_statements() {
         ),
     ];
     let point: &[(&str, usize)] = &[("SELECT c FROM sbtestN WHERE id = $1", 1)];
-    let (begin, commit): (&[(&str, usize)], &[(&str, usize)]) = (&[("BEGIN", 1)], &[("COMMIT", 1)]);
+    let begin: &[(&str, usize)] = &[("BEGIN", 1)];
+    let commit: &[(&str, usize)] = &[("COMMIT", 1)];
     for (test, expected) in TESTS.into_iter().zip([
         point.to_vec(),
         [begin, reads, commit].concat(),
