@@ -15,7 +15,7 @@ const CANCEL_LOOK: Duration = Duration::from_millis(100);
 pub struct RunProgress {
     /// Whether the measured time has not begun.
     pub is_warm_up: bool,
-    /// Since the run began.
+    /// Since the run began; longer than planned while the last transactions end.
     pub elapsed: Duration,
     /// Warm-up and measured time.
     pub planned: Duration,
