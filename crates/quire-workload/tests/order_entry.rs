@@ -237,56 +237,74 @@ fn conditions_hold_before_and_after_some_hundred_transactions_of_each_kind() {
     }
 }
 
+/// What damages rows, and which condition then fails.
+const DAMAGES: [(&str, &str); 14] = [
+    (
+        "DELETE FROM orders WHERE order_id = 5",
+        "every order_id of order_items is in orders",
+    ),
+    (
+        "UPDATE orders SET customer_id = 0 WHERE order_id = 5",
+        "every customer_id of orders is in customers",
+    ),
+    (
+        "UPDATE addresses SET customer_id = -1 WHERE address_id = 9",
+        "every customer_id of addresses is in customers",
+    ),
+    (
+        "UPDATE card_details SET customer_id = 0 WHERE card_id = 9",
+        "every customer_id of card_details is in customers",
+    ),
+    (
+        "UPDATE logon SET customer_id = 0 WHERE logon_id = 9",
+        "every customer_id of logon is in customers",
+    ),
+    (
+        "DELETE FROM addresses WHERE address_id = (SELECT max(preferred_address) FROM customers)",
+        "every preferred_address of customers is in addresses",
+    ),
+    (
+        "DELETE FROM card_details WHERE card_id = (SELECT max(preferred_card) FROM customers)",
+        "every preferred_card of customers is in card_details",
+    ),
+    (
+        "UPDATE order_items SET product_id = 0 WHERE order_id = 5 AND line_item_id = 1",
+        "every product_id of order_items is in product_information",
+    ),
+    (
+        "UPDATE orders SET order_total = order_total + 0.01 WHERE order_id = (SELECT max(order_id) FROM orders)",
+        "totals of the run's orders are the worth of their items",
+    ),
+    (
+        "UPDATE orders SET order_total = NULL WHERE order_id = (SELECT max(order_id) FROM orders)",
+        "totals of the run's orders are the worth of their items",
+    ),
+    (
+        "UPDATE orders SET order_total = order_total + 1 WHERE order_id = 7",
+        "generated totals less the worth of their items are the same in sum",
+    ),
+    (
+        "UPDATE order_items SET quantity = quantity + 1 WHERE order_id = 7 AND line_item_id = 1 AND unit_price > 0",
+        "generated totals less the worth of their items are the same in sum",
+    ),
+    (
+        "UPDATE inventories SET quantity_on_hand = quantity_on_hand - 1 WHERE product_id = 3 AND warehouse_id = 2",
+        "stocks are the generated ones less what was ordered in the run",
+    ),
+    (
+        "DELETE FROM order_items WHERE order_id = (SELECT max(order_id) FROM order_items)",
+        "stocks are the generated ones less what was ordered in the run",
+    ),
+];
+
 #[test]
 fn each_condition_fails_when_its_rows_are_damaged() {
     let workload = tiny();
     let loaded = Loaded::new(&workload, false);
     run_of_each_kind(&workload, &mut loaded.session(), 40);
-    let mut damages: Vec<(String, String)> = [
-        ("DELETE FROM orders WHERE order_id = 5", "every order_id of order_items is in orders"),
-        ("UPDATE orders SET customer_id = 0 WHERE order_id = 5", "every customer_id of orders is in customers"),
-        ("UPDATE addresses SET customer_id = -1 WHERE address_id = 9", "every customer_id of addresses is in customers"),
-        ("UPDATE card_details SET customer_id = 0 WHERE card_id = 9", "every customer_id of card_details is in customers"),
-        ("UPDATE logon SET customer_id = 0 WHERE logon_id = 9", "every customer_id of logon is in customers"),
-        (
-            "DELETE FROM addresses WHERE address_id = (SELECT max(preferred_address) FROM customers)",
-            "every preferred_address of customers is in addresses",
-        ),
-        (
-            "DELETE FROM card_details WHERE card_id = (SELECT max(preferred_card) FROM customers)",
-            "every preferred_card of customers is in card_details",
-        ),
-        (
-            "UPDATE order_items SET product_id = 0 WHERE order_id = 5 AND line_item_id = 1",
-            "every product_id of order_items is in product_information",
-        ),
-        (
-            "UPDATE orders SET order_total = order_total + 0.01 WHERE order_id = (SELECT max(order_id) FROM orders)",
-            "totals of the run's orders are the worth of their items",
-        ),
-        (
-            "UPDATE orders SET order_total = NULL WHERE order_id = (SELECT max(order_id) FROM orders)",
-            "totals of the run's orders are the worth of their items",
-        ),
-        (
-            "UPDATE orders SET order_total = order_total + 1 WHERE order_id = 7",
-            "generated totals less the worth of their items are the same in sum",
-        ),
-        (
-            "UPDATE order_items SET quantity = quantity + 1 WHERE order_id = 7 AND line_item_id = 1 AND unit_price > 0",
-            "generated totals less the worth of their items are the same in sum",
-        ),
-        (
-            "UPDATE inventories SET quantity_on_hand = quantity_on_hand - 1 WHERE product_id = 3 AND warehouse_id = 2",
-            "stocks are the generated ones less what was ordered in the run",
-        ),
-        (
-            "DELETE FROM order_items WHERE order_id = (SELECT max(order_id) FROM order_items)",
-            "stocks are the generated ones less what was ordered in the run",
-        ),
-    ]
-    .map(|(damage, condition)| (damage.to_owned(), condition.to_owned()))
-    .to_vec();
+    let mut damages: Vec<(String, String)> = DAMAGES
+        .map(|(damage, condition)| (damage.to_owned(), condition.to_owned()))
+        .to_vec();
     for table in workload.tables() {
         damages.push((
             format!("INSERT INTO {0} SELECT * FROM {0} LIMIT 1", table.name),
@@ -372,7 +390,7 @@ fn the_same_seed_gives_the_same_rows_and_statements() {
             .map(|table| rows_of(&workload, &table.name))
             .collect();
         let loaded = Loaded::new(&workload, true);
-        let mut session = loaded.session();
+        let mut session = loaded.recording_session();
         run(&mut users(&workload, 3), &mut session, 200);
         (generated, session.texts)
     };
@@ -389,7 +407,7 @@ fn reports_ask_for_what_they_say() {
     let workload = tiny().with_reports();
     let loaded = Loaded::new(&workload, true);
     run_of_each_kind(&workload, &mut loaded.session(), 20);
-    let mut session = loaded.session();
+    let mut session = loaded.recording_session();
     let mut user = workload.user(99);
     let mut seen = [0; 9];
     while seen[6..].contains(&0) {

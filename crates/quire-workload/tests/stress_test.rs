@@ -83,7 +83,7 @@ fn the_same_seed_gives_the_same_statements() {
     let statements = |seed| {
         let workload = StressTest::new(seed);
         let loaded = Loaded::new(&workload, true);
-        let mut session = loaded.session();
+        let mut session = loaded.recording_session();
         run(&mut users(&workload, 3), &mut session, 300);
         session.texts
     };

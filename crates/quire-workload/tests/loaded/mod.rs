@@ -49,6 +49,7 @@ impl Loaded {
             session: self.target.connect().unwrap(),
             queries: 0,
             changes: 0,
+            records_texts: false,
             texts: Vec::new(),
         }
     }
@@ -64,6 +65,14 @@ impl Loaded {
             .filter(|outcome| !outcome.holds)
             .map(|outcome| format!("{}: {}", outcome.name, outcome.finding))
             .collect()
+    }
+
+    /// A session that records the texts of statements.
+    pub fn recording_session(&self) -> CountingSession {
+        CountingSession {
+            records_texts: true,
+            ..self.session()
+        }
     }
 
     pub fn count(&self, sql: &str) -> i64 {
@@ -138,24 +147,33 @@ impl RowSink for Inserting<'_> {
     }
 }
 
-/// A session that counts queries and statements that change rows, and records both with their parameters.
+/// A session that counts queries and statements that change rows, and records both with their parameters if it is asked to.
 pub struct CountingSession {
     session: Box<dyn Session>,
     pub queries: u64,
     pub changes: u64,
+    pub records_texts: bool,
     pub texts: Vec<String>,
+}
+
+impl CountingSession {
+    fn record(&mut self, sql: &str, parameters: &[SqlValue]) {
+        if self.records_texts {
+            self.texts.push(format!("{sql} {parameters:?}"));
+        }
+    }
 }
 
 impl Session for CountingSession {
     fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<Rows, SessionError> {
         self.queries += 1;
-        self.texts.push(format!("{sql} {parameters:?}"));
+        self.record(sql, parameters);
         self.session.query(sql, parameters)
     }
 
     fn execute(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<u64, SessionError> {
         self.changes += 1;
-        self.texts.push(format!("{sql} {parameters:?}"));
+        self.record(sql, parameters);
         self.session.execute(sql, parameters)
     }
 

@@ -9,27 +9,27 @@ use crate::workloads::violations::{none_found, unique_keys};
 use crate::{ConditionOutcome, Session, SessionError, SqlValue};
 
 /// A table of versions: what identifies the thing, and the times of a version.
-struct Versions {
+struct VersionedTable {
     table: &'static str,
     of: &'static [&'static str],
     from: &'static str,
     to: &'static str,
 }
 
-const VERSIONS: [Versions; 3] = [
-    Versions {
+const VERSIONED_TABLES: [VersionedTable; 3] = [
+    VersionedTable {
         table: ACCOUNTS,
         of: &["caid"],
         from: "cavalidfrom",
         to: "cavalidto",
     },
-    Versions {
+    VersionedTable {
         table: LINES,
         of: &["ccid"],
         from: "ccvalidfrom",
         to: "ccvalidto",
     },
-    Versions {
+    VersionedTable {
         table: CIRCLES,
         of: &["ccid", "psid"],
         from: "pcvalidfrom",
@@ -56,7 +56,7 @@ pub(super) fn check(session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, 
         outcomes.push(unique_keys(session, &table.name, &table.primary_key)?);
     }
     outcomes.push(unique_keys(session, ACCOUNTS, &["caname", "cavalidto"])?);
-    for versions in &VERSIONS {
+    for versions in &VERSIONED_TABLES {
         outcomes.push(versions.one_is_current(session)?);
         outcomes.push(versions.do_not_overlap(session)?);
     }
@@ -85,7 +85,7 @@ pub(super) fn check(session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, 
     Ok(outcomes)
 }
 
-impl Versions {
+impl VersionedTable {
     fn one_is_current(&self, session: &mut dyn Session) -> Result<ConditionOutcome, SessionError> {
         let of = self.of.join(", ");
         let sql = format!(

@@ -48,7 +48,7 @@ pub(super) struct Line {
 }
 
 /// A slot of a circle, as it is now.
-pub(super) struct Slot {
+pub(super) struct CircleSlot {
     pub(super) slot: i64,
     /// As the database gave it.
     pub(super) valid_from: SqlValue,
@@ -161,7 +161,7 @@ pub(super) fn current_circle(
     session: &mut dyn Session,
     clock: &RunClock,
     ccid: i64,
-) -> Result<Vec<Slot>, SessionError> {
+) -> Result<Vec<CircleSlot>, SessionError> {
     let now = clock.now();
     let parameters = [SqlValue::Integer(ccid), now.clone(), now.clone(), now];
     let rows = session.query(CURRENT_CIRCLE, &parameters)?;
@@ -198,10 +198,10 @@ fn slots_with_dial_codes(
     clock: &RunClock,
     rows: &Rows,
     sql: &str,
-) -> Result<Vec<Slot>, SessionError> {
+) -> Result<Vec<CircleSlot>, SessionError> {
     rows.iter()
         .map(|row| {
-            let slot = Slot {
+            let slot = CircleSlot {
                 slot: integer(&row[0], sql)?,
                 valid_from: row[1].clone(),
                 dial_code: integer(&row[2], sql)?,

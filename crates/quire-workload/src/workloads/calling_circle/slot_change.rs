@@ -1,7 +1,7 @@
 //! How is a number put into a circle?
 
 use super::accounts::CallNumber;
-use super::lookups::{Line, Slot, dial_code, dial_code_of};
+use super::lookups::{CircleSlot, Line, dial_code, dial_code_of};
 use super::parameters::SlotChange;
 use super::schema::{COUNTRY, END, UNUSED_DIAL_CODE};
 use crate::workloads::run_clock::RunClock;
@@ -36,7 +36,7 @@ pub(super) fn set_slot(
     session: &mut dyn Session,
     clock: &RunClock,
     line: &Line,
-    circle: &[Slot],
+    circle: &[CircleSlot],
     change: &SlotChange,
 ) -> Result<Result<(), SlotRefusal>, SessionError> {
     let new_dial_code = dial_code_of(session, clock, &change.number)?;
@@ -60,8 +60,8 @@ pub(super) fn set_slot(
 /// The static checks. They need no statement.
 fn static_refusal(
     line: &Line,
-    circle: &[Slot],
-    old: &Slot,
+    circle: &[CircleSlot],
+    old: &CircleSlot,
     new_dial_code: i64,
     number: &CallNumber,
 ) -> Option<SlotRefusal> {
@@ -89,7 +89,7 @@ fn too_many_mobiles(
     session: &mut dyn Session,
     clock: &RunClock,
     line: &Line,
-    circle: &[Slot],
+    circle: &[CircleSlot],
     change: &SlotChange,
 ) -> Result<bool, SessionError> {
     let new_region = change.number.region_value();
@@ -112,7 +112,7 @@ fn write(
     session: &mut dyn Session,
     clock: &RunClock,
     line: &Line,
-    old: &Slot,
+    old: &CircleSlot,
     new_dial_code: i64,
     number: &CallNumber,
 ) -> Result<(), SessionError> {
@@ -161,7 +161,7 @@ fn changed_by_another(line: &Line) -> SessionError {
 #[cfg(test)]
 mod tests {
     use super::super::schema::START;
-    use super::{CallNumber, Line, Slot, SlotRefusal, UNUSED_DIAL_CODE, static_refusal};
+    use super::{CallNumber, CircleSlot, Line, SlotRefusal, UNUSED_DIAL_CODE, static_refusal};
 
     fn line(updates: i64) -> Line {
         Line {
@@ -174,8 +174,8 @@ mod tests {
         }
     }
 
-    fn slot(slot: i64, dial_code: i64, cli: &str) -> Slot {
-        Slot {
+    fn slot(slot: i64, dial_code: i64, cli: &str) -> CircleSlot {
+        CircleSlot {
             slot,
             valid_from: START,
             dial_code,

@@ -32,7 +32,7 @@ fn new_address(run: &OrderEntryRun, random: &mut SeededRandom) -> NewAddress {
         house: random.between(1, 199),
         town: names::town(random.between(0, names::TOWNS - 1)),
         county: names::county(random.between(0, names::COUNTIES - 1)),
-        country: *random.pick(&names::COUNTRIES),
+        country: random.pick::<&str>(&names::COUNTRIES),
     }
 }
 
@@ -66,7 +66,7 @@ impl Registration {
             card_id: run.card_ids.draw(),
             names: first_and_last_name(run, random),
             language: random.letters(2),
-            territory: *random.pick(&names::COUNTRIES),
+            territory: random.pick::<&str>(&names::COUNTRIES),
             credit_limit: random.between(100, 4_999),
             account_mgr_id: random.between(145, 170),
             age_days: random.between(365 * 20, 365 * 60),

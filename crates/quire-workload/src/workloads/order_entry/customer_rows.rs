@@ -68,7 +68,7 @@ pub(super) fn addresses(
         let house = SqlValue::Text(random.digits(house_digits));
         let street = names::street(
             random.between(0, names::ADJECTIVES - 1),
-            *random.pick(&names::STREET_KINDS),
+            random.pick::<&str>(&names::STREET_KINDS),
         );
         let post_code = text(random, UPPER_CASE_AND_DIGITS, 6, 6);
         let zip_code = SqlValue::Text(random.digits(6));

@@ -29,7 +29,7 @@ use conditions::GeneratedSums;
 use customer_changes::{AddressChange, Registration};
 use order_changes::{OrderBrowsing, Processing};
 use ordering::{ProductBrowsing, ProductOrdering};
-use reports::Report;
+use reports::OrderReport;
 use run::OrderEntryRun;
 use std::io;
 use std::sync::Arc;
@@ -171,9 +171,9 @@ impl User for OrderEntryUser {
             3 => Box::new(ProductOrdering::new(kind, run, random)),
             4 => Box::new(Processing::new(kind, run, random)),
             5 => Box::new(OrderBrowsing::new(kind, run, random)),
-            6 => Box::new(Report::of_sales_rep(kind, random)),
-            7 => Box::new(Report::of_warehouse(kind, run, random)),
-            _ => Box::new(Report::of_activity(kind, run, random)),
+            6 => Box::new(OrderReport::of_sales_rep(kind, random)),
+            7 => Box::new(OrderReport::of_warehouse(kind, run, random)),
+            _ => Box::new(OrderReport::of_activity(kind, run, random)),
         })
     }
 }

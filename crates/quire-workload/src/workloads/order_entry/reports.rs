@@ -37,21 +37,21 @@ static WAREHOUSE_ACTIVITY: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// A reporting query with its parameters.
-pub(super) struct Report {
+pub(super) struct OrderReport {
     kind: usize,
-    question: Question,
+    question: ReportQuestion,
 }
 
-enum Question {
+enum ReportQuestion {
     SalesRep(i64),
     Warehouse(i64),
     WarehouseActivity(i64, Arc<OrderEntryRun>),
 }
 
-impl Report {
+impl OrderReport {
     /// *Sales Rep Query*: the ten greatest orders of a representative.
     pub(super) fn of_sales_rep(kind: usize, random: &mut SeededRandom) -> Self {
-        let question = Question::SalesRep(random.between(1, 1_000));
+        let question = ReportQuestion::SalesRep(random.between(1, 1_000));
         Self { kind, question }
     }
 
@@ -61,7 +61,7 @@ impl Report {
         run: &OrderEntryRun,
         random: &mut SeededRandom,
     ) -> Self {
-        let question = Question::Warehouse(random.between(1, run.rows.warehouses));
+        let question = ReportQuestion::Warehouse(random.between(1, run.rows.warehouses));
         Self { kind, question }
     }
 
@@ -72,21 +72,21 @@ impl Report {
         random: &mut SeededRandom,
     ) -> Self {
         let warehouse_id = random.between(1, run.rows.warehouses);
-        let question = Question::WarehouseActivity(warehouse_id, Arc::clone(run));
+        let question = ReportQuestion::WarehouseActivity(warehouse_id, Arc::clone(run));
         Self { kind, question }
     }
 }
 
-impl Transaction for Report {
+impl Transaction for OrderReport {
     fn kind(&self) -> usize {
         self.kind
     }
 
     fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
         match &self.question {
-            Question::SalesRep(id) => session.query(SALES_REP, &[SqlValue::Integer(*id)])?,
-            Question::Warehouse(id) => session.query(WAREHOUSE, &[SqlValue::Integer(*id)])?,
-            Question::WarehouseActivity(id, run) => {
+            ReportQuestion::SalesRep(id) => session.query(SALES_REP, &[SqlValue::Integer(*id)])?,
+            ReportQuestion::Warehouse(id) => session.query(WAREHOUSE, &[SqlValue::Integer(*id)])?,
+            ReportQuestion::WarehouseActivity(id, run) => {
                 let now_us = run.clock.now_us();
                 let mut parameters = vec![SqlValue::Integer(*id)];
                 parameters.extend(
