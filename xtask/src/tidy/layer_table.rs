@@ -1,7 +1,7 @@
 //! The parts of each crate: [`super::layers`] looks that imports point down.
 
 /// The parts of each crate, the lowest first.
-pub(super) const LAYERS: [(&str, &[&str]); 25] = [
+pub(super) const LAYERS: [(&str, &[&str]); 26] = [
     (
         "quire-codec",
         &[
@@ -433,6 +433,21 @@ pub(super) const LAYERS: [(&str, &[&str]); 25] = [
             "universal_table",
             "whole_tuples",
             "uncompressed_tuples",
+        ],
+    ),
+    (
+        "quire-workload",
+        &[
+            "value",
+            "schema",
+            "random",
+            "target",
+            "workload",
+            "workloads",
+            "data",
+            "measure",
+            "driver",
+            "report",
         ],
     ),
     (
