@@ -1,8 +1,6 @@
 //! Does Order Entry have the rows, do the transactions and keep the conditions that its description says?
 
-mod loaded;
-
-use loaded::{Loaded, assert_share, rows_of, run, run_of_each_kind, texts_of, users};
+use crate::loaded::{Loaded, assert_share, rows_of, run, run_of_each_kind, texts_of, users};
 use quire_workload::workloads::order_entry::{OrderEntry, OrderEntryRows, OrderEntryWeights};
 use quire_workload::{Rows, Session, SqlValue, Workload};
 use std::collections::{HashMap, HashSet};

@@ -1,8 +1,6 @@
 //! Does the Stress Test do what its description says?
 
-mod loaded;
-
-use loaded::{Loaded, assert_share, run, users};
+use crate::loaded::{Loaded, assert_share, run, users};
 use quire_workload::workloads::stress_test::StressTest;
 use quire_workload::{Session, SqlValue, Workload};
 

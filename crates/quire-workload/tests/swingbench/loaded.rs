@@ -1,5 +1,4 @@
 //! What tests of workloads share: a workload in a SQLite database in a temporary directory, and a session that counts statements.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 use quire_workload::target::sqlite::SqliteTarget;
 use quire_workload::{
