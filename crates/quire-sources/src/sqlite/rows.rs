@@ -135,7 +135,7 @@ impl KeyedRows {
     }
 
     /// The rows from a rowid on, but none that was read before.
-    pub(super) fn from_rowid(
+    pub(super) fn next_from_rowid(
         &mut self,
         file: &SqliteFile,
         connection: &Connection,
@@ -154,7 +154,7 @@ impl KeyedRows {
     }
 
     /// The rows from a position on.
-    pub(super) fn from_position(
+    pub(super) fn next_from_position(
         &mut self,
         file: &SqliteFile,
         connection: &Connection,

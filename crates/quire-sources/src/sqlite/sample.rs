@@ -32,11 +32,11 @@ pub(super) fn sample(
             _ if is_whole => rows.next_batch(file, connection, rows_per_piece),
             RowKey::Rowid(rowid) => {
                 let start = start_rowid(connection, table, rowid, piece, piece_count as u64)?;
-                rows.from_rowid(file, connection, start, rows_per_piece)
+                rows.next_from_rowid(file, connection, start, rows_per_piece)
             }
             RowKey::Columns(_) => {
                 let position = table.row_count * piece / piece_count as u64;
-                rows.from_position(file, connection, position, rows_per_piece)
+                rows.next_from_position(file, connection, position, rows_per_piece)
             }
         })?;
         pieces.extend(batch);
