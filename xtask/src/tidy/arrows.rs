@@ -255,6 +255,7 @@ const FENCED: [(&str, &[&str]); 9] = [
             "quire-files",
             "quire-kv",
             "quire-tables",
+            "quire-advisor",
             "quire-exec",
             "quire-cli",
             "quire-acceptance",

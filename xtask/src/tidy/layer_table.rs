@@ -205,6 +205,7 @@ pub(super) const LAYERS: [(&str, &[&str]); 25] = [
             "error",
             "choices",
             "sampled_table",
+            "candidates",
             "distinct_values",
             "measure",
             "predict",
