@@ -6,7 +6,8 @@ use arrow_array::Array;
 use quire_kv::mvcc::Cancel;
 use quire_store::disk::DeviceProfile;
 
-use crate::choices::{ChoiceScope, StorageChoice, candidates};
+use crate::candidates::{ChoiceScope, candidates};
+use crate::choices::StorageChoice;
 use crate::error::AdvisorError;
 use crate::explain::{ComparedChoice, explain};
 use crate::measure::{

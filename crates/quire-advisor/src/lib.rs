@@ -9,7 +9,7 @@
 //!
 //! use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringViewArray};
 //! use quire_advisor::{
-//!     AdviceRequest, AdviceWeights, ColumnCodecs, MachineClock, SampleColumn, SampleDrawing, SampleOrigin, SampledTable, StorageChoice,
+//!     AdviceRequest, AdviceWeights, DemandedCodecs, MachineClock, SampleColumn, SampleDrawing, SampleOrigin, SampledTable, StorageChoice,
 //!     WholeRowCount, advise_between, device_named,
 //! };
 //! use quire_tables::{SqlType, TableOptions};
@@ -30,7 +30,7 @@
 //! let choices = [
 //!     StorageChoice::uncompressed_rows(),
 //!     StorageChoice::rows(TableOptions::default()),
-//!     StorageChoice::columns(ColumnCodecs::Chosen),
+//!     StorageChoice::columns(DemandedCodecs::Chosen),
 //! ];
 //! let request = AdviceRequest {
 //!     weights: AdviceWeights { size: 3.0, read: 2.0, ..AdviceWeights::default() },
@@ -46,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod candidates;
 mod choices;
 mod distinct_values;
 mod error;
@@ -61,7 +62,8 @@ pub use advise::{
     AdviceRequest, AdvisedChoice, CompressionAdvice, LeftOutChoice, advise, advise_between,
     device_named,
 };
-pub use choices::{ChoiceScope, ChosenLayout, ColumnCodecs, StorageChoice, candidates};
+pub use candidates::{ChoiceScope, candidates};
+pub use choices::{ChosenLayout, DemandedCodecs, StorageChoice};
 pub use error::AdvisorError;
 pub use measure::{AdvisorClock, ChoiceMeasurement, LeftOutReason, MachineClock};
 pub use predict::ChoicePrediction;

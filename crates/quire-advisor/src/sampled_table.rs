@@ -223,7 +223,7 @@ impl SampledTable {
             definition = definition.clustered_by(&self.primary_key);
         }
         definition.storage = choice.storage();
-        definition.options = choice.options;
+        definition.options = *choice.options();
         definition
     }
 

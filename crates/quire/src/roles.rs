@@ -4,7 +4,7 @@
 //! password, and no files of the machine that the database is on.
 
 use quire_error::Error;
-use quire_tables::{RoleDefinition, Snapshot};
+use quire_tables::RoleDefinition;
 
 use crate::scram::ScramVerifier;
 use crate::session::Session;

@@ -258,6 +258,7 @@ const FENCED: [(&str, &[&str]); 9] = [
             "quire-sources",
             "quire-kv",
             "quire-tables",
+            "quire-advisor",
             "quire-exec",
             "quire-cli",
             "quire-acceptance",

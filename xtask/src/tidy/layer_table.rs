@@ -206,6 +206,7 @@ pub(super) const LAYERS: [(&str, &[&str]); 26] = [
             "error",
             "choices",
             "sampled_table",
+            "candidates",
             "distinct_values",
             "measure",
             "predict",

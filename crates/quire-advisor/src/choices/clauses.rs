@@ -4,7 +4,7 @@ use std::fmt;
 
 use quire_tables::SqlType;
 
-use super::{ChosenLayout, ColumnCodecs, StorageChoice};
+use super::{ChosenLayout, DemandedCodecs, StorageChoice};
 
 impl ChosenLayout {
     /// As `USING` names it.
@@ -17,7 +17,7 @@ impl ChosenLayout {
     }
 }
 
-impl ColumnCodecs {
+impl DemandedCodecs {
     /// In a word.
     pub fn name(self) -> &'static str {
         match self {

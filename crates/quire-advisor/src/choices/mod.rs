@@ -1,6 +1,5 @@
 //! Which layouts and codecs can a user set for a table, and how is each said in SQL?
 
-mod candidates;
 mod clauses;
 
 use quire_codec::CodecId;
@@ -8,11 +7,9 @@ use quire_codec::block::BlockCodecId;
 use quire_format::row_page::PageTransform;
 use quire_tables::{BLOCK_BYTES_DEFAULT, SqlType, StorageFormat, TableOptions, TableStorage};
 
-pub use candidates::{ChoiceScope, candidates};
-
 /// Codecs of a column table, as `COMPRESSION codec` behind the type of each column demands them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ColumnCodecs {
+pub enum DemandedCodecs {
     /// Nothing is demanded: each segment gets the codec that suits it.
     Chosen,
     /// `plain`: values as they are.
@@ -23,7 +20,7 @@ pub enum ColumnCodecs {
     Dense,
 }
 
-impl ColumnCodecs {
+impl DemandedCodecs {
     /// The codec that is demanded for a column of that type; `None` leaves it to the table.
     pub fn codec(self, sql_type: SqlType) -> Option<CodecId> {
         let physical_type = sql_type.physical_type();
@@ -45,8 +42,8 @@ impl ColumnCodecs {
 pub struct StorageChoice {
     layout: ChosenLayout,
     /// Options of the table. Those that its layout does not use are the defaults.
-    pub(crate) options: TableOptions,
-    codecs: ColumnCodecs,
+    options: TableOptions,
+    codecs: DemandedCodecs,
 }
 
 /// The layouts that `USING` names.
@@ -69,7 +66,7 @@ impl StorageChoice {
                 block_bytes: None,
                 ..options
             },
-            codecs: ColumnCodecs::Chosen,
+            codecs: DemandedCodecs::Chosen,
         }
     }
 
@@ -84,7 +81,7 @@ impl StorageChoice {
     }
 
     /// A column table.
-    pub fn columns(codecs: ColumnCodecs) -> Self {
+    pub fn columns(codecs: DemandedCodecs) -> Self {
         Self {
             layout: ChosenLayout::Column,
             options: TableOptions::default(),
@@ -100,7 +97,7 @@ impl StorageChoice {
                 block_bytes: Some(block_bytes),
                 ..TableOptions::default()
             },
-            codecs: ColumnCodecs::Chosen,
+            codecs: DemandedCodecs::Chosen,
         }
     }
 
@@ -123,7 +120,7 @@ impl StorageChoice {
     }
 
     /// Codecs that it demands of columns.
-    pub fn codecs(&self) -> ColumnCodecs {
+    pub fn codecs(&self) -> DemandedCodecs {
         self.codecs
     }
 

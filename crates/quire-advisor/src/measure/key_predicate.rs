@@ -9,7 +9,7 @@ use quire_tables::{Predicate, SqlType, StoredTest, StoredTests, ZoneTable};
 
 /// A value that is owned.
 #[derive(Clone, Debug)]
-pub(crate) enum KeyValue {
+pub(crate) enum ProbeValue {
     Null,
     Bool(bool),
     Integer(i64),
@@ -19,7 +19,7 @@ pub(crate) enum KeyValue {
     Bytes(Box<[u8]>),
 }
 
-impl KeyValue {
+impl ProbeValue {
     pub(crate) fn new(value: TupleValue<'_>) -> Self {
         match value {
             TupleValue::Bool(value) => Self::Bool(value),
@@ -73,12 +73,12 @@ impl KeyValue {
 pub(super) struct KeyPredicate {
     columns: Vec<usize>,
     types: Vec<SqlType>,
-    values: Vec<KeyValue>,
+    values: Vec<ProbeValue>,
 }
 
 impl KeyPredicate {
     /// Columns of the table, each with its type and the value that is looked for.
-    pub(super) fn new(key: Vec<(usize, SqlType, KeyValue)>) -> Self {
+    pub(super) fn new(key: Vec<(usize, SqlType, ProbeValue)>) -> Self {
         let columns = key.iter().map(|(column, ..)| *column).collect();
         let types = key.iter().map(|(_, sql_type, _)| *sql_type).collect();
         let values = key.into_iter().map(|(.., value)| value).collect();
@@ -140,7 +140,7 @@ impl Predicate for KeyPredicate {
         let mut tests = Vec::new();
         for ((&column, &sql_type), value) in self.columns.iter().zip(&self.types).zip(&self.values)
         {
-            if let KeyValue::Integer(value) = value
+            if let ProbeValue::Integer(value) = value
                 && Self::is_integer(sql_type)
             {
                 let range = *value..=*value;

@@ -12,8 +12,8 @@ use std::time::Duration;
 pub use budget::LeftOutReason;
 pub(crate) use budget::MeasureBudget;
 pub use clock::{AdvisorClock, MachineClock};
-pub(crate) use key_predicate::KeyValue;
-pub(crate) use stored_columns::{StoredColumn, StoredRowGroup};
+pub(crate) use key_predicate::ProbeValue;
+pub(crate) use stored_columns::{StoredRowGroup, StoredSegment};
 pub(crate) use written_table::{StoredSize, WrittenTable, write_table};
 
 use crate::choices::StorageChoice;

@@ -8,7 +8,7 @@ use quire_kv::btree::Direction;
 use quire_tables::{ColumnTable, Predicate, RowScanOptions, RowTable, ScanOptions, ScanRowSource};
 
 use super::budget::Failure;
-use super::key_predicate::{KeyPredicate, KeyValue};
+use super::key_predicate::{KeyPredicate, ProbeValue};
 use super::written_table::{PageMemory, WrittenTable};
 use crate::sampled_table::SampledTable;
 
@@ -153,9 +153,9 @@ fn column_keys(sample: &SampledTable) -> Vec<Arc<dyn Predicate>> {
         [] => vec![sample.most_distinct_column()],
         key => key.to_vec(),
     };
-    let rows: Vec<Vec<KeyValue>> = columns
+    let rows: Vec<Vec<ProbeValue>> = columns
         .iter()
-        .map(|column| sample.values(*column).map(KeyValue::new).collect())
+        .map(|column| sample.values(*column).map(ProbeValue::new).collect())
         .collect();
     let key = |row: usize| {
         let parts = columns.iter().zip(&rows).map(|(&column, values)| {

@@ -12,7 +12,7 @@ use super::budget::Failure;
 
 /// A column of a row group.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct StoredColumn {
+pub(crate) struct StoredSegment {
     pub(crate) row_count: u64,
     pub(crate) codec: CodecId,
     pub(crate) physical_type: PhysicalType,
@@ -28,7 +28,7 @@ pub(crate) struct StoredColumn {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoredRowGroup {
     pub(crate) row_count: u64,
-    pub(crate) columns: Vec<StoredColumn>,
+    pub(crate) columns: Vec<StoredSegment>,
     /// Length of its metadata.
     pub(crate) metadata_bytes: u64,
     /// The part of them that each zone of 8,192 rows takes.
@@ -64,7 +64,7 @@ pub(super) fn stored_row_groups(
     Ok(row_groups)
 }
 
-fn stored_column(chunk: &ColumnChunk, row_count: u64, pin: &Pin) -> Result<StoredColumn, Failure> {
+fn stored_column(chunk: &ColumnChunk, row_count: u64, pin: &Pin) -> Result<StoredSegment, Failure> {
     // Columns of a block have no pages of their own, and a map has no strings.
     let has_strings = chunk.codec == CodecId::Dictionary
         && chunk.physical_type == PhysicalType::Bytes
@@ -80,7 +80,7 @@ fn stored_column(chunk: &ColumnChunk, row_count: u64, pin: &Pin) -> Result<Store
         let segment = DictionarySegment::open(&image)?;
         dictionary_bytes = segment.map(|segment| segment.dictionary_bytes() as u64);
     }
-    Ok(StoredColumn {
+    Ok(StoredSegment {
         row_count,
         codec: chunk.codec,
         physical_type: chunk.physical_type,

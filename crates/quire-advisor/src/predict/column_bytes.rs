@@ -7,7 +7,7 @@ use quire_tables::{AppendOptions, ROW_GROUP_ROWS};
 use super::WholeBytes;
 use super::segment_growth::SegmentGrowth;
 use crate::distinct_values::DistinctValues;
-use crate::measure::{StoredColumn, StoredRowGroup, WrittenTable};
+use crate::measure::{StoredRowGroup, StoredSegment, WrittenTable};
 use crate::sampled_table::SampledTable;
 
 /// Rows of a vector, by which blocks are cut.
@@ -163,7 +163,7 @@ impl ColumnTableGrowth {
 fn of_leader<'d>(
     distinct: &'d [DistinctValues],
     place: usize,
-    column: &StoredColumn,
+    column: &StoredSegment,
 ) -> &'d DistinctValues {
     match column.relation {
         Some(ColumnRelation::Map(leader)) => distinct.get(leader).unwrap_or(&distinct[place]),

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use quire_tables::GROUP_ROWS;
 
-use crate::measure::KeyValue;
+use crate::measure::ProbeValue;
 use crate::sampled_table::SampledTable;
 
 /// Keys that are looked for.
@@ -25,8 +25,8 @@ impl KeyReach {
     pub(super) fn of(sample: &SampledTable) -> Self {
         let column = sample.primary_key.first().copied();
         let column = column.unwrap_or_else(|| sample.most_distinct_column());
-        let values: Vec<KeyValue> = sample.values(column).map(KeyValue::new).collect();
-        let mut bounds: Vec<(&KeyValue, &KeyValue)> = Vec::new();
+        let values: Vec<ProbeValue> = sample.values(column).map(ProbeValue::new).collect();
+        let mut bounds: Vec<(&ProbeValue, &ProbeValue)> = Vec::new();
         let mut start = 0;
         for (_, rows) in sample.units() {
             let unit = &values[start..start + rows.len()];
@@ -37,7 +37,7 @@ impl KeyReach {
         let mut covered = 0;
         let mut keys = 0;
         for key in values.iter().step_by(step) {
-            let covers = |(min, max): &&(&KeyValue, &KeyValue)| {
+            let covers = |(min, max): &&(&ProbeValue, &ProbeValue)| {
                 key.compare(min) != Some(Ordering::Less)
                     && key.compare(max) != Some(Ordering::Greater)
             };
@@ -59,7 +59,7 @@ impl KeyReach {
     }
 }
 
-fn min_and_max(values: &[KeyValue]) -> Option<(&KeyValue, &KeyValue)> {
+fn min_and_max(values: &[ProbeValue]) -> Option<(&ProbeValue, &ProbeValue)> {
     let mut known = values.iter().filter(|value| !value.is_null());
     let first = known.next()?;
     Some(known.fold((first, first), |(min, max), value| {

@@ -12,7 +12,7 @@ use arrow_array::RecordBatch;
 use quire_format::volume::IMAGE_HEADER_BYTES;
 use quire_store::disk::DeviceProfile;
 
-use crate::choices::{ChosenLayout, ColumnCodecs, StorageChoice};
+use crate::choices::{ChosenLayout, DemandedCodecs, StorageChoice};
 use crate::measure::{
     ChoiceMeasurement, LeftOutReason, MeasureBudget, StoredSize, WrittenTable, write_table,
 };
@@ -277,10 +277,10 @@ fn in_dictionaries(
     pieces: &[RecordBatch],
     budget: &MeasureBudget<'_>,
 ) -> Result<Option<WrittenTable>, LeftOutReason> {
-    if choice.codecs() != ColumnCodecs::Chosen {
+    if choice.codecs() != DemandedCodecs::Chosen {
         return Ok(None);
     }
-    let mut definition = sample.definition(&StorageChoice::columns(ColumnCodecs::Chosen));
+    let mut definition = sample.definition(&StorageChoice::columns(DemandedCodecs::Chosen));
     for column in &mut definition.columns {
         let fits = CodecId::Dictionary.supports(column.sql_type.physical_type());
         column.compression = fits.then_some(CodecId::Dictionary);

@@ -9,7 +9,7 @@ use quire_format::relation::ColumnRelation;
 use quire_format::segment::SEGMENT_HEADER_BYTES;
 
 use crate::distinct_values::DistinctValues;
-use crate::measure::StoredColumn;
+use crate::measure::StoredSegment;
 
 /// What a segment of a codec without tables has once, in bytes, at most.
 const SMALL_PART_BYTES: f64 = 64.0;
@@ -38,8 +38,8 @@ pub(super) enum SegmentGrowth {
 impl SegmentGrowth {
     /// By a segment of the sample and one of half of it, where that has the same codec; `distinct` of the column, or of the one that it is a map from.
     pub(super) fn of(
-        column: &StoredColumn,
-        half: Option<&StoredColumn>,
+        column: &StoredSegment,
+        half: Option<&StoredSegment>,
         distinct: &DistinctValues,
         seam_count: usize,
     ) -> Self {
@@ -66,10 +66,10 @@ impl SegmentGrowth {
         }
     }
 
-    fn linear(column: &StoredColumn, half: Option<&StoredColumn>, seam_count: usize) -> Self {
+    fn linear(column: &StoredSegment, half: Option<&StoredSegment>, seam_count: usize) -> Self {
         let (rows, bytes) = (column.row_count.max(1) as f64, column.encoded_bytes as f64);
         let header = SEGMENT_HEADER_BYTES as f64;
-        let same = |half: &&StoredColumn| {
+        let same = |half: &&StoredSegment| {
             half.codec == column.codec
                 && half.relation == column.relation
                 && half.row_count > 0
@@ -167,7 +167,7 @@ impl SegmentGrowth {
 }
 
 /// What a segment has once, at most.
-fn once_bytes_max(column: &StoredColumn) -> f64 {
+fn once_bytes_max(column: &StoredSegment) -> f64 {
     match column.codec {
         CodecId::Constant => f64::INFINITY,
         // A sample is too short to have seen all words, and half of it shorter still.

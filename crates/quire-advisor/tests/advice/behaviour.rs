@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use quire_advisor::{
-    AdviceRequest, AdviceWeights, AdvisorError, ChoiceScope, ChosenLayout, ColumnCodecs,
-    CompressionAdvice, LeftOutReason, MachineClock, ReadKind, SampleDrawing, SampleOrigin,
+    AdviceRequest, AdviceWeights, AdvisorError, ChoiceScope, ChosenLayout, CompressionAdvice,
+    DemandedCodecs, LeftOutReason, MachineClock, ReadKind, SampleDrawing, SampleOrigin,
     SampledTable, StorageChoice, WholeRowCount, advise, advise_between, candidates, device_named,
 };
 use quire_codec::block::BlockCodecId;
@@ -27,7 +27,7 @@ fn few_choices() -> Vec<StorageChoice> {
     vec![
         StorageChoice::uncompressed_rows(),
         lz4,
-        StorageChoice::columns(ColumnCodecs::Chosen),
+        StorageChoice::columns(DemandedCodecs::Chosen),
         StorageChoice::blocks(64 << 10),
     ]
 }
@@ -159,7 +159,7 @@ fn a_choice_that_cannot_hold_the_rows_says_why() {
     table.pieces.push(twice);
     table.whole_rows = WholeRowCount::Exact(101);
     let choices = [
-        StorageChoice::columns(ColumnCodecs::Chosen),
+        StorageChoice::columns(DemandedCodecs::Chosen),
         StorageChoice::uncompressed_rows(),
     ];
     let request = AdviceRequest::default();
@@ -266,7 +266,7 @@ fn statements_say_what_the_choice_is() {
             "ALTER TABLE \"t_advised\" RENAME TO \"t\"",
         ]
     );
-    let light = StorageChoice::columns(ColumnCodecs::Light);
+    let light = StorageChoice::columns(DemandedCodecs::Light);
     let text = light.column_clause(quire_tables::SqlType::Text);
     assert_eq!(text, "TEXT COMPRESSION fsst");
 }

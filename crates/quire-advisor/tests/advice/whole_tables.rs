@@ -1,6 +1,6 @@
 //! What is predicted of the whole by a tenth of its rows, against the file that the whole is.
 
-use quire_advisor::{AdviceRequest, ColumnCodecs, MachineClock, StorageChoice, advise_between};
+use quire_advisor::{AdviceRequest, DemandedCodecs, MachineClock, StorageChoice, advise_between};
 use quire_codec::block::BlockCodecId;
 use quire_tables::{StorageFormat, TableOptions};
 
@@ -22,8 +22,8 @@ fn choices() -> Vec<StorageChoice> {
         StorageChoice::uncompressed_rows(),
         rows(BlockCodecId::Lz4, "auto"),
         rows(BlockCodecId::Zstd, "clt"),
-        StorageChoice::columns(ColumnCodecs::Light),
-        StorageChoice::columns(ColumnCodecs::Chosen),
+        StorageChoice::columns(DemandedCodecs::Light),
+        StorageChoice::columns(DemandedCodecs::Chosen),
         StorageChoice::blocks(64 << 10),
     ]
 }

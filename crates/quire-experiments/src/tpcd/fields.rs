@@ -51,7 +51,7 @@ pub(crate) struct FieldBytes {
 
 /// A table, by some of its rows.
 #[derive(Clone, Debug)]
-pub(crate) struct SampledTable {
+pub(crate) struct TableFieldSample {
     pub(crate) name: &'static str,
     pub(crate) fields: Vec<FieldBytes>,
     /// Nanoseconds of our processor for making a tuple.
@@ -63,7 +63,9 @@ pub(crate) struct SampledTable {
 ///
 /// # Errors
 /// When they cannot be read, or are not what the schema says.
-pub(crate) fn sampled(warehouse: &mut Warehouse) -> Result<Vec<SampledTable>, BenchmarkFailure> {
+pub(crate) fn sampled(
+    warehouse: &mut Warehouse,
+) -> Result<Vec<TableFieldSample>, BenchmarkFailure> {
     let tables = COMPRESSED.into_iter();
     tables.map(|name| sampled_table(warehouse, name)).collect()
 }
@@ -71,7 +73,7 @@ pub(crate) fn sampled(warehouse: &mut Warehouse) -> Result<Vec<SampledTable>, Be
 fn sampled_table(
     warehouse: &mut Warehouse,
     name: &'static str,
-) -> Result<SampledTable, BenchmarkFailure> {
+) -> Result<TableFieldSample, BenchmarkFailure> {
     let damaged = || BenchmarkFailure::Sample { table: name };
     let columns = columns(name);
     let row_count = warehouse.row_count(name)?;
@@ -102,7 +104,7 @@ fn sampled_table(
     let [Some(packed_ns), Some(plain_ns)] = tuple_ns else {
         return Err(damaged());
     };
-    Ok(SampledTable {
+    Ok(TableFieldSample {
         name,
         fields,
         tuple_ns: [packed_ns, plain_ns],

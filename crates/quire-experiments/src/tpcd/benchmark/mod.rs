@@ -10,7 +10,7 @@ use quire_exec::costs::{Cost, calibrate};
 
 use crate::tpcd::both::Both;
 use crate::tpcd::data::{CHANGED, Files, Refresh, TABLES};
-use crate::tpcd::fields::{self, SampledTable};
+use crate::tpcd::fields::{self, TableFieldSample};
 use crate::tpcd::machine::{Device, Seconds};
 use crate::tpcd::queries::{TpcdQuery, queries};
 use crate::tpcd::schema::WarehouseStorage;
@@ -51,7 +51,7 @@ pub(crate) struct Results {
     /// Queries that the tuple engine left to the batch engine.
     pub(crate) left: u64,
     /// Of the compressed tables, if their compression is the paper's.
-    pub(crate) samples: Vec<SampledTable>,
+    pub(crate) samples: Vec<TableFieldSample>,
     /// How the processor's time of UF1 splits.
     pub(crate) inserting: Option<Both<LoadSplit>>,
 }

@@ -1,7 +1,7 @@
 //! Where the processor's time goes, as far as it is counted.
 
 use crate::tpcd::both::Both;
-use crate::tpcd::fields::SampledTable;
+use crate::tpcd::fields::TableFieldSample;
 use crate::tpcd::machine::Seconds;
 
 /// Seconds of the processor for a query, by what `EXPLAIN ANALYZE` counts.
@@ -106,7 +106,7 @@ impl LoadSplit {
 pub(crate) fn of_load(
     load: &Both<Seconds>,
     parsing: f64,
-    sample: &SampledTable,
+    sample: &TableFieldSample,
     slowness: f64,
 ) -> Both<LoadSplit> {
     let [packed, plain] = load;

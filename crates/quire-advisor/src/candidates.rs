@@ -4,7 +4,7 @@ use quire_codec::block::BlockCodecId;
 use quire_format::row_page::PageTransform;
 use quire_tables::{StorageFormat, TableOptions};
 
-use super::{ColumnCodecs, StorageChoice};
+use crate::choices::{DemandedCodecs, StorageChoice};
 use crate::sampled_table::{SampleOrigin, SampledTable};
 
 /// Lengths of blocks of PAX tables that are tried, in bytes.
@@ -42,19 +42,17 @@ fn format_cost(format: StorageFormat) -> u32 {
     }
 }
 
-impl StorageChoice {
-    /// About how long it takes to be measured, compared with others.
-    fn expected_cost(&self) -> u32 {
-        if self.is_rows() {
-            codec_cost(self.options.page_codec) * format_cost(self.options.storage_format)
-        } else {
-            match self.codecs {
-                ColumnCodecs::Plain => 20,
-                ColumnCodecs::Light => 25,
-                ColumnCodecs::Dense => 45,
-                ColumnCodecs::Chosen => 60,
-            }
-        }
+/// About how long a choice takes to be measured, compared with others.
+fn expected_cost(choice: &StorageChoice) -> u32 {
+    if choice.is_rows() {
+        let options = choice.options();
+        return codec_cost(options.page_codec) * format_cost(options.storage_format);
+    }
+    match choice.codecs() {
+        DemandedCodecs::Plain => 20,
+        DemandedCodecs::Light => 25,
+        DemandedCodecs::Dense => 45,
+        DemandedCodecs::Chosen => 60,
     }
 }
 
@@ -71,10 +69,10 @@ pub fn candidates(table: &SampledTable, scope: ChoiceScope) -> Vec<StorageChoice
     );
     if !needs_rows {
         let codecs = [
-            ColumnCodecs::Chosen,
-            ColumnCodecs::Plain,
-            ColumnCodecs::Light,
-            ColumnCodecs::Dense,
+            DemandedCodecs::Chosen,
+            DemandedCodecs::Plain,
+            DemandedCodecs::Light,
+            DemandedCodecs::Dense,
         ];
         found.extend(codecs.map(StorageChoice::columns));
         found.extend(BLOCK_BYTES_TRIED.map(StorageChoice::blocks));
@@ -84,7 +82,7 @@ pub fn candidates(table: &SampledTable, scope: ChoiceScope) -> Vec<StorageChoice
         SampleOrigin::File { .. } => StorageChoice::uncompressed_rows(),
     };
     found.retain(|choice| *choice != baseline);
-    found.sort_by_key(StorageChoice::expected_cost);
+    found.sort_by_key(expected_cost);
     found.insert(0, baseline);
     found
 }
