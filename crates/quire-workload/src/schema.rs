@@ -2,24 +2,24 @@
 
 /// A table with its keys and indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableDefinition {
+pub struct WorkloadTable {
     pub name: String,
-    pub columns: Vec<ColumnDefinition>,
+    pub columns: Vec<WorkloadColumn>,
     /// Names of the columns of the primary key, in its order; none for a table without one.
     pub primary_key: Vec<&'static str>,
     /// Made after the rows are loaded.
-    pub indexes: Vec<IndexDefinition>,
+    pub indexes: Vec<WorkloadIndex>,
 }
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ColumnDefinition {
+pub struct WorkloadColumn {
     pub name: &'static str,
     pub kind: ColumnType,
     pub nullable: bool,
 }
 
-impl ColumnDefinition {
+impl WorkloadColumn {
     /// A column without NULLs.
     pub const fn new(name: &'static str, kind: ColumnType) -> Self {
         Self {
@@ -59,7 +59,7 @@ pub enum ColumnType {
 
 /// An index of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IndexDefinition {
+pub struct WorkloadIndex {
     pub name: String,
     pub columns: Vec<&'static str>,
     pub unique: bool,

@@ -1,6 +1,6 @@
 //! What a workload is: tables, rows, users and their transactions.
 
-use crate::{Session, SessionError, SqlValue, TableDefinition};
+use crate::{SessionError, SqlValue, WorkloadSession, WorkloadTable};
 use std::io;
 
 /// Tables, their rows, and what users do with them.
@@ -15,15 +15,15 @@ pub trait Workload: Send + Sync {
     fn about(&self) -> &'static str;
 
     /// The tables, in the order in which they are loaded.
-    fn tables(&self) -> Vec<TableDefinition>;
+    fn tables(&self) -> Vec<WorkloadTable>;
 
     /// Generates all rows of a table of [`tables`](Self::tables): the same ones each time, values in the order of the columns.
     ///
     /// # Errors
     /// Those of the sink.
-    fn generate(&self, table: &str, rows: &mut dyn RowSink) -> io::Result<()>;
+    fn generate(&self, table: &str, rows: &mut dyn WorkloadRowSink) -> io::Result<()>;
 
-    /// The kinds of transactions; a [`Transaction`] names its kind by the index in this list.
+    /// The kinds of transactions; a [`WorkloadTransaction`] names its kind by the index in this list.
     fn kinds(&self) -> Vec<TransactionKind>;
 
     /// A user, whose transactions are those of its number and the workload's seed. Users of one workload share what has to be distinct, such as
@@ -34,14 +34,17 @@ pub trait Workload: Send + Sync {
     ///
     /// # Errors
     /// When a statement fails.
-    fn check(&self, session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, SessionError> {
+    fn check(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<Vec<ConditionOutcome>, SessionError> {
         let _ = session;
         Ok(Vec::new())
     }
 }
 
 /// Where generated rows go.
-pub trait RowSink {
+pub trait WorkloadRowSink {
     /// Takes a row.
     ///
     /// # Errors
@@ -62,11 +65,11 @@ pub struct TransactionKind {
 /// A simulated user. It belongs to one thread.
 pub trait User: Send {
     /// The next transaction with its parameters; `None` when the workload has no more of them.
-    fn next(&mut self) -> Option<Box<dyn Transaction>>;
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>>;
 }
 
 /// A transaction with its parameters. It may be run again after [`SessionError::Retry`], with the same parameters.
-pub trait Transaction {
+pub trait WorkloadTransaction {
     /// The index in [`Workload::kinds`].
     fn kind(&self) -> usize;
 
@@ -74,7 +77,7 @@ pub trait Transaction {
     ///
     /// # Errors
     /// Those of the statements.
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError>;
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError>;
 }
 
 /// How a transaction ended.

@@ -14,7 +14,7 @@ use quire_device::{DeviceMonitor, DeviceOpenOptions, DeviceSpecification, open_d
 use quire_store::OpenMode;
 use quire_workload::target::dialect::SqlDialect;
 use quire_workload::target::stored::allocated_bytes;
-use quire_workload::{Session, TableDefinition, Target, TargetError};
+use quire_workload::{Target, TargetError, WorkloadSession, WorkloadTable};
 
 use session::EmbeddedSession;
 
@@ -119,11 +119,11 @@ impl Target for EmbeddedTarget {
         NAME.to_owned()
     }
 
-    fn create_table(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_table(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         self.run(&SqlDialect::PostgreSql.create_table(table, &self.table_options))
     }
 
-    fn load(&self, table: &TableDefinition, csv: &Path) -> Result<(), TargetError> {
+    fn load(&self, table: &WorkloadTable, csv: &Path) -> Result<(), TargetError> {
         let path = csv.display().to_string().replace('\'', "''");
         let sql = format!(
             "COPY {} FROM '{path}' (FORMAT csv, HEADER false)",
@@ -132,7 +132,7 @@ impl Target for EmbeddedTarget {
         self.run(&sql)
     }
 
-    fn create_indexes(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_indexes(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         let dialect = SqlDialect::PostgreSql;
         let mut indexes = table.indexes.iter();
         indexes.try_for_each(|index| self.run(&dialect.create_index(table, index)))
@@ -143,7 +143,7 @@ impl Target for EmbeddedTarget {
         self.run("CHECKPOINT")
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, TargetError> {
+    fn connect(&self) -> Result<Box<dyn WorkloadSession>, TargetError> {
         Ok(Box::new(EmbeddedSession::new(self.database.connect())))
     }
 

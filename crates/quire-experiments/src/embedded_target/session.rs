@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use quire::{Connection, Error, Prepared, Reply};
-use quire_workload::{Rows, Session, SessionError, SqlValue};
+use quire_workload::{SessionError, SqlValue, WorkloadRows, WorkloadSession};
 
 use super::values::{parameters_of, sql_value};
 
@@ -36,7 +36,7 @@ impl EmbeddedSession {
         statement.execute_as(&values, &types)
     }
 
-    fn rows(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<Rows, Error> {
+    fn rows(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<WorkloadRows, Error> {
         let mut reply = self.reply(sql, parameters)?;
         let types: Vec<_> = match reply.schema() {
             Some(schema) => {
@@ -70,8 +70,8 @@ fn session_error(sql: &str, error: &Error) -> SessionError {
     }
 }
 
-impl Session for EmbeddedSession {
-    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<Rows, SessionError> {
+impl WorkloadSession for EmbeddedSession {
+    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<WorkloadRows, SessionError> {
         let rows = self.rows(sql, parameters);
         rows.map_err(|error| session_error(sql, &error))
     }

@@ -1,6 +1,6 @@
 //! Rows as lines of a CSV file.
 
-use crate::{RowSink, SqlValue};
+use crate::{SqlValue, WorkloadRowSink};
 use std::io::{self, Write};
 
 /// Writes rows in the format that [`Target::load`](crate::Target::load) describes; lines end with a line feed.
@@ -56,7 +56,7 @@ impl<W: Write> CsvRowSink<W> {
     }
 }
 
-impl<W: Write> RowSink for CsvRowSink<W> {
+impl<W: Write> WorkloadRowSink for CsvRowSink<W> {
     fn row(&mut self, values: &[SqlValue]) -> io::Result<()> {
         self.line.clear();
         for (at, value) in values.iter().enumerate() {
@@ -92,7 +92,7 @@ fn push_quoted(line: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::CsvRowSink;
-    use crate::{RowSink, SeededRandom, SqlValue};
+    use crate::{SeededRandom, SqlValue, WorkloadRowSink};
 
     /// Fields of each line; `None` is an empty field without quotes. A reader of its own, a state machine by character.
     fn read(text: &str) -> Vec<Vec<Option<String>>> {

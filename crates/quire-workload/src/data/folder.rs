@@ -5,7 +5,7 @@ use super::error::WorkloadDataError;
 use super::stamp::{
     DATA_FORMAT_VERSION, DataIdentity, DataStamp, GeneratedTable, STAMP_BYTES_MAX, StampRead,
 };
-use crate::{RowSink, SqlValue, Workload};
+use crate::{SqlValue, Workload, WorkloadRowSink};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _};
 use std::path::{Path, PathBuf};
@@ -243,7 +243,7 @@ impl ObservedSink<'_> {
     }
 }
 
-impl RowSink for ObservedSink<'_> {
+impl WorkloadRowSink for ObservedSink<'_> {
     fn row(&mut self, values: &[SqlValue]) -> io::Result<()> {
         if self.csv.rows().is_multiple_of(ROWS_PER_PROGRESS) {
             if self.cancel.load(Ordering::Relaxed) {

@@ -1,6 +1,6 @@
 //! What happens when many users run a workload on a target?
 //!
-//! [`WorkloadDriver::run`] gives each of 1 to 500 users a thread and a [`Session`](crate::Session), and measures what they do in two ways:
+//! [`WorkloadDriver::run`] gives each of 1 to 500 users a thread and a [`WorkloadSession`](crate::Session), and measures what they do in two ways:
 //!
 //! * **Closed loop**, without a rate: a user begins a transaction when the one before it has ended and its think time is over. The latency is the
 //!   service time. A target that stalls delays the next start, too, so waiting is not seen: this measures how much a target can do.

@@ -7,7 +7,7 @@ use super::result::{KindResult, WorkloadResult};
 use super::run_state::RunState;
 use super::supervisor::{NothingSent, RunProgress, Supervised, Supervisor};
 use super::user_thread::UserThread;
-use crate::{Session, Target, Workload};
+use crate::{Target, Workload, WorkloadSession};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -62,8 +62,8 @@ impl WorkloadDriver<'_> {
     /// # impl Workload for Counting {
     /// #     fn name(&self) -> &'static str { "counting" }
     /// #     fn about(&self) -> &'static str { "counts" }
-    /// #     fn tables(&self) -> Vec<TableDefinition> { Vec::new() }
-    /// #     fn generate(&self, _: &str, _: &mut dyn RowSink) -> std::io::Result<()> { Ok(()) }
+    /// #     fn tables(&self) -> Vec<WorkloadTable> { Vec::new() }
+    /// #     fn generate(&self, _: &str, _: &mut dyn WorkloadRowSink) -> std::io::Result<()> { Ok(()) }
     /// #     fn kinds(&self) -> Vec<TransactionKind> {
     /// #         vec![TransactionKind { name: "count", weight: 1, reads_only: false }]
     /// #     }
@@ -71,15 +71,15 @@ impl WorkloadDriver<'_> {
     /// # }
     /// # struct Twice(u32);
     /// # impl User for Twice {
-    /// #     fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    /// #     fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
     /// #         self.0 = self.0.checked_sub(1)?;
     /// #         Some(Box::new(Count))
     /// #     }
     /// # }
     /// # struct Count;
-    /// # impl Transaction for Count {
+    /// # impl WorkloadTransaction for Count {
     /// #     fn kind(&self) -> usize { 0 }
-    /// #     fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    /// #     fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
     /// #         session.begin()?;
     /// #         session.execute("UPDATE counter SET n = n + $1", &[SqlValue::Integer(1)])?;
     /// #         session.commit()?;
@@ -89,17 +89,17 @@ impl WorkloadDriver<'_> {
     /// # struct Nowhere;
     /// # impl Target for Nowhere {
     /// #     fn name(&self) -> String { "nowhere".to_owned() }
-    /// #     fn create_table(&self, _: &TableDefinition) -> Result<(), TargetError> { Ok(()) }
-    /// #     fn load(&self, _: &TableDefinition, _: &std::path::Path) -> Result<(), TargetError> { Ok(()) }
-    /// #     fn create_indexes(&self, _: &TableDefinition) -> Result<(), TargetError> { Ok(()) }
+    /// #     fn create_table(&self, _: &WorkloadTable) -> Result<(), TargetError> { Ok(()) }
+    /// #     fn load(&self, _: &WorkloadTable, _: &std::path::Path) -> Result<(), TargetError> { Ok(()) }
+    /// #     fn create_indexes(&self, _: &WorkloadTable) -> Result<(), TargetError> { Ok(()) }
     /// #     fn settle(&self) -> Result<(), TargetError> { Ok(()) }
-    /// #     fn connect(&self) -> Result<Box<dyn Session>, TargetError> { Ok(Box::new(Nobody)) }
+    /// #     fn connect(&self) -> Result<Box<dyn WorkloadSession>, TargetError> { Ok(Box::new(Nobody)) }
     /// #     fn stored_bytes(&self) -> Result<u64, TargetError> { Ok(0) }
     /// #     fn processes(&self) -> Vec<u32> { Vec::new() }
     /// # }
     /// # struct Nobody;
-    /// # impl Session for Nobody {
-    /// #     fn query(&mut self, _: &str, _: &[SqlValue]) -> Result<Rows, SessionError> { Ok(Vec::new()) }
+    /// # impl WorkloadSession for Nobody {
+    /// #     fn query(&mut self, _: &str, _: &[SqlValue]) -> Result<WorkloadRows, SessionError> { Ok(Vec::new()) }
     /// #     fn execute(&mut self, _: &str, _: &[SqlValue]) -> Result<u64, SessionError> { Ok(1) }
     /// #     fn begin(&mut self) -> Result<(), SessionError> { Ok(()) }
     /// #     fn commit(&mut self) -> Result<(), SessionError> { Ok(()) }
@@ -173,7 +173,7 @@ impl WorkloadDriver<'_> {
     }
 
     /// All sessions are there before the first user begins.
-    fn sessions(&self, users: u32) -> Result<Vec<Box<dyn Session>>, RunError> {
+    fn sessions(&self, users: u32) -> Result<Vec<Box<dyn WorkloadSession>>, RunError> {
         let sessions = (0..users).map(|user| {
             let session = self.target.connect();
             session.map_err(|error| RunError::Connect { user, error })
@@ -185,7 +185,7 @@ impl WorkloadDriver<'_> {
     fn work(
         &self,
         run: &RunState<'_>,
-        sessions: Vec<Box<dyn Session>>,
+        sessions: Vec<Box<dyn WorkloadSession>>,
         progress: &mut dyn FnMut(RunProgress),
     ) -> Result<(Supervised, UserRecord), RunError> {
         let server = || self.target.processes();

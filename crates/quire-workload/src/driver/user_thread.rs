@@ -3,7 +3,9 @@
 use super::error::RunError;
 use super::recorder::UserRecord;
 use super::run_state::RunState;
-use crate::{SeededRandom, Session, SessionError, Transaction, TransactionEnd, User};
+use crate::{
+    SeededRandom, SessionError, TransactionEnd, User, WorkloadSession, WorkloadTransaction,
+};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -25,7 +27,7 @@ pub(super) struct UserThread<'a> {
     number: u32,
     run: &'a RunState<'a>,
     user: Box<dyn User>,
-    session: Box<dyn Session>,
+    session: Box<dyn WorkloadSession>,
     random: SeededRandom,
     record: UserRecord,
 }
@@ -35,7 +37,7 @@ impl<'a> UserThread<'a> {
         number: u32,
         run: &'a RunState<'a>,
         user: Box<dyn User>,
-        session: Box<dyn Session>,
+        session: Box<dyn WorkloadSession>,
     ) -> Result<Self, RunError> {
         Ok(Self {
             number,
@@ -67,7 +69,7 @@ impl<'a> UserThread<'a> {
     /// Runs a transaction to its end and records it; `start` is when it was meant to begin.
     fn complete(
         &mut self,
-        transaction: &mut dyn Transaction,
+        transaction: &mut dyn WorkloadTransaction,
         start: Instant,
     ) -> Result<(), RunError> {
         let kind = transaction.kind();
@@ -108,7 +110,7 @@ impl<'a> UserThread<'a> {
     /// The transaction with the same parameters until it ends, and how often it was run again.
     fn attempts(
         &mut self,
-        transaction: &mut dyn Transaction,
+        transaction: &mut dyn WorkloadTransaction,
         kind: usize,
     ) -> Result<(Attempts, u32), RunError> {
         let mut retries = 0;

@@ -1,6 +1,6 @@
 //! How does each system write the definitions of tables and indexes?
 
-use crate::{ColumnType, IndexDefinition, TableDefinition};
+use crate::{ColumnType, WorkloadIndex, WorkloadTable};
 use std::fmt::Write;
 
 /// A dialect of SQL, as far as definitions differ. Quire's is PostgreSQL's.
@@ -14,7 +14,7 @@ pub enum SqlDialect {
 impl SqlDialect {
     /// `CREATE TABLE` with the primary key. `options` are what the system takes behind the columns, such as `WITH (page_codec = lz4)` or
     /// `ROW_FORMAT=COMPRESSED`, or empty.
-    pub fn create_table(self, table: &TableDefinition, options: &str) -> String {
+    pub fn create_table(self, table: &WorkloadTable, options: &str) -> String {
         let mut parts: Vec<String> = table
             .columns
             .iter()
@@ -39,7 +39,7 @@ impl SqlDialect {
     }
 
     /// `CREATE INDEX`, the same in all dialects.
-    pub fn create_index(self, table: &TableDefinition, index: &IndexDefinition) -> String {
+    pub fn create_index(self, table: &WorkloadTable, index: &WorkloadIndex) -> String {
         let mut text = String::from("CREATE ");
         if index.unique {
             text.push_str("UNIQUE ");
@@ -82,27 +82,27 @@ impl SqlDialect {
 #[cfg(test)]
 mod tests {
     use super::SqlDialect;
-    use crate::{ColumnDefinition, ColumnType, IndexDefinition, TableDefinition};
+    use crate::{ColumnType, WorkloadColumn, WorkloadIndex, WorkloadTable};
 
-    fn table() -> TableDefinition {
-        TableDefinition {
+    fn table() -> WorkloadTable {
+        WorkloadTable {
             name: "item".into(),
             columns: vec![
-                ColumnDefinition::new("a", ColumnType::SmallInteger),
-                ColumnDefinition::new("b", ColumnType::BigInteger),
-                ColumnDefinition::nullable("c", ColumnType::Integer),
-                ColumnDefinition::nullable(
+                WorkloadColumn::new("a", ColumnType::SmallInteger),
+                WorkloadColumn::new("b", ColumnType::BigInteger),
+                WorkloadColumn::nullable("c", ColumnType::Integer),
+                WorkloadColumn::nullable(
                     "d",
                     ColumnType::Decimal {
                         precision: 12,
                         scale: 2,
                     },
                 ),
-                ColumnDefinition::nullable("e", ColumnType::Double),
-                ColumnDefinition::new("f", ColumnType::Char(2)),
-                ColumnDefinition::new("g", ColumnType::Varchar(40)),
-                ColumnDefinition::new("h", ColumnType::Date),
-                ColumnDefinition::nullable("i", ColumnType::Timestamp),
+                WorkloadColumn::nullable("e", ColumnType::Double),
+                WorkloadColumn::new("f", ColumnType::Char(2)),
+                WorkloadColumn::new("g", ColumnType::Varchar(40)),
+                WorkloadColumn::new("h", ColumnType::Date),
+                WorkloadColumn::nullable("i", ColumnType::Timestamp),
             ],
             primary_key: vec!["b", "a"],
             indexes: vec![],
@@ -127,8 +127,8 @@ mod tests {
             "CREATE TABLE item (a INTEGER NOT NULL, b INTEGER NOT NULL, c INTEGER, d DECIMAL(12,2), e DOUBLE PRECISION, \
              f CHAR(2) NOT NULL, g VARCHAR(40) NOT NULL, h DATE NOT NULL, i TIMESTAMP, PRIMARY KEY (b, a))"
         );
-        let keyless = TableDefinition {
-            columns: vec![ColumnDefinition::new("a", ColumnType::Date)],
+        let keyless = WorkloadTable {
+            columns: vec![WorkloadColumn::new("a", ColumnType::Date)],
             primary_key: vec![],
             ..table()
         };
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn indexes() {
-        let index = |unique| IndexDefinition {
+        let index = |unique| WorkloadIndex {
             name: "item_by_g".into(),
             columns: vec!["g", "h"],
             unique,

@@ -12,11 +12,11 @@ pub mod sqlite;
 pub mod stored;
 mod text_value;
 
-use crate::{SqlValue, TableDefinition};
+use crate::{SqlValue, WorkloadTable};
 use std::path::Path;
 
 /// Rows of a result.
-pub type Rows = Vec<Vec<SqlValue>>;
+pub type WorkloadRows = Vec<Vec<SqlValue>>;
 
 /// A database that holds a workload's tables.
 pub trait Target: Send + Sync {
@@ -27,20 +27,20 @@ pub trait Target: Send + Sync {
     ///
     /// # Errors
     /// When the database refuses.
-    fn create_table(&self, table: &TableDefinition) -> Result<(), TargetError>;
+    fn create_table(&self, table: &WorkloadTable) -> Result<(), TargetError>;
 
     /// Loads the rows of a CSV file: no header, fields with a comma, a quote or a line break in double quotes, NULL as an empty field without
     /// quotes, an empty text as `""`.
     ///
     /// # Errors
     /// When the database refuses.
-    fn load(&self, table: &TableDefinition, csv: &Path) -> Result<(), TargetError>;
+    fn load(&self, table: &WorkloadTable, csv: &Path) -> Result<(), TargetError>;
 
     /// Makes the indexes of a loaded table.
     ///
     /// # Errors
     /// When the database refuses.
-    fn create_indexes(&self, table: &TableDefinition) -> Result<(), TargetError>;
+    fn create_indexes(&self, table: &WorkloadTable) -> Result<(), TargetError>;
 
     /// Brings the database to rest: statistics, and all changes on the disk.
     ///
@@ -52,7 +52,7 @@ pub trait Target: Send + Sync {
     ///
     /// # Errors
     /// When there is none.
-    fn connect(&self) -> Result<Box<dyn Session>, TargetError>;
+    fn connect(&self) -> Result<Box<dyn WorkloadSession>, TargetError>;
 
     /// The bytes that its files take on the disk (allocated blocks, not lengths).
     ///
@@ -65,12 +65,12 @@ pub trait Target: Send + Sync {
 }
 
 /// A connection of one user. Each text of a statement is prepared once.
-pub trait Session: Send {
+pub trait WorkloadSession: Send {
     /// Executes a statement that returns rows.
     ///
     /// # Errors
     /// When it fails.
-    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<Rows, SessionError>;
+    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<WorkloadRows, SessionError>;
 
     /// Executes a statement that returns the number of rows that it has changed.
     ///

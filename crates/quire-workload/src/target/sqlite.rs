@@ -6,8 +6,8 @@ use super::dialect::SqlDialect;
 use super::placeholders;
 use super::stored::allocated_bytes;
 use super::text_value::{date_of_text, timestamp_of_text, value_of_text};
-use super::{Rows, Session, SessionError, Target, TargetError};
-use crate::{SqlValue, TableDefinition};
+use super::{SessionError, Target, TargetError, WorkloadRows, WorkloadSession};
+use crate::{SqlValue, WorkloadTable};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, Statement, ToSql};
 use std::collections::HashMap;
@@ -35,13 +35,13 @@ impl SqliteTarget {
     ///
     /// ```
     /// use quire_workload::target::sqlite::SqliteTarget;
-    /// use quire_workload::{ColumnDefinition, ColumnType, SqlValue, TableDefinition, Target};
+    /// use quire_workload::{WorkloadColumn, ColumnType, SqlValue, WorkloadTable, Target};
     ///
     /// let directory = std::env::temp_dir().join(format!("quire-workload-example-{}", std::process::id()));
     /// let target = SqliteTarget::open(&directory)?;
-    /// target.create_table(&TableDefinition {
+    /// target.create_table(&WorkloadTable {
     ///     name: "account".into(),
-    ///     columns: vec![ColumnDefinition::new("id", ColumnType::BigInteger), ColumnDefinition::nullable("owner", ColumnType::Varchar(20))],
+    ///     columns: vec![WorkloadColumn::new("id", ColumnType::BigInteger), WorkloadColumn::nullable("owner", ColumnType::Varchar(20))],
     ///     primary_key: vec!["id"],
     ///     indexes: vec![],
     /// })?;
@@ -101,11 +101,11 @@ impl Target for SqliteTarget {
         format!("SQLite {}", rusqlite::version())
     }
 
-    fn create_table(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_table(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         self.run(&SqlDialect::Sqlite.create_table(table, ""))
     }
 
-    fn load(&self, table: &TableDefinition, csv: &Path) -> Result<(), TargetError> {
+    fn load(&self, table: &WorkloadTable, csv: &Path) -> Result<(), TargetError> {
         let wrong = |error| TargetError::File {
             path: csv.to_owned(),
             error,
@@ -133,7 +133,7 @@ impl Target for SqliteTarget {
         transaction.commit().map_err(|error| self.refused(&error))
     }
 
-    fn create_indexes(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_indexes(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         for index in &table.indexes {
             self.run(&SqlDialect::Sqlite.create_index(table, index))?;
         }
@@ -144,7 +144,7 @@ impl Target for SqliteTarget {
         self.run("ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, TargetError> {
+    fn connect(&self) -> Result<Box<dyn WorkloadSession>, TargetError> {
         Ok(Box::new(SqliteSession {
             connection: self.connection()?,
             texts: HashMap::new(),
@@ -162,7 +162,7 @@ impl Target for SqliteTarget {
 
 /// The values of a row of a CSV file, or what is wrong with it.
 fn values_of_fields(
-    table: &TableDefinition,
+    table: &WorkloadTable,
     fields: &[Option<String>],
 ) -> Result<Vec<SqlValue>, String> {
     if fields.len() != table.columns.len() {
@@ -232,15 +232,15 @@ impl SqliteSession {
     }
 }
 
-impl Session for SqliteSession {
-    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<Rows, SessionError> {
+impl WorkloadSession for SqliteSession {
+    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<WorkloadRows, SessionError> {
         self.with_statement(sql, parameters, |statement| {
             let types: Vec<DeclaredType> = statement
                 .columns()
                 .iter()
                 .map(|column| DeclaredType::of(column.decl_type()))
                 .collect();
-            let mut found = Rows::new();
+            let mut found = WorkloadRows::new();
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
                 let values = types

@@ -1,6 +1,6 @@
 //! How transactions write their parameters and read their results.
 
-use crate::{Rows, Session, SessionError, SqlValue};
+use crate::{SessionError, SqlValue, WorkloadRows, WorkloadSession};
 
 /// A parameter that is an integer.
 pub fn integer(value: impl Into<i64>) -> SqlValue {
@@ -25,7 +25,7 @@ pub fn now() -> SqlValue {
 /// The rows of a query, whose values are read by their type.
 pub struct QueryResult<'a> {
     sql: &'a str,
-    rows: Rows,
+    rows: WorkloadRows,
 }
 
 impl<'a> QueryResult<'a> {
@@ -34,7 +34,7 @@ impl<'a> QueryResult<'a> {
     /// # Errors
     /// When it fails.
     pub fn of(
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
         sql: &'a str,
         parameters: &[SqlValue],
     ) -> Result<Self, SessionError> {
@@ -47,7 +47,7 @@ impl<'a> QueryResult<'a> {
     /// # Errors
     /// When it fails or has no row.
     pub fn of_existing(
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
         sql: &'a str,
         parameters: &[SqlValue],
     ) -> Result<Self, SessionError> {
@@ -130,7 +130,7 @@ impl<'a> QueryResult<'a> {
 /// # Errors
 /// When it fails or changes another number of rows.
 pub fn change_one(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     sql: &str,
     parameters: &[SqlValue],
 ) -> Result<(), SessionError> {

@@ -7,8 +7,9 @@ use super::definitions::table;
 use super::run_clock::{RunClock, day_number};
 use super::violations::{equal, none_found};
 use crate::{
-    ColumnDefinition, ColumnType, ConditionOutcome, RowSink, SeededRandom, Session, SessionError,
-    SqlValue, TableDefinition, Transaction, TransactionEnd, TransactionKind, User, Workload,
+    ColumnType, ConditionOutcome, SeededRandom, SessionError, SqlValue, TransactionEnd,
+    TransactionKind, User, Workload, WorkloadColumn, WorkloadRowSink, WorkloadSession,
+    WorkloadTable, WorkloadTransaction,
 };
 use std::io;
 use std::sync::Arc;
@@ -22,13 +23,13 @@ const DELETE: usize = 3;
 const WEIGHTS: [u32; 4] = [15, 40, 30, 10];
 
 const TABLE: &str = "stresstesttable";
-const COLUMNS: [ColumnDefinition; 6] = [
-    ColumnDefinition::new("id", ColumnType::Integer),
-    ColumnDefinition::nullable("aint", ColumnType::Integer),
-    ColumnDefinition::nullable("afloat", ColumnType::Double),
-    ColumnDefinition::nullable("asmallvarchar", ColumnType::Varchar(10)),
-    ColumnDefinition::nullable("abigvarchar", ColumnType::Varchar(1_000)),
-    ColumnDefinition::nullable("adate", ColumnType::Date),
+const COLUMNS: [WorkloadColumn; 6] = [
+    WorkloadColumn::new("id", ColumnType::Integer),
+    WorkloadColumn::nullable("aint", ColumnType::Integer),
+    WorkloadColumn::nullable("afloat", ColumnType::Double),
+    WorkloadColumn::nullable("asmallvarchar", ColumnType::Varchar(10)),
+    WorkloadColumn::nullable("abigvarchar", ColumnType::Varchar(1_000)),
+    WorkloadColumn::nullable("adate", ColumnType::Date),
 ];
 
 /// The workload.
@@ -70,12 +71,12 @@ impl Workload for StressTest {
         "Swingbench's Stress Test: inserts, selects, updates and deletes by key in one table"
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
+    fn tables(&self) -> Vec<WorkloadTable> {
         vec![table(TABLE, &COLUMNS, &["id"], &[&["asmallvarchar"]])]
     }
 
     /// The table is empty at first.
-    fn generate(&self, _table: &str, _rows: &mut dyn RowSink) -> io::Result<()> {
+    fn generate(&self, _table: &str, _rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
         Ok(())
     }
 
@@ -99,7 +100,10 @@ impl Workload for StressTest {
         })
     }
 
-    fn check(&self, session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, SessionError> {
+    fn check(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<Vec<ConditionOutcome>, SessionError> {
         let rows = session.query("SELECT count(*) FROM stresstesttable", &[])?;
         let found = rows.first().and_then(|row| row.first()?.as_integer());
         let inserted = self.run.inserted_rows.load(Ordering::Relaxed);
@@ -126,7 +130,7 @@ struct StressTestUser {
 }
 
 impl User for StressTestUser {
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         let kind = self.random.weighted(&WEIGHTS);
         let parameters = if kind == INSERT {
             self.row()
@@ -168,12 +172,12 @@ struct StressTestTransaction {
     run: Arc<StressTestRun>,
 }
 
-impl Transaction for StressTestTransaction {
+impl WorkloadTransaction for StressTestTransaction {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         let sql = match self.kind {
             SELECT => {
                 session.query(

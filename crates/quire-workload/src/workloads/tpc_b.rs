@@ -5,8 +5,9 @@
 
 use super::statements::{QueryResult, change_one, integer, now};
 use crate::{
-    ColumnDefinition, ColumnType, ConditionOutcome, RowSink, SeededRandom, Session, SessionError,
-    SqlValue, TableDefinition, Transaction, TransactionEnd, TransactionKind, User, Workload,
+    ColumnType, ConditionOutcome, SeededRandom, SessionError, SqlValue, TransactionEnd,
+    TransactionKind, User, Workload, WorkloadColumn, WorkloadRowSink, WorkloadSession,
+    WorkloadTable, WorkloadTransaction,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -54,16 +55,16 @@ impl TpcB {
     }
 }
 
-const BRANCH: ColumnDefinition = ColumnDefinition::new("bid", ColumnType::Integer);
-const TELLER: ColumnDefinition = ColumnDefinition::new("tid", ColumnType::Integer);
-const ACCOUNT: ColumnDefinition = ColumnDefinition::new("aid", ColumnType::Integer);
+const BRANCH: WorkloadColumn = WorkloadColumn::new("bid", ColumnType::Integer);
+const TELLER: WorkloadColumn = WorkloadColumn::new("tid", ColumnType::Integer);
+const ACCOUNT: WorkloadColumn = WorkloadColumn::new("aid", ColumnType::Integer);
 
-const fn balance(name: &'static str) -> ColumnDefinition {
-    ColumnDefinition::new(name, ColumnType::BigInteger)
+const fn balance(name: &'static str) -> WorkloadColumn {
+    WorkloadColumn::new(name, ColumnType::BigInteger)
 }
 
-const fn filler(characters: u32) -> ColumnDefinition {
-    ColumnDefinition::new("filler", ColumnType::Char(characters))
+const fn filler(characters: u32) -> WorkloadColumn {
+    WorkloadColumn::new("filler", ColumnType::Char(characters))
 }
 
 /// Lengths of the fillers are pgbench's; the rows have the 100 bytes, and those of the history the 50, of clause 3.2.
@@ -72,8 +73,8 @@ const TELLER_FILLER: u32 = 84;
 const ACCOUNT_FILLER: u32 = 84;
 const HISTORY_FILLER: u32 = 22;
 
-fn table(name: &str, key: &[&'static str], columns: Vec<ColumnDefinition>) -> TableDefinition {
-    TableDefinition {
+fn table(name: &str, key: &[&'static str], columns: Vec<WorkloadColumn>) -> WorkloadTable {
+    WorkloadTable {
         name: name.to_owned(),
         columns,
         primary_key: key.to_vec(),
@@ -98,13 +99,13 @@ impl Workload for TpcB {
         }
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
+    fn tables(&self) -> Vec<WorkloadTable> {
         let history = vec![
             TELLER,
             BRANCH,
             ACCOUNT,
             balance("delta"),
-            ColumnDefinition::new("mtime", ColumnType::Timestamp),
+            WorkloadColumn::new("mtime", ColumnType::Timestamp),
             filler(HISTORY_FILLER),
         ];
         let branch = vec![BRANCH, balance("bbalance"), filler(BRANCH_FILLER)];
@@ -119,7 +120,7 @@ impl Workload for TpcB {
     }
 
     /// All balances are 0, and the history is empty (clause 4.2).
-    fn generate(&self, table: &str, rows: &mut dyn RowSink) -> io::Result<()> {
+    fn generate(&self, table: &str, rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
         let branches = self.branch_count();
         let mut random = SeededRandom::of_part(self.seed, table.len() as u64);
         let mut text = |bytes: u32| SqlValue::Text(random.letters(bytes as usize));
@@ -165,7 +166,10 @@ impl Workload for TpcB {
         })
     }
 
-    fn check(&self, session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, SessionError> {
+    fn check(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<Vec<ConditionOutcome>, SessionError> {
         let mut outcomes = vec![
             totals_agree(session)?,
             same_sums(
@@ -196,7 +200,7 @@ struct BankClient {
 }
 
 impl User for BankClient {
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         Some(Box::new(TellerTransaction::draw(
             self.workload,
             &mut self.random,
@@ -251,12 +255,12 @@ fn account_branch(branch: i64, branches: i64, random: &mut SeededRandom) -> i64 
     if other < branch { other } else { other + 1 }
 }
 
-impl Transaction for TellerTransaction {
+impl WorkloadTransaction for TellerTransaction {
     fn kind(&self) -> usize {
         0
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         session.begin()?;
         let delta = integer(self.delta);
         let account = integer(self.account);
@@ -287,7 +291,7 @@ impl Transaction for TellerTransaction {
 }
 
 /// Consistency between the four tables as a whole (clause 2.3.2).
-fn totals_agree(session: &mut dyn Session) -> Result<ConditionOutcome, SessionError> {
+fn totals_agree(session: &mut dyn WorkloadSession) -> Result<ConditionOutcome, SessionError> {
     let mut totals = Vec::new();
     for sql in TOTALS {
         totals.push(QueryResult::of_existing(session, sql, &[])?.integer(0, 0)?);
@@ -301,7 +305,7 @@ fn totals_agree(session: &mut dyn Session) -> Result<ConditionOutcome, SessionEr
 
 /// Whether two queries of numbers and sums agree; a number that only one of them has is 0 in the other.
 fn same_sums(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     name: &str,
     balances: &str,
     history: &str,

@@ -1,10 +1,10 @@
 //! Does a condition of consistency hold, and if not, which rows violate it?
 
-use crate::{ConditionOutcome, Session, SessionError, SqlValue};
+use crate::{ConditionOutcome, SessionError, SqlValue, WorkloadSession};
 
 /// A condition that holds if a query finds no rows. The query has a limit of its own.
 pub(super) fn none_found(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     name: impl Into<String>,
     sql: &str,
     parameters: &[SqlValue],
@@ -31,7 +31,7 @@ pub(super) fn none_found(
 
 /// The condition that no two rows of a table have the same key.
 pub(super) fn unique_keys(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     table: &str,
     key: &[&'static str],
 ) -> Result<ConditionOutcome, SessionError> {

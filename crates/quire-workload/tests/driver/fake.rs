@@ -1,9 +1,9 @@
 //! A workload whose statements say what the fake database does with them: `sleep MS`, `retry TIMES`, `fail`, `panic`, `stall ONCE_MS`.
 
 use quire_workload::{
-    ColumnDefinition, ColumnType, IndexDefinition, RowSink, Rows, Session, SessionError, SqlValue,
-    TableDefinition, Target, TargetError, Transaction, TransactionEnd, TransactionKind, User,
-    Workload,
+    ColumnType, SessionError, SqlValue, Target, TargetError, TransactionEnd, TransactionKind, User,
+    Workload, WorkloadColumn, WorkloadIndex, WorkloadRowSink, WorkloadRows, WorkloadSession,
+    WorkloadTable, WorkloadTransaction,
 };
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -55,11 +55,11 @@ impl Workload for ScriptedWorkload {
         "does what its statements say"
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
+    fn tables(&self) -> Vec<WorkloadTable> {
         ["one", "two"].map(table).to_vec()
     }
 
-    fn generate(&self, table: &str, sink: &mut dyn RowSink) -> std::io::Result<()> {
+    fn generate(&self, table: &str, sink: &mut dyn WorkloadRowSink) -> std::io::Result<()> {
         let times = if table == "one" { 1 } else { 2 };
         for _ in 0..times {
             self.rows.iter().try_for_each(|row| sink.row(row))?;
@@ -84,15 +84,15 @@ impl Workload for ScriptedWorkload {
     }
 }
 
-fn table(name: &str) -> TableDefinition {
-    TableDefinition {
+fn table(name: &str) -> WorkloadTable {
+    WorkloadTable {
         name: name.to_owned(),
         columns: vec![
-            ColumnDefinition::new("id", ColumnType::Integer),
-            ColumnDefinition::nullable("note", ColumnType::Varchar(10)),
+            WorkloadColumn::new("id", ColumnType::Integer),
+            WorkloadColumn::nullable("note", ColumnType::Varchar(10)),
         ],
         primary_key: vec!["id"],
-        indexes: vec![IndexDefinition {
+        indexes: vec![WorkloadIndex {
             name: format!("{name}_note"),
             columns: vec!["note"],
             unique: false,
@@ -106,7 +106,7 @@ struct ScriptedUser {
 }
 
 impl User for ScriptedUser {
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         self.left = self.left.checked_sub(1)?;
         let count = self.scripts.len();
         let script = self.scripts[(count - 1) - self.left % count].clone();
@@ -119,12 +119,12 @@ struct ScriptedTransaction {
     attempt: i64,
 }
 
-impl Transaction for ScriptedTransaction {
+impl WorkloadTransaction for ScriptedTransaction {
     fn kind(&self) -> usize {
         self.script.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         session.begin()?;
         let attempt = SqlValue::Integer(self.attempt);
         self.attempt += 1;
@@ -166,16 +166,16 @@ impl Target for FakeTarget {
         "fake 1".to_owned()
     }
 
-    fn create_table(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_table(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         self.step(format!("create {}", table.name))
     }
 
-    fn load(&self, table: &TableDefinition, csv: &Path) -> Result<(), TargetError> {
+    fn load(&self, table: &WorkloadTable, csv: &Path) -> Result<(), TargetError> {
         let text = std::fs::read_to_string(csv).unwrap();
         self.step(format!("load {} {}", table.name, text.lines().count()))
     }
 
-    fn create_indexes(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_indexes(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         self.step(format!("index {}", table.name))
     }
 
@@ -183,7 +183,7 @@ impl Target for FakeTarget {
         self.step("settle".to_owned())
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, TargetError> {
+    fn connect(&self) -> Result<Box<dyn WorkloadSession>, TargetError> {
         self.asked.sessions.fetch_add(1, Ordering::Relaxed);
         Ok(Box::new(FakeSession(self.asked.clone())))
     }
@@ -199,8 +199,8 @@ impl Target for FakeTarget {
 
 struct FakeSession(Arc<Asked>);
 
-impl Session for FakeSession {
-    fn query(&mut self, _: &str, _: &[SqlValue]) -> Result<Rows, SessionError> {
+impl WorkloadSession for FakeSession {
+    fn query(&mut self, _: &str, _: &[SqlValue]) -> Result<WorkloadRows, SessionError> {
         Ok(Vec::new())
     }
 

@@ -2,8 +2,8 @@
 
 use quire_workload::target::sqlite::SqliteTarget;
 use quire_workload::{
-    ConditionOutcome, RowSink, Rows, Session, SessionError, SqlValue, TableDefinition, Target,
-    TransactionEnd, User, Workload,
+    ConditionOutcome, SessionError, SqlValue, Target, TransactionEnd, User, Workload,
+    WorkloadRowSink, WorkloadRows, WorkloadSession, WorkloadTable,
 };
 use std::fmt::Write as _;
 use std::io;
@@ -28,7 +28,7 @@ impl LoadedDatabase {
         Self { directory, target }
     }
 
-    pub fn session(&self) -> Box<dyn Session> {
+    pub fn session(&self) -> Box<dyn WorkloadSession> {
         self.target.connect().unwrap()
     }
 
@@ -55,7 +55,7 @@ impl Drop for LoadedDatabase {
     }
 }
 
-fn csv_of(rows: &Rows) -> String {
+fn csv_of(rows: &WorkloadRows) -> String {
     let mut csv = String::new();
     for row in rows {
         let fields: Vec<String> = row
@@ -70,9 +70,9 @@ fn csv_of(rows: &Rows) -> String {
     csv
 }
 
-struct RowsInMemory(Rows);
+struct RowsInMemory(WorkloadRows);
 
-impl RowSink for RowsInMemory {
+impl WorkloadRowSink for RowsInMemory {
     fn row(&mut self, values: &[SqlValue]) -> io::Result<()> {
         self.0.push(values.to_vec());
         Ok(())
@@ -80,15 +80,15 @@ impl RowSink for RowsInMemory {
 }
 
 /// All rows of a table.
-pub fn rows_of(workload: &dyn Workload, table: &str) -> Rows {
-    let mut rows = RowsInMemory(Rows::new());
+pub fn rows_of(workload: &dyn Workload, table: &str) -> WorkloadRows {
+    let mut rows = RowsInMemory(WorkloadRows::new());
     workload.generate(table, &mut rows).unwrap();
     rows.0
 }
 
 /// A row whose values are asked for by the names of their columns.
 pub struct NamedRow<'a> {
-    pub table: &'a TableDefinition,
+    pub table: &'a WorkloadTable,
     pub values: &'a [SqlValue],
 }
 
@@ -119,7 +119,7 @@ impl NamedRow<'_> {
 
 /// Runs transactions of a user, again after [`SessionError::Retry`]; how they ended, by kind.
 pub fn run(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     user: &mut dyn User,
     count: usize,
 ) -> Vec<(usize, TransactionEnd)> {
@@ -172,8 +172,8 @@ impl RecordingSession {
     }
 }
 
-impl Session for RecordingSession {
-    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<Rows, SessionError> {
+impl WorkloadSession for RecordingSession {
+    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<WorkloadRows, SessionError> {
         self.record(sql, parameters);
         Ok(vec![vec![SqlValue::Integer(1); 10]])
     }

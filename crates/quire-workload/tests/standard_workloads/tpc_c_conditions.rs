@@ -2,7 +2,7 @@
 
 use crate::harness::{LoadedDatabase, NONE, run, violated};
 use quire_workload::workloads::tpc_c::{TpcC, TpcCScale};
-use quire_workload::{Session, Transaction, TransactionEnd, User, Workload};
+use quire_workload::{TransactionEnd, User, Workload, WorkloadSession, WorkloadTransaction};
 
 const WAREHOUSES: u32 = 2;
 const OF_EACH_KIND: usize = 200;
@@ -15,7 +15,7 @@ struct EvenUser<'a> {
 }
 
 impl User for EvenUser<'_> {
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         while self.counts.iter().any(|&count| count < self.most) {
             let transaction = self.user.next()?;
             let count = &mut self.counts[transaction.kind()];
@@ -242,7 +242,7 @@ fn each_condition_fails_when_its_data_is_damaged() {
 fn findings_name_the_rows_that_violate_a_condition() {
     let workload = workload(5);
     let database = LoadedDatabase::new(&workload);
-    let mut session: Box<dyn Session> = database.session();
+    let mut session: Box<dyn WorkloadSession> = database.session();
     let sql =
         "UPDATE customer SET c_ytd_payment = 9.99 WHERE c_w_id = 2 AND c_d_id = 9 AND c_id = 30";
     session.execute(sql, &[]).unwrap();

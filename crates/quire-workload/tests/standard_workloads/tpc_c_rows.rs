@@ -9,7 +9,7 @@ use std::io;
 /// Calls `check` with each row of a table; how many there are.
 fn each_row(workload: &TpcC, table: &str, mut check: impl FnMut(NamedRow<'_>)) -> usize {
     struct Checked<F>(F, usize);
-    impl<F: FnMut(&[SqlValue])> quire_workload::RowSink for Checked<F> {
+    impl<F: FnMut(&[SqlValue])> quire_workload::WorkloadRowSink for Checked<F> {
         fn row(&mut self, values: &[SqlValue]) -> io::Result<()> {
             self.1 += 1;
             (self.0)(values);

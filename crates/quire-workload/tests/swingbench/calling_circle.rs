@@ -2,7 +2,7 @@
 
 use crate::loaded::{Loaded, assert_share, rows_of, run, run_of_each_kind, users};
 use quire_workload::workloads::calling_circle::CallingCircle;
-use quire_workload::{Rows, Workload};
+use quire_workload::{Workload, WorkloadRows};
 use std::collections::HashSet;
 
 const SEED: u64 = 31;
@@ -293,7 +293,7 @@ fn statements_that_read_and_write_are_counted() {
 fn the_same_seed_gives_the_same_rows_and_statements() {
     let statements = |seed| {
         let workload = CallingCircle::new(0.0002, seed);
-        let generated: Vec<Rows> = workload
+        let generated: Vec<WorkloadRows> = workload
             .tables()
             .iter()
             .map(|table| rows_of(&workload, &table.name))

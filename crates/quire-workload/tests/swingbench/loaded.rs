@@ -2,8 +2,8 @@
 
 use quire_workload::target::sqlite::SqliteTarget;
 use quire_workload::{
-    ConditionOutcome, RowSink, Rows, Session, SessionError, SqlValue, TableDefinition, Target,
-    Transaction, User, Workload,
+    ConditionOutcome, SessionError, SqlValue, Target, User, Workload, WorkloadRowSink,
+    WorkloadRows, WorkloadSession, WorkloadTable, WorkloadTransaction,
 };
 use std::collections::HashMap;
 use std::io;
@@ -109,10 +109,10 @@ impl Drop for Loaded {
     }
 }
 
-fn without_keys(table: &mut TableDefinition) {
+fn without_keys(table: &mut WorkloadTable) {
     if !table.primary_key.is_empty() {
         // The columns are still looked up.
-        table.indexes.push(quire_workload::IndexDefinition {
+        table.indexes.push(quire_workload::WorkloadIndex {
             name: format!("{}_key", table.name),
             columns: table.primary_key.clone(),
             unique: false,
@@ -126,18 +126,18 @@ fn without_keys(table: &mut TableDefinition) {
 
 struct Inserting<'a> {
     statement: String,
-    session: &'a mut dyn Session,
+    session: &'a mut dyn WorkloadSession,
 }
 
 impl<'a> Inserting<'a> {
-    fn new(table: &TableDefinition, session: &'a mut dyn Session) -> Self {
+    fn new(table: &WorkloadTable, session: &'a mut dyn WorkloadSession) -> Self {
         let marks: Vec<String> = (1..=table.columns.len()).map(|n| format!("${n}")).collect();
         let statement = format!("INSERT INTO {} VALUES ({})", table.name, marks.join(", "));
         Self { statement, session }
     }
 }
 
-impl RowSink for Inserting<'_> {
+impl WorkloadRowSink for Inserting<'_> {
     fn row(&mut self, values: &[SqlValue]) -> io::Result<()> {
         self.session
             .execute(&self.statement, values)
@@ -148,7 +148,7 @@ impl RowSink for Inserting<'_> {
 
 /// A session that counts queries and statements that change rows, and records both with their parameters if it is asked to.
 pub struct CountingSession {
-    session: Box<dyn Session>,
+    session: Box<dyn WorkloadSession>,
     pub queries: u64,
     pub changes: u64,
     pub records_texts: bool,
@@ -163,8 +163,8 @@ impl CountingSession {
     }
 }
 
-impl Session for CountingSession {
-    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<Rows, SessionError> {
+impl WorkloadSession for CountingSession {
+    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<WorkloadRows, SessionError> {
         self.queries += 1;
         self.record(sql, parameters);
         self.session.query(sql, parameters)
@@ -190,9 +190,9 @@ impl Session for CountingSession {
 }
 
 /// All generated rows of a table.
-pub fn rows_of(workload: &dyn Workload, table: &str) -> Rows {
-    struct Keeping(Rows);
-    impl RowSink for Keeping {
+pub fn rows_of(workload: &dyn Workload, table: &str) -> WorkloadRows {
+    struct Keeping(WorkloadRows);
+    impl WorkloadRowSink for Keeping {
         fn row(&mut self, values: &[SqlValue]) -> io::Result<()> {
             self.0.push(values.to_vec());
             Ok(())
@@ -204,7 +204,11 @@ pub fn rows_of(workload: &dyn Workload, table: &str) -> Rows {
 }
 
 /// Runs transactions of users that take turns, and counts them by kind. Ends early when there are no more.
-pub fn run(users: &mut [Box<dyn User>], session: &mut dyn Session, count: usize) -> Vec<usize> {
+pub fn run(
+    users: &mut [Box<dyn User>],
+    session: &mut dyn WorkloadSession,
+    count: usize,
+) -> Vec<usize> {
     let mut by_kind = Vec::new();
     for turn in 0..count {
         let user = turn % users.len();
@@ -226,7 +230,11 @@ pub fn users(workload: &dyn Workload, count: u32) -> Vec<Box<dyn User>> {
 }
 
 /// Runs `of_each` transactions of every kind whose weight is not 0; users draw until there are as many.
-pub fn run_of_each_kind(workload: &dyn Workload, session: &mut dyn Session, of_each: usize) {
+pub fn run_of_each_kind(
+    workload: &dyn Workload,
+    session: &mut dyn WorkloadSession,
+    of_each: usize,
+) {
     let kinds = workload.kinds();
     let mut left: Vec<usize> = kinds
         .iter()
@@ -236,7 +244,7 @@ pub fn run_of_each_kind(workload: &dyn Workload, session: &mut dyn Session, of_e
     let mut turn = 0;
     while left.iter().any(|&left| left > 0) {
         turn += 1;
-        let mut transaction: Box<dyn Transaction> =
+        let mut transaction: Box<dyn WorkloadTransaction> =
             users[turn % 3].next().expect("parameters without a limit");
         let left = &mut left[transaction.kind()];
         if *left > 0 {
@@ -258,7 +266,7 @@ pub fn assert_share(what: &str, hits: usize, rows: usize, probability: f64) {
 }
 
 /// How often each text of a column comes; NULL is the empty one.
-pub fn texts_of(rows: &Rows, column: usize) -> HashMap<String, usize> {
+pub fn texts_of(rows: &WorkloadRows, column: usize) -> HashMap<String, usize> {
     let mut counts = HashMap::new();
     for row in rows {
         *counts.entry(row[column].to_string()).or_insert(0) += 1;

@@ -2,7 +2,7 @@
 
 use crate::loaded::{Loaded, assert_share, rows_of, run, run_of_each_kind, texts_of, users};
 use quire_workload::workloads::order_entry::{OrderEntry, OrderEntryRows, OrderEntryWeights};
-use quire_workload::{Rows, Session, SqlValue, Workload};
+use quire_workload::{SqlValue, Workload, WorkloadRows, WorkloadSession};
 use std::collections::{HashMap, HashSet};
 
 const SEED: u64 = 23;
@@ -17,7 +17,7 @@ fn tiny() -> OrderEntry {
     OrderEntry::with_rows(rows, SEED)
 }
 
-fn share(rows: &Rows, what: &str, probability: f64, is_hit: impl Fn(&[SqlValue]) -> bool) {
+fn share(rows: &WorkloadRows, what: &str, probability: f64, is_hit: impl Fn(&[SqlValue]) -> bool) {
     let hits = rows.iter().filter(|row| is_hit(row)).count();
     assert_share(what, hits, rows.len(), probability);
 }
@@ -35,7 +35,7 @@ fn number(value: &SqlValue) -> i64 {
 const WITHIN_HALF: f64 = (2.0 * 0.933_193 - 1.0) / (2.0 * 0.998_650 - 1.0);
 
 /// A column is within a range, and as often in its middle half as a normal distribution.
-fn normal(rows: &Rows, column: usize, least: i64, most: i64) {
+fn normal(rows: &WorkloadRows, column: usize, least: i64, most: i64) {
     let quarter = (most - least) as f64 / 4.0;
     let middle = (least + most) as f64 / 2.0;
     for row in rows {
@@ -382,7 +382,7 @@ fn the_same_seed_gives_the_same_rows_and_statements() {
             ..OrderEntryRows::of_scale(0.0002)
         };
         let workload = OrderEntry::with_rows(rows, seed);
-        let generated: Vec<Rows> = workload
+        let generated: Vec<WorkloadRows> = workload
             .tables()
             .iter()
             .map(|table| rows_of(&workload, &table.name))

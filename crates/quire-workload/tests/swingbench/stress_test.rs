@@ -2,7 +2,7 @@
 
 use crate::loaded::{Loaded, assert_share, run, users};
 use quire_workload::workloads::stress_test::StressTest;
-use quire_workload::{Session, SqlValue, Workload};
+use quire_workload::{SqlValue, Workload, WorkloadSession};
 
 const SEED: u64 = 11;
 const TRANSACTIONS: usize = 4_000;

@@ -1,18 +1,18 @@
 //! Statements that change rows: their parameters, their counts, their failures.
 
 use quire_workload::{
-    ColumnDefinition, ColumnType, IndexDefinition, Session, SessionError, SqlValue,
-    TableDefinition, Target,
+    ColumnType, SessionError, SqlValue, Target, WorkloadColumn, WorkloadIndex, WorkloadSession,
+    WorkloadTable,
 };
 
 /// A table of accounts with a number and a balance, with rows 1 to `rows` and balances of 0.
-pub fn accounts(target: &dyn Target, name: &str, rows: i64) -> Box<dyn Session> {
-    let table = TableDefinition {
+pub fn accounts(target: &dyn Target, name: &str, rows: i64) -> Box<dyn WorkloadSession> {
+    let table = WorkloadTable {
         name: name.into(),
         columns: vec![
-            ColumnDefinition::new("id", ColumnType::BigInteger),
-            ColumnDefinition::new("owner", ColumnType::Varchar(20)),
-            ColumnDefinition::new(
+            WorkloadColumn::new("id", ColumnType::BigInteger),
+            WorkloadColumn::new("owner", ColumnType::Varchar(20)),
+            WorkloadColumn::new(
                 "balance",
                 ColumnType::Decimal {
                     precision: 12,
@@ -21,7 +21,7 @@ pub fn accounts(target: &dyn Target, name: &str, rows: i64) -> Box<dyn Session> 
             ),
         ],
         primary_key: vec!["id"],
-        indexes: vec![IndexDefinition {
+        indexes: vec![WorkloadIndex {
             name: format!("{name}_by_owner"),
             columns: vec!["owner"],
             unique: true,
@@ -46,7 +46,7 @@ pub fn cents(unscaled: i64) -> SqlValue {
     SqlValue::Decimal { unscaled, scale: 2 }
 }
 
-pub fn balance_cents(session: &mut dyn Session, table: &str, id: i64) -> Option<i64> {
+pub fn balance_cents(session: &mut dyn WorkloadSession, table: &str, id: i64) -> Option<i64> {
     let rows = session
         .query(
             &format!("SELECT balance FROM {table} WHERE id = $1"),

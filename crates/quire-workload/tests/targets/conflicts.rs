@@ -1,11 +1,11 @@
 //! Sessions that change the same rows: one waits or runs again, and no change is lost.
 
 use crate::changes::{accounts, balance_cents, cents};
-use quire_workload::{Session, SessionError, SqlValue, Target};
+use quire_workload::{SessionError, SqlValue, Target, WorkloadSession};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-fn add(session: &mut dyn Session, table: &str, id: i64) -> Result<(), SessionError> {
+fn add(session: &mut dyn WorkloadSession, table: &str, id: i64) -> Result<(), SessionError> {
     let change = format!("UPDATE {table} SET balance = balance + $1 WHERE id = $2");
     assert_eq!(
         session.execute(&change, &[cents(1), SqlValue::Integer(id)])?,
@@ -15,7 +15,7 @@ fn add(session: &mut dyn Session, table: &str, id: i64) -> Result<(), SessionErr
 }
 
 /// A transaction that adds to two rows, again until it is committed.
-fn add_to_both(session: &mut dyn Session, table: &str, first: i64, second: i64) {
+fn add_to_both(session: &mut dyn WorkloadSession, table: &str, first: i64, second: i64) {
     loop {
         let mut transaction = || {
             session.begin()?;

@@ -1,14 +1,14 @@
 //! What a target cannot load it refuses.
 
 use crate::scratch::ScratchDirectory;
-use quire_workload::{ColumnDefinition, ColumnType, SqlValue, TableDefinition, Target};
+use quire_workload::{ColumnType, SqlValue, Target, WorkloadColumn, WorkloadTable};
 
 pub fn a_wrong_file_is_refused(target: &dyn Target) {
-    let table = TableDefinition {
+    let table = WorkloadTable {
         name: "refused".into(),
         columns: vec![
-            ColumnDefinition::new("id", ColumnType::Integer),
-            ColumnDefinition::nullable("code", ColumnType::Date),
+            WorkloadColumn::new("id", ColumnType::Integer),
+            WorkloadColumn::nullable("code", ColumnType::Date),
         ],
         primary_key: vec!["id"],
         indexes: vec![],

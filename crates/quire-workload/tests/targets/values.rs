@@ -1,30 +1,30 @@
 //! Values of all types are what they were.
 
 use crate::scratch::ScratchDirectory;
-use quire_workload::{ColumnDefinition, ColumnType, Rows, SqlValue, TableDefinition, Target};
+use quire_workload::{ColumnType, SqlValue, Target, WorkloadColumn, WorkloadRows, WorkloadTable};
 use std::fmt::Write;
 
-const COLUMNS: [ColumnDefinition; 10] = [
-    ColumnDefinition::new("id", ColumnType::Integer),
-    ColumnDefinition::nullable("small", ColumnType::SmallInteger),
-    ColumnDefinition::nullable("whole", ColumnType::Integer),
-    ColumnDefinition::nullable("big", ColumnType::BigInteger),
-    ColumnDefinition::nullable(
+const COLUMNS: [WorkloadColumn; 10] = [
+    WorkloadColumn::new("id", ColumnType::Integer),
+    WorkloadColumn::nullable("small", ColumnType::SmallInteger),
+    WorkloadColumn::nullable("whole", ColumnType::Integer),
+    WorkloadColumn::nullable("big", ColumnType::BigInteger),
+    WorkloadColumn::nullable(
         "amount",
         ColumnType::Decimal {
             precision: 12,
             scale: 2,
         },
     ),
-    ColumnDefinition::nullable("share", ColumnType::Double),
-    ColumnDefinition::nullable("code", ColumnType::Char(3)),
-    ColumnDefinition::nullable("note", ColumnType::Varchar(60)),
-    ColumnDefinition::nullable("day", ColumnType::Date),
-    ColumnDefinition::nullable("moment", ColumnType::Timestamp),
+    WorkloadColumn::nullable("share", ColumnType::Double),
+    WorkloadColumn::nullable("code", ColumnType::Char(3)),
+    WorkloadColumn::nullable("note", ColumnType::Varchar(60)),
+    WorkloadColumn::nullable("day", ColumnType::Date),
+    WorkloadColumn::nullable("moment", ColumnType::Timestamp),
 ];
 
-fn table(name: &str) -> TableDefinition {
-    TableDefinition {
+fn table(name: &str) -> WorkloadTable {
+    WorkloadTable {
         name: name.into(),
         columns: COLUMNS.to_vec(),
         primary_key: vec!["id"],
@@ -79,7 +79,7 @@ const ROWS: [([i64; 3], Others); 5] = [
 ];
 
 /// A row of NULLs, then those of `ROWS`, with their numbers as keys.
-pub fn rows() -> Rows {
+pub fn rows() -> WorkloadRows {
     let mut rows = vec![vec![SqlValue::Null; COLUMNS.len()]];
     for (integers, (cents, double, code, note, day, moment)) in ROWS {
         let mut row = vec![SqlValue::Null];
@@ -100,7 +100,7 @@ pub fn rows() -> Rows {
 }
 
 /// As the trait asks for: NULL is empty, an empty text is not.
-fn csv(rows: &Rows) -> String {
+fn csv(rows: &WorkloadRows) -> String {
     let mut csv = String::new();
     for row in rows {
         let fields = row.iter().map(|value| match value {
@@ -112,7 +112,7 @@ fn csv(rows: &Rows) -> String {
     csv
 }
 
-fn stored(target: &dyn Target, table: &str) -> Rows {
+fn stored(target: &dyn Target, table: &str) -> WorkloadRows {
     let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
     let query = format!("SELECT {} FROM {table} ORDER BY id", names.join(", "));
     target.connect().unwrap().query(&query, &[]).unwrap()

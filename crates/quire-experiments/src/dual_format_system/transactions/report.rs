@@ -172,7 +172,7 @@ fn notes(setup: &DualFormatTransactions) -> Vec<String> {
         Lab::new(MeasureEffort::Quick).machine().to_owned(),
         format!(
             "a table of {} rows with 32 numbers and a string, inserted in random order, a pool of a sixteenth of it, {:.0} s a point; the paper has 160 GB, 32 cores, and about an hour a point. \
-             Rows are chosen uniformly",
+             WorkloadRows are chosen uniformly",
             setup.rows,
             setup.measured.as_secs_f64()
         ),

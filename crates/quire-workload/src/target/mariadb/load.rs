@@ -4,7 +4,7 @@
 //! `\N` for NULL.
 
 use super::super::csv::CsvRecords;
-use crate::TableDefinition;
+use crate::WorkloadTable;
 use mysql::prelude::Queryable;
 use mysql::{Conn, LocalInfileHandler};
 use std::fs::File;
@@ -25,7 +25,7 @@ pub(super) enum LoadError {
 /// Loads the rows of a CSV file.
 pub(super) fn load_csv(
     connection: &mut Conn,
-    table: &TableDefinition,
+    table: &WorkloadTable,
     csv: &Path,
 ) -> Result<(), LoadError> {
     let mut rows = CsvRecords::new(BufReader::new(File::open(csv)?));

@@ -6,8 +6,8 @@ mod values;
 
 use super::dialect::SqlDialect;
 use super::server_process::ServerProcess;
-use super::{Session, Target, TargetError};
-use crate::TableDefinition;
+use super::{Target, TargetError, WorkloadSession};
+use crate::WorkloadTable;
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder};
@@ -146,16 +146,16 @@ impl Target for MariaDbTarget {
         self.name.clone()
     }
 
-    fn create_table(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_table(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         self.run(&SqlDialect::MariaDb.create_table(table, &self.table_options))
     }
 
-    fn load(&self, table: &TableDefinition, csv: &Path) -> Result<(), TargetError> {
+    fn load(&self, table: &WorkloadTable, csv: &Path) -> Result<(), TargetError> {
         load::load_csv(&mut self.connection()?, table, csv)
             .map_err(|error| self.refused_because(error.to_string()))
     }
 
-    fn create_indexes(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_indexes(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         for index in &table.indexes {
             self.run(&SqlDialect::MariaDb.create_index(table, index))?;
         }
@@ -187,7 +187,7 @@ impl Target for MariaDbTarget {
         waited
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, TargetError> {
+    fn connect(&self) -> Result<Box<dyn WorkloadSession>, TargetError> {
         Ok(Box::new(MariaDbSession::new(self.connection()?)))
     }
 

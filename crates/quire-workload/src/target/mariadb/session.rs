@@ -1,6 +1,6 @@
 //! A session of MariaDB.
 
-use super::super::{Rows, Session, SessionError, placeholders};
+use super::super::{SessionError, WorkloadRows, WorkloadSession, placeholders};
 use super::values::{value_of_result, wire_parameter};
 use crate::SqlValue;
 use mysql::prelude::Queryable;
@@ -71,8 +71,8 @@ impl MariaDbSession {
     }
 }
 
-impl Session for MariaDbSession {
-    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<Rows, SessionError> {
+impl WorkloadSession for MariaDbSession {
+    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<WorkloadRows, SessionError> {
         let (statement, values) = self.prepared(sql, parameters)?;
         let rows: Vec<Row> = self
             .connection

@@ -7,8 +7,8 @@ mod wire_value;
 
 use super::dialect::SqlDialect;
 use super::server_process::ServerProcess;
-use super::{Session, Target, TargetError};
-use crate::TableDefinition;
+use super::{Target, TargetError, WorkloadSession};
+use crate::WorkloadTable;
 use error_text::error_text;
 use postgres::{Client, NoTls};
 use session::PostgreSqlSession;
@@ -76,11 +76,11 @@ impl Target for PostgreSqlTarget {
         self.name.clone()
     }
 
-    fn create_table(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_table(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         self.run(&SqlDialect::PostgreSql.create_table(table, &self.table_options))
     }
 
-    fn load(&self, table: &TableDefinition, csv: &Path) -> Result<(), TargetError> {
+    fn load(&self, table: &WorkloadTable, csv: &Path) -> Result<(), TargetError> {
         let wrong = |error| TargetError::File {
             path: csv.to_owned(),
             error,
@@ -98,7 +98,7 @@ impl Target for PostgreSqlTarget {
             .map_err(|error| self.refused(&error))
     }
 
-    fn create_indexes(&self, table: &TableDefinition) -> Result<(), TargetError> {
+    fn create_indexes(&self, table: &WorkloadTable) -> Result<(), TargetError> {
         for index in &table.indexes {
             self.run(&SqlDialect::PostgreSql.create_index(table, index))?;
         }
@@ -110,7 +110,7 @@ impl Target for PostgreSqlTarget {
         self.run("CHECKPOINT")
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, TargetError> {
+    fn connect(&self) -> Result<Box<dyn WorkloadSession>, TargetError> {
         Ok(Box::new(PostgreSqlSession::new(self.client()?)))
     }
 

@@ -1,6 +1,6 @@
 //! A session of a server that speaks PostgreSQL's protocol.
 
-use super::super::{Rows, Session, SessionError};
+use super::super::{SessionError, WorkloadRows, WorkloadSession};
 use super::error_text::error_text;
 use super::wire_value::{WireParameter, WireResult};
 use crate::SqlValue;
@@ -70,8 +70,8 @@ impl PostgreSqlSession {
     }
 }
 
-impl Session for PostgreSqlSession {
-    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<Rows, SessionError> {
+impl WorkloadSession for PostgreSqlSession {
+    fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<WorkloadRows, SessionError> {
         let rows = self.with_statement(sql, parameters, |client, statement, parameters| {
             client.query(statement, parameters)
         })?;

@@ -7,23 +7,24 @@ use super::key_distribution::{KeyChooser, KeyDistribution};
 use super::permutation::Permutation;
 use super::statements::{QueryResult, change_one, integer};
 use crate::{
-    ColumnDefinition, ColumnType, ConditionOutcome, RowSink, SeededRandom, Session, SessionError,
-    SqlValue, TableDefinition, Transaction, TransactionEnd, TransactionKind, User, Workload,
+    ColumnType, ConditionOutcome, SeededRandom, SessionError, SqlValue, TransactionEnd,
+    TransactionKind, User, Workload, WorkloadColumn, WorkloadRowSink, WorkloadSession,
+    WorkloadTable, WorkloadTransaction,
 };
 use record_text::record_text;
 use std::io;
 use std::sync::Arc;
 
-const RECORD_COLUMNS: [ColumnDefinition; 5] = [
-    ColumnDefinition::new("id", ColumnType::BigInteger),
-    ColumnDefinition::new("kind", ColumnType::Integer),
-    ColumnDefinition::new("score", ColumnType::Integer),
-    ColumnDefinition::new("changed", ColumnType::Integer),
-    ColumnDefinition::new("content", ColumnType::Varchar(1_024)),
+const RECORD_COLUMNS: [WorkloadColumn; 5] = [
+    WorkloadColumn::new("id", ColumnType::BigInteger),
+    WorkloadColumn::new("kind", ColumnType::Integer),
+    WorkloadColumn::new("score", ColumnType::Integer),
+    WorkloadColumn::new("changed", ColumnType::Integer),
+    WorkloadColumn::new("content", ColumnType::Varchar(1_024)),
 ];
 
-fn record_table(name: String) -> TableDefinition {
-    TableDefinition {
+fn record_table(name: String) -> WorkloadTable {
+    WorkloadTable {
         name,
         columns: RECORD_COLUMNS.to_vec(),
         primary_key: vec!["id"],
@@ -122,11 +123,11 @@ impl Workload for BaiduRead {
         "paper 4, section VI-B: rows of 612 bytes by their keys, some much more often than others"
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
+    fn tables(&self) -> Vec<WorkloadTable> {
         vec![record_table(READ_TABLE.to_owned())]
     }
 
-    fn generate(&self, table: &str, rows: &mut dyn RowSink) -> io::Result<()> {
+    fn generate(&self, table: &str, rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
         if table != READ_TABLE {
             return Err(no_such_table(table));
         }
@@ -157,7 +158,7 @@ struct RecordReader {
 }
 
 impl User for RecordReader {
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         let key = self.hot_keys.choose(&mut self.random);
         Some(Box::new(ReadRecord { key }))
     }
@@ -167,12 +168,12 @@ struct ReadRecord {
     key: i64,
 }
 
-impl Transaction for ReadRecord {
+impl WorkloadTransaction for ReadRecord {
     fn kind(&self) -> usize {
         0
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         QueryResult::of_existing(session, READ_RECORD, &[integer(self.key)])?;
         Ok(TransactionEnd::Committed)
     }
@@ -203,7 +204,7 @@ impl Workload for BaiduWrite {
         "paper 4, section VI-C: each user inserts rows of 612 bytes into its 6 tables, in random order"
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
+    fn tables(&self) -> Vec<WorkloadTable> {
         let tables_of = |user| (0..TABLES_OF_USER).map(move |table| write_table(user, table));
         (0..self.users)
             .flat_map(tables_of)
@@ -212,7 +213,7 @@ impl Workload for BaiduWrite {
     }
 
     /// The tables are empty at first.
-    fn generate(&self, table: &str, _: &mut dyn RowSink) -> io::Result<()> {
+    fn generate(&self, table: &str, _: &mut dyn WorkloadRowSink) -> io::Result<()> {
         let is_known = self.tables().iter().any(|known| known.name == table);
         if is_known {
             Ok(())
@@ -251,7 +252,10 @@ impl Workload for BaiduWrite {
     }
 
     /// The keys of each table lie between 1 and the number of rows.
-    fn check(&self, session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, SessionError> {
+    fn check(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<Vec<ConditionOutcome>, SessionError> {
         let rows = i64::from(self.rows_of_table);
         let mut outcomes = Vec::new();
         for table in self.tables() {
@@ -280,7 +284,7 @@ struct RecordWriter {
 
 impl User for RecordWriter {
     /// The tables take turns.
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         if self.inserted == self.inserts {
             return None;
         }
@@ -300,12 +304,12 @@ struct InsertRecord {
     row: Vec<SqlValue>,
 }
 
-impl Transaction for InsertRecord {
+impl WorkloadTransaction for InsertRecord {
     fn kind(&self) -> usize {
         0
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         change_one(session, &self.statement, &self.row)?;
         Ok(TransactionEnd::Committed)
     }

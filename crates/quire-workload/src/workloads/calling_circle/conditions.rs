@@ -6,7 +6,7 @@
 
 use super::schema::{ACCOUNTS, CIRCLES, END, LINES, SLOTS, tables};
 use crate::workloads::violations::{none_found, unique_keys};
-use crate::{ConditionOutcome, Session, SessionError, SqlValue};
+use crate::{ConditionOutcome, SessionError, SqlValue, WorkloadSession};
 
 /// A table of versions: what identifies the thing, and the times of a version.
 struct VersionedTable {
@@ -50,7 +50,9 @@ const SLOTS_WITHOUT_LINE: &str = "SELECT p.ccid, p.psid FROM packageclis p LEFT 
      WHERE c.ccid IS NULL LIMIT 3";
 
 /// All conditions.
-pub(super) fn check(session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, SessionError> {
+pub(super) fn check(
+    session: &mut dyn WorkloadSession,
+) -> Result<Vec<ConditionOutcome>, SessionError> {
     let mut outcomes = Vec::new();
     for table in tables() {
         outcomes.push(unique_keys(session, &table.name, &table.primary_key)?);
@@ -86,7 +88,10 @@ pub(super) fn check(session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, 
 }
 
 impl VersionedTable {
-    fn one_is_current(&self, session: &mut dyn Session) -> Result<ConditionOutcome, SessionError> {
+    fn one_is_current(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<ConditionOutcome, SessionError> {
         let of = self.of.join(", ");
         let sql = format!(
             "SELECT {of} FROM {} GROUP BY {of} HAVING sum(CASE WHEN {} = $1 THEN 1 ELSE 0 END) <> 1 LIMIT 3",
@@ -98,7 +103,10 @@ impl VersionedTable {
 
     /// No version ends before it begins, and none that has ended does so after a later one begins. Two current ones are found by the
     /// condition above.
-    fn do_not_overlap(&self, session: &mut dyn Session) -> Result<ConditionOutcome, SessionError> {
+    fn do_not_overlap(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<ConditionOutcome, SessionError> {
         let Self {
             table,
             of,

@@ -4,10 +4,14 @@
 
 use super::accounts::{Accounts, CallNumber, name_of};
 use super::schema::{self, END, PACKAGES, REGIONS, SLOTS, START};
-use crate::{RowSink, SqlValue};
+use crate::{SqlValue, WorkloadRowSink};
 use std::io;
 
-pub(super) fn generate(table: &str, accounts: Accounts, rows: &mut dyn RowSink) -> io::Result<()> {
+pub(super) fn generate(
+    table: &str,
+    accounts: Accounts,
+    rows: &mut dyn WorkloadRowSink,
+) -> io::Result<()> {
     match table {
         schema::DIAL_CODES => dial_codes(rows),
         schema::CALL_PACKAGES => call_packages(rows),
@@ -26,7 +30,7 @@ fn each(accounts: Accounts, mut write: impl FnMut(i64) -> io::Result<()>) -> io:
     (0..accounts.count()).try_for_each(|number| write(accounts.account(number)))
 }
 
-fn dial_codes(rows: &mut dyn RowSink) -> io::Result<()> {
+fn dial_codes(rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
     let mut row = |id: i64, kind: &str, value: &str, text: &str, parent: SqlValue| {
         rows.row(&[
             SqlValue::Integer(id),
@@ -57,7 +61,7 @@ fn dial_codes(rows: &mut dyn RowSink) -> io::Result<()> {
     Ok(())
 }
 
-fn call_packages(rows: &mut dyn RowSink) -> io::Result<()> {
+fn call_packages(rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
     (1..=PACKAGES).try_for_each(|package| {
         rows.row(&[
             SqlValue::Integer(package),
@@ -69,7 +73,7 @@ fn call_packages(rows: &mut dyn RowSink) -> io::Result<()> {
     })
 }
 
-fn package_slots(rows: &mut dyn RowSink) -> io::Result<()> {
+fn package_slots(rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
     (1..=PACKAGES)
         .flat_map(|package| (1..=SLOTS).map(move |slot| [package, slot]))
         .try_for_each(|row| rows.row(&row.map(SqlValue::Integer)))
@@ -103,7 +107,7 @@ fn line_row(line: i64) -> [SqlValue; 9] {
     ]
 }
 
-fn circle(line: i64, rows: &mut dyn RowSink) -> io::Result<()> {
+fn circle(line: i64, rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
     let cli = CallNumber::of_account(line).cli();
     (1..=SLOTS).try_for_each(|slot| {
         rows.row(&[

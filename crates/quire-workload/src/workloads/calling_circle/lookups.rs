@@ -3,7 +3,7 @@
 use super::accounts::{CallNumber, name_of};
 use super::schema::{COUNTRY, END, PIN, SLOTS};
 use crate::workloads::run_clock::RunClock;
-use crate::{Rows, Session, SessionError, SqlValue};
+use crate::{SessionError, SqlValue, WorkloadRows, WorkloadSession};
 
 const ACCOUNT: &str = "SELECT caid, cavalidfrom, cavalidto, caname, capin, calastlogin, cafailedlogins, calastfailedlogin \
      FROM custaccounts WHERE caname = $1 AND $2 BETWEEN cavalidfrom AND cavalidto";
@@ -60,7 +60,7 @@ pub(super) struct CircleSlot {
 
 /// *Login*: the account of a name, valid now; its PIN is compared, and the login is recorded. Returns the account's id.
 pub(super) fn log_in(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
     account: i64,
 ) -> Result<i64, SessionError> {
@@ -95,7 +95,7 @@ pub(super) struct DialCode {
 
 /// The dial code of a value below a country's; `None` for that of unused slots, which has no country.
 pub(super) fn dial_code(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
     region: &str,
     country: &str,
@@ -119,7 +119,7 @@ pub(super) fn dial_code(
 
 /// The dial code of a number, which has to be there.
 pub(super) fn dial_code_of(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
     number: &CallNumber,
 ) -> Result<i64, SessionError> {
@@ -131,7 +131,7 @@ pub(super) fn dial_code_of(
 
 /// *Choose line*: the dial code of its number, and the line of an account.
 pub(super) fn choose_line(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
     caid: i64,
     number: &CallNumber,
@@ -158,7 +158,7 @@ pub(super) fn choose_line(
 
 /// *Current circle*: the slots of a line, and a look at the dial code of each.
 pub(super) fn current_circle(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
     ccid: i64,
 ) -> Result<Vec<CircleSlot>, SessionError> {
@@ -178,7 +178,7 @@ pub(super) fn current_circle(
 
 /// *History*: the versions of the last 90 days of the slots of a line, and a look at the dial code of each.
 pub(super) fn history(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
     ccid: i64,
 ) -> Result<(), SessionError> {
@@ -194,9 +194,9 @@ pub(super) fn history(
 }
 
 fn slots_with_dial_codes(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
-    rows: &Rows,
+    rows: &WorkloadRows,
     sql: &str,
 ) -> Result<Vec<CircleSlot>, SessionError> {
     rows.iter()
@@ -215,7 +215,7 @@ fn slots_with_dial_codes(
         .collect()
 }
 
-fn first<'a>(rows: &'a Rows, sql: &str) -> Result<&'a [SqlValue], SessionError> {
+fn first<'a>(rows: &'a WorkloadRows, sql: &str) -> Result<&'a [SqlValue], SessionError> {
     rows.first().map(Vec::as_slice).ok_or_else(|| missing(sql))
 }
 

@@ -14,8 +14,8 @@ mod slot_change;
 mod transactions;
 
 use crate::{
-    ConditionOutcome, RowSink, SeededRandom, Session, SessionError, TableDefinition, Transaction,
-    TransactionKind, User, Workload,
+    ConditionOutcome, SeededRandom, SessionError, TransactionKind, User, Workload, WorkloadRowSink,
+    WorkloadSession, WorkloadTable, WorkloadTransaction,
 };
 use accounts::Accounts;
 use parameters::{ParameterStock, WEIGHTS};
@@ -64,11 +64,11 @@ impl Workload for CallingCircle {
         "Swingbench's Calling Circle: customers of a telephone company change the numbers that they call cheaply"
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
+    fn tables(&self) -> Vec<WorkloadTable> {
         schema::tables()
     }
 
-    fn generate(&self, table: &str, rows: &mut dyn RowSink) -> io::Result<()> {
+    fn generate(&self, table: &str, rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
         generation::generate(table, self.accounts, rows)
     }
 
@@ -97,7 +97,10 @@ impl Workload for CallingCircle {
         })
     }
 
-    fn check(&self, session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, SessionError> {
+    fn check(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<Vec<ConditionOutcome>, SessionError> {
         conditions::check(session)
     }
 }
@@ -108,7 +111,7 @@ struct CallingCircleUser {
 }
 
 impl User for CallingCircleUser {
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         let parameters = self.run.stock.take(&mut self.random)?;
         Some(Box::new(CircleTransaction::new(&self.run, parameters)))
     }

@@ -5,7 +5,7 @@
 use crate::ColumnType::{Integer, SmallInteger, Timestamp, Varchar};
 use crate::workloads::definitions::{table, with_unique};
 use crate::workloads::run_clock::{day_number, day_start_us};
-use crate::{ColumnDefinition, ColumnType, SqlValue, TableDefinition};
+use crate::{ColumnType, SqlValue, WorkloadColumn, WorkloadTable};
 
 pub(super) const DIAL_CODES: &str = "dialcodes";
 pub(super) const CALL_PACKAGES: &str = "callpackages";
@@ -34,7 +34,7 @@ pub(super) const UPDATES_ALLOWED: i64 = 30;
 pub(super) const PIN: &str = "1234";
 
 /// The tables, in the order in which they are loaded.
-pub(super) fn tables() -> Vec<TableDefinition> {
+pub(super) fn tables() -> Vec<WorkloadTable> {
     vec![
         dial_codes(),
         call_packages(),
@@ -50,11 +50,11 @@ pub(super) fn tables() -> Vec<TableDefinition> {
     ]
 }
 
-const fn column(name: &'static str, kind: ColumnType) -> ColumnDefinition {
-    ColumnDefinition::new(name, kind)
+const fn column(name: &'static str, kind: ColumnType) -> WorkloadColumn {
+    WorkloadColumn::new(name, kind)
 }
 
-fn dial_codes() -> TableDefinition {
+fn dial_codes() -> WorkloadTable {
     let columns = [
         column("dcid", Integer),
         column("dcvalidfrom", Timestamp),
@@ -62,7 +62,7 @@ fn dial_codes() -> TableDefinition {
         column("dctype", Varchar(8)),
         column("dcvalue", Varchar(8)),
         column("dctext", Varchar(32)),
-        ColumnDefinition::nullable("dcidparent", Integer),
+        WorkloadColumn::nullable("dcidparent", Integer),
     ];
     let parent: [&[&str]; 1] = [&["dcidparent"]];
     let table = table(DIAL_CODES, &columns, &["dcid", "dcvalidto"], &parent);
@@ -70,7 +70,7 @@ fn dial_codes() -> TableDefinition {
     with_unique(table, &["dcvalue", "dctype", "dcvalidto"])
 }
 
-fn call_packages() -> TableDefinition {
+fn call_packages() -> WorkloadTable {
     let columns = [
         column("cpid", Integer),
         column("cpvalidfrom", Timestamp),
@@ -81,7 +81,7 @@ fn call_packages() -> TableDefinition {
     table(CALL_PACKAGES, &columns, &["cpid", "cpvalidto"], &[])
 }
 
-fn accounts() -> TableDefinition {
+fn accounts() -> WorkloadTable {
     let columns = [
         column("caid", Integer),
         column("cavalidfrom", Timestamp),
@@ -96,7 +96,7 @@ fn accounts() -> TableDefinition {
     with_unique(table, &["caname", "cavalidto"])
 }
 
-fn lines() -> TableDefinition {
+fn lines() -> WorkloadTable {
     let columns = [
         column("ccid", Integer),
         column("ccvalidfrom", Timestamp),
@@ -112,7 +112,7 @@ fn lines() -> TableDefinition {
     with_unique(table, &["caid", "dcid", "cccli", "ccvalidto"])
 }
 
-fn circles() -> TableDefinition {
+fn circles() -> WorkloadTable {
     let columns = [
         column("ccid", Integer),
         column("psid", Integer),

@@ -5,7 +5,7 @@ use super::lookups::{CircleSlot, Line, dial_code, dial_code_of};
 use super::parameters::SlotChange;
 use super::schema::{COUNTRY, END, UNUSED_DIAL_CODE};
 use crate::workloads::run_clock::RunClock;
-use crate::{Session, SessionError, SqlValue};
+use crate::{SessionError, SqlValue, WorkloadSession};
 
 const KEEP_OLD_VERSION: &str = "INSERT INTO packageclis (ccid, psid, pcvalidfrom, pcvalidto, dcid, pccli) VALUES ($1, $2, $3, $4, $5, $6)";
 const WRITE_NEW_VERSION: &str = "UPDATE packageclis SET pcvalidfrom = $1, dcid = $2, pccli = $3 \
@@ -33,7 +33,7 @@ pub(super) enum SlotRefusal {
 
 /// *Set slot*: the dial code of the new number, the static checks, the rule of the package, and what is written if the number may be there.
 pub(super) fn set_slot(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
     line: &Line,
     circle: &[CircleSlot],
@@ -86,7 +86,7 @@ fn static_refusal(
 /// The rule of the package looks the dial code of every number of the circle up, the new one in its slot. With ten slots it never refuses,
 /// as in the original.
 fn too_many_mobiles(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
     line: &Line,
     circle: &[CircleSlot],
@@ -109,7 +109,7 @@ fn too_many_mobiles(
 /// Keeps the old version, which ends a second before the new one begins, writes the new one in its place, and counts the update. The first
 /// number of a slot is no update, and nothing is kept of an unused slot.
 fn write(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     clock: &RunClock,
     line: &Line,
     old: &CircleSlot,

@@ -6,7 +6,7 @@ use super::parameters::{CircleParameters, NEW_CUSTOMER, RETRIEVE};
 use super::run::CallingCircleRun;
 use super::schema::{END, PIN, START, UPDATES_ALLOWED};
 use super::slot_change::set_slot;
-use crate::{Session, SessionError, SqlValue, Transaction, TransactionEnd};
+use crate::{SessionError, SqlValue, TransactionEnd, WorkloadSession, WorkloadTransaction};
 use std::sync::Arc;
 
 const INSERT_ACCOUNT: &str = "INSERT INTO custaccounts (caid, cavalidfrom, cavalidto, caname, capin, calastlogin, cafailedlogins, \
@@ -47,7 +47,11 @@ impl CircleTransaction {
     }
 
     /// *Register account*.
-    fn register_account(&self, session: &mut dyn Session, caid: i64) -> Result<(), SessionError> {
+    fn register_account(
+        &self,
+        session: &mut dyn WorkloadSession,
+        caid: i64,
+    ) -> Result<(), SessionError> {
         let account = [
             SqlValue::Integer(caid),
             START,
@@ -65,7 +69,7 @@ impl CircleTransaction {
     /// *Register line*, with ten unused slots.
     fn register_line(
         &self,
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
         [caid, ccid]: [i64; 2],
     ) -> Result<(), SessionError> {
         let number = CallNumber::of_account(self.parameters.account);
@@ -86,7 +90,11 @@ impl CircleTransaction {
         session.commit()
     }
 
-    fn register(&mut self, session: &mut dyn Session, ids: [i64; 2]) -> Result<(), SessionError> {
+    fn register(
+        &mut self,
+        session: &mut dyn WorkloadSession,
+        ids: [i64; 2],
+    ) -> Result<(), SessionError> {
         if !self.done.account {
             self.register_account(session, ids[0])?;
             self.done.account = true;
@@ -100,7 +108,7 @@ impl CircleTransaction {
     }
 
     /// Looks at the line and its circle before anything is changed. A new customer is logged in.
-    fn introduce(&self, session: &mut dyn Session) -> Result<(), SessionError> {
+    fn introduce(&self, session: &mut dyn WorkloadSession) -> Result<(), SessionError> {
         let clock = &self.run.clock;
         let account = self.parameters.account;
         let caid = match self.new_ids {
@@ -116,7 +124,11 @@ impl CircleTransaction {
     }
 
     /// Login, line, circle, a change of a slot, and the circle again.
-    fn change_slot(&self, session: &mut dyn Session, index: usize) -> Result<(), SessionError> {
+    fn change_slot(
+        &self,
+        session: &mut dyn WorkloadSession,
+        index: usize,
+    ) -> Result<(), SessionError> {
         let clock = &self.run.clock;
         let account = self.parameters.account;
         let caid = log_in(session, clock, account)?;
@@ -130,12 +142,12 @@ impl CircleTransaction {
     }
 }
 
-impl Transaction for CircleTransaction {
+impl WorkloadTransaction for CircleTransaction {
     fn kind(&self) -> usize {
         self.parameters.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         if let Some(ids) = self.new_ids {
             self.register(session, ids)?;
         }

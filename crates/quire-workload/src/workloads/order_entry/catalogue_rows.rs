@@ -5,13 +5,13 @@ use super::names;
 use super::samples::{
     LETTERS_AND_DIGITS, LETTERS_AND_SPACE, LETTERS_DIGITS_AND_SPACE, integer, money, one_of, text,
 };
-use crate::{RowSink, SeededRandom, SqlValue};
+use crate::{SeededRandom, SqlValue, WorkloadRowSink};
 use std::io;
 
 pub(super) fn products(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     for product_id in 1..=rows.products {
         sink.row(&[
@@ -35,7 +35,7 @@ pub(super) fn products(
 pub(super) fn descriptions(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     for product_id in 1..=rows.products {
         sink.row(&[
@@ -51,7 +51,7 @@ pub(super) fn descriptions(
 pub(super) fn warehouses(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     for warehouse_id in 1..=rows.warehouses {
         sink.row(&[
@@ -67,7 +67,7 @@ pub(super) fn warehouses(
 pub(super) fn inventories(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     for product_id in 1..=rows.products {
         let least = (rows.warehouses * 4 / 5).max(1);
@@ -83,7 +83,7 @@ pub(super) fn inventories(
 }
 
 /// The least and the greatest keys of customers and orders.
-pub(super) fn metadata(rows: &OrderEntryRows, sink: &mut dyn RowSink) -> io::Result<()> {
+pub(super) fn metadata(rows: &OrderEntryRows, sink: &mut dyn WorkloadRowSink) -> io::Result<()> {
     let keys = [
         ("SOE_MIN_CUSTOMER_ID", 1),
         ("SOE_MAX_CUSTOMER_ID", rows.customers),

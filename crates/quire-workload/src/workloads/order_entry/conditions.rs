@@ -13,7 +13,7 @@ use super::cardinality::OrderEntryRows;
 use super::generation::generate;
 use super::schema;
 use crate::workloads::violations::{equal, none_found, unique_keys};
-use crate::{ConditionOutcome, RowSink, Session, SessionError, SqlValue};
+use crate::{ConditionOutcome, SessionError, SqlValue, WorkloadRowSink, WorkloadSession};
 use std::io;
 
 /// Columns of a reference, and of what it refers to: every value of the one has to be among those of the other.
@@ -104,7 +104,7 @@ impl GeneratedSums {
 
 struct EachRow<F: FnMut(&[SqlValue])>(F);
 
-impl<F: FnMut(&[SqlValue])> RowSink for EachRow<F> {
+impl<F: FnMut(&[SqlValue])> WorkloadRowSink for EachRow<F> {
     fn row(&mut self, values: &[SqlValue]) -> io::Result<()> {
         (self.0)(values);
         Ok(())
@@ -113,7 +113,7 @@ impl<F: FnMut(&[SqlValue])> RowSink for EachRow<F> {
 
 /// All conditions.
 pub(super) fn check(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     rows: &OrderEntryRows,
     generated: &GeneratedSums,
 ) -> Result<Vec<ConditionOutcome>, SessionError> {
@@ -147,7 +147,7 @@ pub(super) fn check(
 }
 
 fn refers(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     [table, column, other, key]: [&str; 4],
 ) -> Result<ConditionOutcome, SessionError> {
     let sql = format!(
@@ -160,7 +160,7 @@ fn refers(
 
 /// A sum in hundredths, 0 if there are no rows.
 fn hundredths(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     sql: &str,
     parameters: &[SqlValue],
 ) -> Result<i64, SessionError> {
@@ -170,7 +170,7 @@ fn hundredths(
 }
 
 fn stocks_are_less_by_what_was_ordered(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     rows: &OrderEntryRows,
     generated: &[i64],
 ) -> Result<ConditionOutcome, SessionError> {

@@ -4,7 +4,9 @@ use super::lookups::{Logon, NewAddress, customer};
 use super::names;
 use super::run::OrderEntryRun;
 use super::samples::money;
-use crate::{SeededRandom, Session, SessionError, SqlValue, Transaction, TransactionEnd};
+use crate::{
+    SeededRandom, SessionError, SqlValue, TransactionEnd, WorkloadSession, WorkloadTransaction,
+};
 use std::sync::Arc;
 
 const INSERT_CUSTOMER: &str = "INSERT INTO customers (customer_id, cust_first_name, cust_last_name, nls_language, nls_territory, \
@@ -79,7 +81,7 @@ impl Registration {
         }
     }
 
-    fn register(&self, session: &mut dyn Session) -> Result<(), SessionError> {
+    fn register(&self, session: &mut dyn WorkloadSession) -> Result<(), SessionError> {
         let today = self.run.clock.today();
         let customer_id = SqlValue::Integer(self.customer_id);
         let [first, last] = &self.names;
@@ -112,12 +114,12 @@ impl Registration {
     }
 }
 
-impl Transaction for Registration {
+impl WorkloadTransaction for Registration {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         if !self.registered {
             self.register(session)?;
             self.registered = true;
@@ -147,12 +149,12 @@ impl AddressChange {
     }
 }
 
-impl Transaction for AddressChange {
+impl WorkloadTransaction for AddressChange {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         let [first, last] = &self.names;
         let names = [
             SqlValue::text(last.as_str()),

@@ -6,7 +6,7 @@ use super::samples::{
     UPPER_CASE, UPPER_CASE_AND_DIGITS, day, integer, money, normal, one_of, or_null, text, time,
 };
 use crate::workloads::run_clock::day_number;
-use crate::{RowSink, SeededRandom, SqlValue};
+use crate::{SeededRandom, SqlValue, WorkloadRowSink};
 use std::io;
 
 const SECOND_US: i64 = 1_000_000;
@@ -25,7 +25,7 @@ fn sampled(
 pub(super) fn customers(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     for customer_id in 1..=rows.customers {
         let email = format!(
@@ -61,7 +61,7 @@ pub(super) fn customers(
 pub(super) fn addresses(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     for address_id in 1..=rows.addresses {
         let house_digits = random.between(1, 3) as usize;
@@ -91,7 +91,7 @@ pub(super) fn addresses(
 pub(super) fn cards(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     for card_id in 1..=rows.cards {
         let is_valid = if random.below(34) == 0 { "N" } else { "Y" };
@@ -111,7 +111,7 @@ pub(super) fn cards(
 pub(super) fn logons(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     for logon_id in 1..=rows.logons {
         sink.row(&[

@@ -2,7 +2,7 @@
 
 use super::cardinality::OrderEntryRows;
 use super::{catalogue_rows, customer_rows, order_rows, schema};
-use crate::{RowSink, SeededRandom};
+use crate::{SeededRandom, WorkloadRowSink};
 use std::io;
 
 /// Generates the rows of a table; each table has numbers of its own.
@@ -10,7 +10,7 @@ pub(super) fn generate(
     table: &str,
     rows: &OrderEntryRows,
     seed: u64,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     let tables = schema::tables();
     let part = tables.iter().position(|known| known.name == table);

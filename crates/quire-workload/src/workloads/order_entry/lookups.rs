@@ -1,7 +1,7 @@
 //! What do several transactions of Order Entry read and write in the same way?
 
 use super::run::OrderEntryRun;
-use crate::{Rows, Session, SessionError, SqlValue};
+use crate::{SessionError, SqlValue, WorkloadRows, WorkloadSession};
 
 /// `rownum < 15` in the original: results have at most 14 rows.
 const CUSTOMER: &str = "SELECT customer_id, cust_first_name, cust_last_name, nls_language, nls_territory, credit_limit, cust_email, \
@@ -14,11 +14,17 @@ const RECORD_LOGON: &str =
 const INSERT_ADDRESS: &str = "INSERT INTO addresses (address_id, customer_id, date_created, house_no_or_name, street_name, town, county, \
      country, post_code, zip_code) VALUES ($1, $2, $3, $4, 'Street Name', $5, $6, $7, 'Postcode', NULL)";
 
-pub(super) fn customer(session: &mut dyn Session, customer_id: i64) -> Result<Rows, SessionError> {
+pub(super) fn customer(
+    session: &mut dyn WorkloadSession,
+    customer_id: i64,
+) -> Result<WorkloadRows, SessionError> {
     session.query(CUSTOMER, &[SqlValue::Integer(customer_id)])
 }
 
-pub(super) fn addresses(session: &mut dyn Session, customer_id: i64) -> Result<Rows, SessionError> {
+pub(super) fn addresses(
+    session: &mut dyn WorkloadSession,
+    customer_id: i64,
+) -> Result<WorkloadRows, SessionError> {
     session.query(ADDRESSES, &[SqlValue::Integer(customer_id)])
 }
 
@@ -38,7 +44,7 @@ impl Logon {
 
     pub(super) fn record(
         &mut self,
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
         run: &OrderEntryRun,
         customer_id: i64,
     ) -> Result<(), SessionError> {
@@ -70,7 +76,7 @@ pub(super) struct NewAddress {
 impl NewAddress {
     pub(super) fn insert(
         &self,
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
         run: &OrderEntryRun,
         customer_id: &SqlValue,
     ) -> Result<(), SessionError> {

@@ -22,8 +22,8 @@ mod schema;
 pub use cardinality::OrderEntryRows;
 
 use crate::{
-    ConditionOutcome, RowSink, SeededRandom, Session, SessionError, TableDefinition, Transaction,
-    TransactionKind, User, Workload,
+    ConditionOutcome, SeededRandom, SessionError, TransactionKind, User, Workload, WorkloadRowSink,
+    WorkloadSession, WorkloadTable, WorkloadTransaction,
 };
 use conditions::GeneratedSums;
 use customer_changes::{AddressChange, Registration};
@@ -109,11 +109,11 @@ impl Workload for OrderEntry {
         "Swingbench's Order Entry: customers of a shop register, browse products and order them"
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
+    fn tables(&self) -> Vec<WorkloadTable> {
         schema::tables()
     }
 
-    fn generate(&self, table: &str, rows: &mut dyn RowSink) -> io::Result<()> {
+    fn generate(&self, table: &str, rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
         generation::generate(table, &self.run.rows, self.seed, rows)
     }
 
@@ -144,7 +144,10 @@ impl Workload for OrderEntry {
         })
     }
 
-    fn check(&self, session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, SessionError> {
+    fn check(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<Vec<ConditionOutcome>, SessionError> {
         let generated =
             GeneratedSums::of(&self.run.rows, self.seed).map_err(|error| SessionError::Failed {
                 statement: "generation of rows".into(),
@@ -161,7 +164,7 @@ struct OrderEntryUser {
 }
 
 impl User for OrderEntryUser {
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         let (run, random) = (&self.run, &mut self.random);
         let kind = random.weighted(&self.weights);
         Some(match kind {

@@ -2,7 +2,9 @@
 
 use super::lookups::{Logon, addresses, customer};
 use super::run::OrderEntryRun;
-use crate::{SeededRandom, Session, SessionError, SqlValue, Transaction, TransactionEnd};
+use crate::{
+    SeededRandom, SessionError, SqlValue, TransactionEnd, WorkloadSession, WorkloadTransaction,
+};
 use std::sync::Arc;
 
 /// `rownum < 10` in the original: nine orders at most.
@@ -39,12 +41,12 @@ impl Processing {
     }
 }
 
-impl Transaction for Processing {
+impl WorkloadTransaction for Processing {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         let waiting = session.query(UNPROCESSED, &[SqlValue::Integer(self.warehouse_id)])?;
         if let Some(first) = waiting.first() {
             let parameters = [SqlValue::Integer(self.status), first[0].clone()];
@@ -78,12 +80,12 @@ impl OrderBrowsing {
     }
 }
 
-impl Transaction for OrderBrowsing {
+impl WorkloadTransaction for OrderBrowsing {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         customer(session, self.customer_id)?;
         addresses(session, self.customer_id)?;
         self.logon.record(session, &self.run, self.customer_id)?;

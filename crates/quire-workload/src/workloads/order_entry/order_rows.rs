@@ -4,7 +4,7 @@ use super::cardinality::OrderEntryRows;
 use super::names;
 use super::samples::{day, integer, money, normal, one_of, or_null, time};
 use crate::workloads::run_clock::day_number;
-use crate::{RowSink, SeededRandom, SqlValue};
+use crate::{SeededRandom, SqlValue, WorkloadRowSink};
 use std::io;
 
 const HOUR_US: i64 = 3_600_000_000;
@@ -12,7 +12,7 @@ const HOUR_US: i64 = 3_600_000_000;
 pub(super) fn orders(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     for order_id in 1..=rows.orders {
         let mode = one_of(random, &names::ORDER_MODES);
@@ -46,7 +46,7 @@ pub(super) fn orders(
 pub(super) fn items(
     rows: &OrderEntryRows,
     random: &mut SeededRandom,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn WorkloadRowSink,
 ) -> io::Result<()> {
     let year_2000 = day_number(2000, 1, 1);
     let last_day = day_number(2012, 5, 3);

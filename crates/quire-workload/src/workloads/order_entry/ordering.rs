@@ -2,7 +2,10 @@
 
 use super::lookups::{Logon, addresses, customer};
 use super::run::OrderEntryRun;
-use crate::{Rows, SeededRandom, Session, SessionError, SqlValue, Transaction, TransactionEnd};
+use crate::{
+    SeededRandom, SessionError, SqlValue, TransactionEnd, WorkloadRows, WorkloadSession,
+    WorkloadTransaction,
+};
 use std::sync::Arc;
 
 const PRODUCT: &str = "SELECT p.product_id, p.product_name, p.product_description, p.category_id, p.weight_class, p.warranty_months, \
@@ -50,12 +53,12 @@ impl ProductBrowsing {
     }
 }
 
-impl Transaction for ProductBrowsing {
+impl WorkloadTransaction for ProductBrowsing {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         customer(session, self.customer_id)?;
         self.logon.record(session, &self.run, self.customer_id)?;
         for &product_id in &self.product_ids {
@@ -110,9 +113,9 @@ impl ProductOrdering {
     /// Inserts the order and its items, takes these from the stock, and writes the sum of their prices to the order.
     fn order(
         &self,
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
         customer: &[SqlValue],
-        products: &Rows,
+        products: &WorkloadRows,
     ) -> Result<(), SessionError> {
         session.begin()?;
         self.insert_order(session, customer)?;
@@ -154,7 +157,7 @@ impl ProductOrdering {
 
     fn insert_order(
         &self,
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
         customer: &[SqlValue],
     ) -> Result<(), SessionError> {
         let (class, address, card) = (&customer[9], &customer[14], &customer[15]);
@@ -174,17 +177,17 @@ impl ProductOrdering {
     }
 }
 
-impl Transaction for ProductOrdering {
+impl WorkloadTransaction for ProductOrdering {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         let customers = customer(session, self.customer_id)?;
         addresses(session, self.customer_id)?;
         session.query(CARDS, &[SqlValue::Integer(self.customer_id)])?;
         self.logon.record(session, &self.run, self.customer_id)?;
-        let mut products = Rows::new();
+        let mut products = WorkloadRows::new();
         for pair in &self.categories {
             products = session.query(PRODUCTS_OF_CATEGORY, &pair.map(SqlValue::Integer))?;
         }

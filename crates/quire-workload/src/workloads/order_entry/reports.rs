@@ -1,7 +1,9 @@
 //! What do the reporting queries ask, which Swingbench does not enable?
 
 use super::run::OrderEntryRun;
-use crate::{SeededRandom, Session, SessionError, SqlValue, Transaction, TransactionEnd};
+use crate::{
+    SeededRandom, SessionError, SqlValue, TransactionEnd, WorkloadSession, WorkloadTransaction,
+};
 use std::sync::{Arc, LazyLock};
 
 const SALES_REP: &str = "SELECT tt.order_total, tt.sales_rep_id, tt.order_date, c.cust_first_name, c.cust_last_name \
@@ -77,12 +79,12 @@ impl OrderReport {
     }
 }
 
-impl Transaction for OrderReport {
+impl WorkloadTransaction for OrderReport {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         match &self.question {
             ReportQuestion::SalesRep(id) => session.query(SALES_REP, &[SqlValue::Integer(*id)])?,
             ReportQuestion::Warehouse(id) => session.query(WAREHOUSE, &[SqlValue::Integer(*id)])?,

@@ -2,7 +2,7 @@
 
 use crate::ColumnType::{BigInteger, Date, Decimal, Integer, SmallInteger, Timestamp, Varchar};
 use crate::workloads::definitions::table;
-use crate::{ColumnDefinition, ColumnType, TableDefinition};
+use crate::{ColumnType, WorkloadColumn, WorkloadTable};
 
 pub(super) const CUSTOMERS: &str = "customers";
 pub(super) const ADDRESSES: &str = "addresses";
@@ -17,7 +17,7 @@ pub(super) const INVENTORIES: &str = "inventories";
 pub(super) const METADATA: &str = "orderentry_metadata";
 
 /// The tables. Seeds of their rows are numbered by their order.
-pub(super) fn tables() -> Vec<TableDefinition> {
+pub(super) fn tables() -> Vec<WorkloadTable> {
     vec![
         customers(),
         addresses(),
@@ -33,12 +33,12 @@ pub(super) fn tables() -> Vec<TableDefinition> {
     ]
 }
 
-const fn column(name: &'static str, kind: ColumnType) -> ColumnDefinition {
-    ColumnDefinition::new(name, kind)
+const fn column(name: &'static str, kind: ColumnType) -> WorkloadColumn {
+    WorkloadColumn::new(name, kind)
 }
 
-const fn nullable(name: &'static str, kind: ColumnType) -> ColumnDefinition {
-    ColumnDefinition::nullable(name, kind)
+const fn nullable(name: &'static str, kind: ColumnType) -> WorkloadColumn {
+    WorkloadColumn::nullable(name, kind)
 }
 
 const fn money(precision: u8) -> ColumnType {
@@ -48,7 +48,7 @@ const fn money(precision: u8) -> ColumnType {
     }
 }
 
-fn customers() -> TableDefinition {
+fn customers() -> WorkloadTable {
     let columns = [
         column("customer_id", BigInteger),
         column("cust_first_name", Varchar(40)),
@@ -77,7 +77,7 @@ fn customers() -> TableDefinition {
     table(CUSTOMERS, &columns, &["customer_id"], &indexes)
 }
 
-fn addresses() -> TableDefinition {
+fn addresses() -> WorkloadTable {
     let columns = [
         column("address_id", BigInteger),
         column("customer_id", BigInteger),
@@ -93,7 +93,7 @@ fn addresses() -> TableDefinition {
     table(ADDRESSES, &columns, &["address_id"], &[&["customer_id"]])
 }
 
-fn card_details() -> TableDefinition {
+fn card_details() -> WorkloadTable {
     let columns = [
         column("card_id", BigInteger),
         column("customer_id", BigInteger),
@@ -106,7 +106,7 @@ fn card_details() -> TableDefinition {
     table(CARD_DETAILS, &columns, &["card_id"], &[&["customer_id"]])
 }
 
-fn logon() -> TableDefinition {
+fn logon() -> WorkloadTable {
     let columns = [
         column("logon_id", BigInteger),
         column("customer_id", BigInteger),
@@ -115,7 +115,7 @@ fn logon() -> TableDefinition {
     table(LOGON, &columns, &["logon_id"], &[])
 }
 
-fn orders() -> TableDefinition {
+fn orders() -> WorkloadTable {
     let columns = [
         column("order_id", BigInteger),
         column("order_date", Timestamp),
@@ -144,7 +144,7 @@ fn orders() -> TableDefinition {
     table(ORDERS, &columns, &["order_id"], &indexes)
 }
 
-fn order_items() -> TableDefinition {
+fn order_items() -> WorkloadTable {
     let columns = [
         column("order_id", BigInteger),
         column("line_item_id", SmallInteger),
@@ -168,7 +168,7 @@ fn order_items() -> TableDefinition {
     )
 }
 
-fn product_information() -> TableDefinition {
+fn product_information() -> WorkloadTable {
     let columns = [
         column("product_id", Integer),
         column("product_name", Varchar(50)),
@@ -187,7 +187,7 @@ fn product_information() -> TableDefinition {
     table(PRODUCT_INFORMATION, &columns, &["product_id"], &indexes)
 }
 
-fn product_descriptions() -> TableDefinition {
+fn product_descriptions() -> WorkloadTable {
     let columns = [
         column("product_id", Integer),
         column("language_id", Varchar(3)),
@@ -203,7 +203,7 @@ fn product_descriptions() -> TableDefinition {
     )
 }
 
-fn warehouses() -> TableDefinition {
+fn warehouses() -> WorkloadTable {
     let columns = [
         column("warehouse_id", Integer),
         nullable("warehouse_name", Varchar(35)),
@@ -212,7 +212,7 @@ fn warehouses() -> TableDefinition {
     table(WAREHOUSES, &columns, &["warehouse_id"], &[&["location_id"]])
 }
 
-fn inventories() -> TableDefinition {
+fn inventories() -> WorkloadTable {
     let columns = [
         column("product_id", Integer),
         column("warehouse_id", Integer),
@@ -227,7 +227,7 @@ fn inventories() -> TableDefinition {
     )
 }
 
-fn metadata() -> TableDefinition {
+fn metadata() -> WorkloadTable {
     let columns = [
         column("metadata_key", Varchar(30)),
         nullable("metadata_value", Varchar(30)),

@@ -9,8 +9,8 @@ mod table_statements;
 use crate::workloads::key_distribution::{KeyChooser, KeyDistribution};
 use crate::workloads::statements::{QueryResult, change_one, integer};
 use crate::{
-    ConditionOutcome, RowSink, SeededRandom, Session, SessionError, SqlValue, TableDefinition,
-    Transaction, TransactionEnd, TransactionKind, User, Workload,
+    ConditionOutcome, SeededRandom, SessionError, SqlValue, TransactionEnd, TransactionKind, User,
+    Workload, WorkloadRowSink, WorkloadSession, WorkloadTable, WorkloadTransaction,
 };
 use std::io;
 use std::sync::Arc;
@@ -118,13 +118,13 @@ impl Workload for Sysbench {
         }
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
+    fn tables(&self) -> Vec<WorkloadTable> {
         (1..=self.0.options.tables)
             .map(|number| self.0.values.table(number))
             .collect()
     }
 
-    fn generate(&self, table: &str, rows: &mut dyn RowSink) -> io::Result<()> {
+    fn generate(&self, table: &str, rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
         let options = self.0.options;
         let number = table
             .strip_prefix("sbtest")
@@ -164,7 +164,10 @@ impl Workload for Sysbench {
     }
 
     /// Rows are only replaced: each table has the keys from 1 to its number of rows.
-    fn check(&self, session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, SessionError> {
+    fn check(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<Vec<ConditionOutcome>, SessionError> {
         let rows = i64::from(self.0.options.rows);
         let mut outcomes = Vec::new();
         for table in self.tables() {
@@ -189,7 +192,7 @@ struct SysbenchThread {
 }
 
 impl User for SysbenchThread {
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         let steps = match self.run.options.test {
             SysbenchTest::PointSelect => self.points(1),
             SysbenchTest::ReadOnly => self.reads(),
@@ -298,12 +301,12 @@ struct SysbenchTransaction {
     steps: Vec<Step>,
 }
 
-impl Transaction for SysbenchTransaction {
+impl WorkloadTransaction for SysbenchTransaction {
     fn kind(&self) -> usize {
         0
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         if self.is_explicit {
             session.begin()?;
         }
@@ -321,7 +324,7 @@ impl Step {
     fn execute(
         &self,
         statements: &[TableStatements],
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
     ) -> Result<(), SessionError> {
         match self {
             Self::Point { table, key } => {

@@ -5,7 +5,8 @@ use crate::workloads::key_distribution::KeyChooser;
 use crate::workloads::permutation::Permutation;
 use crate::workloads::statements::integer;
 use crate::{
-    ColumnDefinition, ColumnType, IndexDefinition, RowSink, SeededRandom, SqlValue, TableDefinition,
+    ColumnType, SeededRandom, SqlValue, WorkloadColumn, WorkloadIndex, WorkloadRowSink,
+    WorkloadTable,
 };
 use std::io;
 use std::sync::Arc;
@@ -62,28 +63,28 @@ impl SbtestRowValues {
     }
 
     /// A table, by its number from 1.
-    pub fn table(&self, number: u32) -> TableDefinition {
-        let mut columns = vec![ColumnDefinition::new("id", ColumnType::Integer)];
+    pub fn table(&self, number: u32) -> WorkloadTable {
+        let mut columns = vec![WorkloadColumn::new("id", ColumnType::Integer)];
         let indexed = match self.shape {
             TableShape::Narrow => {
                 columns.extend(NARROW_COLUMNS);
                 "k"
             }
             TableShape::Wide => {
-                let column = |name| ColumnDefinition::new(name, ColumnType::Integer);
+                let column = |name| WorkloadColumn::new(name, ColumnType::Integer);
                 columns.extend(WIDE_NAMES.map(column));
-                columns.push(ColumnDefinition::new(
+                columns.push(WorkloadColumn::new(
                     "t",
                     ColumnType::Char(PIECE_BYTES as u32),
                 ));
                 "c1"
             }
         };
-        TableDefinition {
+        WorkloadTable {
             name: format!("sbtest{number}"),
             columns,
             primary_key: vec!["id"],
-            indexes: vec![IndexDefinition {
+            indexes: vec![WorkloadIndex {
                 name: format!("k_{number}"),
                 columns: vec![indexed],
                 unique: false,
@@ -101,7 +102,7 @@ impl SbtestRowValues {
         order: RowOrder,
         indexed: &KeyChooser,
         random: &mut SeededRandom,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
     ) -> io::Result<()> {
         let permutation = Permutation::new(count.max(1) as u64, random);
         for place in 0..count {
@@ -160,10 +161,10 @@ fn near(centre: i64, random: &mut SeededRandom) -> SqlValue {
     integer(random.between(centre - centre / 10, centre + centre / 10))
 }
 
-const NARROW_COLUMNS: [ColumnDefinition; 3] = [
-    ColumnDefinition::new("k", ColumnType::Integer),
-    ColumnDefinition::new("c", ColumnType::Char(120)),
-    ColumnDefinition::new("pad", ColumnType::Char(60)),
+const NARROW_COLUMNS: [WorkloadColumn; 3] = [
+    WorkloadColumn::new("k", ColumnType::Integer),
+    WorkloadColumn::new("c", ColumnType::Char(120)),
+    WorkloadColumn::new("pad", ColumnType::Char(60)),
 ];
 
 const WIDE_NAMES: [&str; WIDE_INTEGERS] = [

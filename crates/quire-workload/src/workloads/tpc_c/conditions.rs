@@ -5,7 +5,7 @@
 
 use super::scale::{DISTRICTS_OF_WAREHOUSE, TpcCScale};
 use crate::workloads::statements::{QueryResult, integer};
-use crate::{ConditionOutcome, Session, SessionError, SqlValue};
+use crate::{ConditionOutcome, SessionError, SqlValue, WorkloadSession};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Evaluates the conditions.
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// # Errors
 /// When a query fails.
 pub fn evaluate(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     scale: TpcCScale,
 ) -> Result<Vec<ConditionOutcome>, SessionError> {
     let mut tallies = ConditionTallies(NAMES.map(ConditionTally::new));
@@ -133,7 +133,7 @@ struct Payments {
 }
 
 impl Payments {
-    fn read(session: &mut dyn Session, warehouse: i64) -> Result<Self, SessionError> {
+    fn read(session: &mut dyn WorkloadSession, warehouse: i64) -> Result<Self, SessionError> {
         let parameters = [integer(warehouse)];
         let at = QueryResult::of(session, PAID_AT_DISTRICTS, &parameters)?;
         let by = QueryResult::of(session, PAID_BY_CUSTOMERS, &parameters)?;
@@ -197,7 +197,7 @@ struct DistrictState {
 
 impl DistrictState {
     fn read(
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
         warehouse: i64,
         district: i64,
     ) -> Result<Self, SessionError> {
@@ -307,7 +307,7 @@ impl DistrictState {
 }
 
 fn read_orders(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     place: &[SqlValue],
 ) -> Result<BTreeMap<i64, OrderRow>, SessionError> {
     let rows = QueryResult::of(session, READ_ORDERS, place)?;
@@ -323,7 +323,7 @@ fn read_orders(
 }
 
 fn read_new_orders(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     place: &[SqlValue],
 ) -> Result<BTreeSet<i64>, SessionError> {
     let rows = QueryResult::of(session, READ_NEW_ORDERS, place)?;
@@ -331,7 +331,7 @@ fn read_new_orders(
 }
 
 fn read_lines(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     place: &[SqlValue],
 ) -> Result<BTreeMap<i64, OrderLines>, SessionError> {
     let rows = QueryResult::of(session, READ_LINES, place)?;
@@ -353,7 +353,7 @@ fn read_lines(
 }
 
 fn read_customers(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     place: &[SqlValue],
 ) -> Result<BTreeMap<i64, CustomerRow>, SessionError> {
     let rows = QueryResult::of(session, READ_CUSTOMERS, place)?;

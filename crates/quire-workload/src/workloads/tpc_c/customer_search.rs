@@ -2,7 +2,7 @@
 
 use super::parameters::CustomerChoice;
 use crate::workloads::statements::{QueryResult, integer};
-use crate::{Session, SessionError, SqlValue};
+use crate::{SessionError, SqlValue, WorkloadSession};
 
 const BY_NAME: &str = "SELECT c_id FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_last = $3 \
     ORDER BY c_first";
@@ -12,7 +12,7 @@ const BY_NAME: &str = "SELECT c_id FROM customer WHERE c_w_id = $1 AND c_d_id = 
 /// # Errors
 /// When the query fails, or no customer has the name.
 pub fn customer_id(
-    session: &mut dyn Session,
+    session: &mut dyn WorkloadSession,
     warehouse: i64,
     district: i64,
     choice: &CustomerChoice,

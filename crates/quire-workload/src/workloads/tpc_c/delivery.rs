@@ -7,7 +7,7 @@
 use super::parameters::TerminalParameters;
 use super::scale::DISTRICTS_OF_WAREHOUSE;
 use crate::workloads::statements::{QueryResult, change_one, integer, money, now};
-use crate::{Session, SessionError, Transaction, TransactionEnd};
+use crate::{SessionError, TransactionEnd, WorkloadSession, WorkloadTransaction};
 
 /// The parameters of a delivery, and what is recorded of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,11 @@ impl Delivery {
     }
 
     /// Delivers the oldest order of a district, if there is one.
-    fn deliver(&self, session: &mut dyn Session, district: i64) -> Result<bool, SessionError> {
+    fn deliver(
+        &self,
+        session: &mut dyn WorkloadSession,
+        district: i64,
+    ) -> Result<bool, SessionError> {
         let place = [integer(self.warehouse), integer(district)];
         let oldest = QueryResult::of(session, READ_OLDEST, &place)?;
         if oldest.count() == 0 {
@@ -59,12 +63,12 @@ impl Delivery {
     }
 }
 
-impl Transaction for Delivery {
+impl WorkloadTransaction for Delivery {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         self.skipped_districts = 0;
         session.begin()?;
         for district in 1..=DISTRICTS_OF_WAREHOUSE {

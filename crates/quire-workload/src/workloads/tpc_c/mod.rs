@@ -28,8 +28,8 @@ mod schema;
 mod stock_level;
 
 use crate::{
-    ConditionOutcome, RowSink, SeededRandom, Session, SessionError, TableDefinition, Transaction,
-    TransactionKind, User, Workload,
+    ConditionOutcome, SeededRandom, SessionError, TransactionKind, User, Workload, WorkloadRowSink,
+    WorkloadSession, WorkloadTable, WorkloadTransaction,
 };
 pub use delivery::Delivery;
 pub use new_order::{NewOrder, NewOrderLine};
@@ -97,11 +97,11 @@ impl Workload for TpcC {
         "TPC-C 5.11: order entry of a wholesale supplier, by warehouses; not a TPC result"
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
+    fn tables(&self) -> Vec<WorkloadTable> {
         schema::tables()
     }
 
-    fn generate(&self, table: &str, rows: &mut dyn RowSink) -> io::Result<()> {
+    fn generate(&self, table: &str, rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
         self.population.generate(table, rows)
     }
 
@@ -131,7 +131,10 @@ impl Workload for TpcC {
         }))
     }
 
-    fn check(&self, session: &mut dyn Session) -> Result<Vec<ConditionOutcome>, SessionError> {
+    fn check(
+        &self,
+        session: &mut dyn WorkloadSession,
+    ) -> Result<Vec<ConditionOutcome>, SessionError> {
         conditions::evaluate(session, self.population.scale)
     }
 }
@@ -140,7 +143,7 @@ impl Workload for TpcC {
 struct Terminal(TerminalParameters);
 
 impl User for Terminal {
-    fn next(&mut self) -> Option<Box<dyn Transaction>> {
+    fn next(&mut self) -> Option<Box<dyn WorkloadTransaction>> {
         let source = &mut self.0;
         let kind = source
             .random

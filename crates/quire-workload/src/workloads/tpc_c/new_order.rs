@@ -7,7 +7,7 @@
 use super::parameters::TerminalParameters;
 use super::random_values::ORIGINAL;
 use crate::workloads::statements::{QueryResult, change_one, integer, money, now};
-use crate::{Session, SessionError, SqlValue, Transaction, TransactionEnd};
+use crate::{SessionError, SqlValue, TransactionEnd, WorkloadSession, WorkloadTransaction};
 
 /// The parameters of an order, and what the terminal shows of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl NewOrder {
     }
 
     /// The next number of the district, and the rates.
-    fn take_number(&self, session: &mut dyn Session) -> Result<(i64, Rates), SessionError> {
+    fn take_number(&self, session: &mut dyn WorkloadSession) -> Result<(i64, Rates), SessionError> {
         let place = [integer(self.warehouse), integer(self.district)];
         change_one(session, TAKE_NUMBER, &place)?;
         let district = QueryResult::of_existing(session, READ_DISTRICT, &place)?;
@@ -86,7 +86,11 @@ impl NewOrder {
         Ok((district.integer(0, 1)? - 1, rates))
     }
 
-    fn insert_order(&self, session: &mut dyn Session, order: i64) -> Result<(), SessionError> {
+    fn insert_order(
+        &self,
+        session: &mut dyn WorkloadSession,
+        order: i64,
+    ) -> Result<(), SessionError> {
         let mut row = vec![
             integer(order),
             integer(self.district),
@@ -105,7 +109,7 @@ impl NewOrder {
     /// Takes the goods out of the stock; cents of the line, or `None` if there is no such item.
     fn insert_line(
         &self,
-        session: &mut dyn Session,
+        session: &mut dyn WorkloadSession,
         order: i64,
         number: i64,
         line: NewOrderLine,
@@ -169,12 +173,12 @@ impl Rates {
     }
 }
 
-impl Transaction for NewOrder {
+impl WorkloadTransaction for NewOrder {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         session.begin()?;
         let (order, rates) = self.take_number(session)?;
         self.insert_order(session, order)?;

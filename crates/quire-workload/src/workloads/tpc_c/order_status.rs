@@ -3,7 +3,7 @@
 use super::customer_search::customer_id;
 use super::parameters::{CustomerChoice, TerminalParameters};
 use crate::workloads::statements::{QueryResult, integer};
-use crate::{Session, SessionError, Transaction, TransactionEnd};
+use crate::{SessionError, TransactionEnd, WorkloadSession, WorkloadTransaction};
 
 /// The parameters of the question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,12 +26,12 @@ impl OrderStatus {
     }
 }
 
-impl Transaction for OrderStatus {
+impl WorkloadTransaction for OrderStatus {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         session.begin()?;
         let id = customer_id(session, self.warehouse, self.district, &self.customer)?;
         let customer = [integer(self.warehouse), integer(self.district), integer(id)];

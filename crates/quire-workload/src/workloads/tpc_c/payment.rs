@@ -6,7 +6,7 @@
 use super::customer_search::customer_id;
 use super::parameters::{CustomerChoice, TerminalParameters};
 use crate::workloads::statements::{QueryResult, change_one, integer, money, now};
-use crate::{Session, SessionError, SqlValue, Transaction, TransactionEnd};
+use crate::{SessionError, SqlValue, TransactionEnd, WorkloadSession, WorkloadTransaction};
 
 /// The parameters of a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Payment {
     }
 
     /// Adds the amount to the warehouse and the district; both names, for the history.
-    fn pay_in(&self, session: &mut dyn Session) -> Result<String, SessionError> {
+    fn pay_in(&self, session: &mut dyn WorkloadSession) -> Result<String, SessionError> {
         let place = [integer(self.warehouse), integer(self.district)];
         let [warehouse, district] = place.clone();
         change_one(
@@ -66,7 +66,7 @@ impl Payment {
         ))
     }
 
-    fn pay_customer(&self, session: &mut dyn Session, id: i64) -> Result<(), SessionError> {
+    fn pay_customer(&self, session: &mut dyn WorkloadSession, id: i64) -> Result<(), SessionError> {
         let customer = [
             integer(self.customer_warehouse),
             integer(self.customer_district),
@@ -102,12 +102,12 @@ impl Payment {
     }
 }
 
-impl Transaction for Payment {
+impl WorkloadTransaction for Payment {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         session.begin()?;
         let names = self.pay_in(session)?;
         let id = customer_id(

@@ -6,7 +6,7 @@ use super::random_values::{
 use super::scale::{DISTRICTS_OF_WAREHOUSE, TpcCScale};
 use crate::workloads::permutation::Permutation;
 use crate::workloads::statements::{integer, money};
-use crate::{RowSink, SeededRandom, SqlValue};
+use crate::{SeededRandom, SqlValue, WorkloadRowSink};
 use std::io;
 
 /// What the rows are a function of.
@@ -29,7 +29,7 @@ impl Population {
     ///
     /// # Errors
     /// Those of the sink, and for a table that is none of TPC-C's.
-    pub fn generate(&self, table: &str, rows: &mut dyn RowSink) -> io::Result<()> {
+    pub fn generate(&self, table: &str, rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
         match table {
             "item" => self.items(rows),
             "warehouse" => self.for_warehouses(rows, 2, Self::warehouse),
@@ -55,7 +55,7 @@ impl Population {
 
     fn for_warehouses(
         &self,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
         table: u64,
         rows_of: RowsOf,
     ) -> io::Result<()> {
@@ -69,7 +69,12 @@ impl Population {
         Ok(())
     }
 
-    fn for_districts(&self, rows: &mut dyn RowSink, table: u64, rows_of: RowsOf) -> io::Result<()> {
+    fn for_districts(
+        &self,
+        rows: &mut dyn WorkloadRowSink,
+        table: u64,
+        rows_of: RowsOf,
+    ) -> io::Result<()> {
         for warehouse in 1..=i64::from(self.scale.warehouses) {
             for district in 1..=DISTRICTS_OF_WAREHOUSE {
                 let place = PopulatedPlace {
@@ -82,7 +87,7 @@ impl Population {
         Ok(())
     }
 
-    fn items(&self, rows: &mut dyn RowSink) -> io::Result<()> {
+    fn items(&self, rows: &mut dyn WorkloadRowSink) -> io::Result<()> {
         let mut random = SeededRandom::of_part(self.seed, 1);
         for item in 1..=self.scale.items() {
             rows.row(&[
@@ -100,7 +105,7 @@ impl Population {
         &self,
         place: PopulatedPlace,
         random: &mut SeededRandom,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
     ) -> io::Result<()> {
         let mut row = vec![
             integer(place.warehouse),
@@ -118,7 +123,7 @@ impl Population {
         &self,
         place: PopulatedPlace,
         random: &mut SeededRandom,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
     ) -> io::Result<()> {
         for item in 1..=self.scale.items() {
             let mut row = vec![
@@ -138,7 +143,7 @@ impl Population {
         &self,
         place: PopulatedPlace,
         random: &mut SeededRandom,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
     ) -> io::Result<()> {
         let mut row = vec![
             integer(place.district),
@@ -156,7 +161,7 @@ impl Population {
         &self,
         place: PopulatedPlace,
         random: &mut SeededRandom,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
     ) -> io::Result<()> {
         let name_max = last_name_number_max(self.scale.customers());
         for customer in 1..=self.scale.customers() {
@@ -196,7 +201,7 @@ impl Population {
         &self,
         place: PopulatedPlace,
         random: &mut SeededRandom,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
     ) -> io::Result<()> {
         for customer in 1..=self.scale.customers() {
             rows.row(&[
@@ -217,7 +222,7 @@ impl Population {
         &self,
         place: PopulatedPlace,
         random: &mut SeededRandom,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
     ) -> io::Result<()> {
         let customers = Permutation::new(self.scale.customers() as u64, random);
         let line_counts = self.line_counts(place);
@@ -245,7 +250,7 @@ impl Population {
         &self,
         place: PopulatedPlace,
         random: &mut SeededRandom,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
     ) -> io::Result<()> {
         for (order, lines) in (1..).zip(self.line_counts(place)) {
             let is_delivered = order < self.scale.first_new_order();
@@ -276,7 +281,7 @@ impl Population {
         &self,
         place: PopulatedPlace,
         _: &mut SeededRandom,
-        rows: &mut dyn RowSink,
+        rows: &mut dyn WorkloadRowSink,
     ) -> io::Result<()> {
         for order in self.scale.first_new_order()..=self.scale.customers() {
             rows.row(&[
@@ -305,7 +310,7 @@ impl Population {
 
 /// Generates the rows that a table has of a warehouse or district.
 type RowsOf =
-    fn(&Population, PopulatedPlace, &mut SeededRandom, &mut dyn RowSink) -> io::Result<()>;
+    fn(&Population, PopulatedPlace, &mut SeededRandom, &mut dyn WorkloadRowSink) -> io::Result<()>;
 
 /// A district, or with district 0 a warehouse.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The nine tables (TPC-C, clause 1.3).
 
-use crate::{ColumnDefinition, ColumnType, IndexDefinition, TableDefinition};
+use crate::{ColumnType, WorkloadColumn, WorkloadIndex, WorkloadTable};
 
 const ID: ColumnType = ColumnType::Integer;
 const COUNT: ColumnType = ColumnType::Integer;
@@ -10,24 +10,20 @@ const fn decimal(precision: u8, scale: u8) -> ColumnType {
     ColumnType::Decimal { precision, scale }
 }
 
-const fn column(name: &'static str, kind: ColumnType) -> ColumnDefinition {
-    ColumnDefinition::new(name, kind)
+const fn column(name: &'static str, kind: ColumnType) -> WorkloadColumn {
+    WorkloadColumn::new(name, kind)
 }
 
-const fn text(name: &'static str, characters: u32) -> ColumnDefinition {
-    ColumnDefinition::new(name, ColumnType::Varchar(characters))
+const fn text(name: &'static str, characters: u32) -> WorkloadColumn {
+    WorkloadColumn::new(name, ColumnType::Varchar(characters))
 }
 
-const fn fixed(name: &'static str, characters: u32) -> ColumnDefinition {
-    ColumnDefinition::new(name, ColumnType::Char(characters))
+const fn fixed(name: &'static str, characters: u32) -> WorkloadColumn {
+    WorkloadColumn::new(name, ColumnType::Char(characters))
 }
 
-fn table(
-    name: &str,
-    primary_key: &[&'static str],
-    columns: Vec<ColumnDefinition>,
-) -> TableDefinition {
-    TableDefinition {
+fn table(name: &str, primary_key: &[&'static str], columns: Vec<WorkloadColumn>) -> WorkloadTable {
+    WorkloadTable {
         name: name.to_owned(),
         columns,
         primary_key: primary_key.to_vec(),
@@ -35,8 +31,8 @@ fn table(
     }
 }
 
-fn index(name: &str, columns: &[&'static str], unique: bool) -> IndexDefinition {
-    IndexDefinition {
+fn index(name: &str, columns: &[&'static str], unique: bool) -> WorkloadIndex {
+    WorkloadIndex {
         name: name.to_owned(),
         columns: columns.to_vec(),
         unique,
@@ -45,7 +41,7 @@ fn index(name: &str, columns: &[&'static str], unique: bool) -> IndexDefinition 
 
 /// The tables with the two customary indexes: customers by last name, orders by customer. `ORDER` and `NEW-ORDER` are called `orders` and
 /// `new_order`, as their names are words of SQL.
-pub fn tables() -> Vec<TableDefinition> {
+pub fn tables() -> Vec<WorkloadTable> {
     vec![
         item(),
         warehouse(),
@@ -59,7 +55,7 @@ pub fn tables() -> Vec<TableDefinition> {
     ]
 }
 
-fn warehouse() -> TableDefinition {
+fn warehouse() -> WorkloadTable {
     let columns = vec![
         column("w_id", ID),
         text("w_name", 10),
@@ -74,7 +70,7 @@ fn warehouse() -> TableDefinition {
     table("warehouse", &["w_id"], columns)
 }
 
-fn district() -> TableDefinition {
+fn district() -> WorkloadTable {
     let columns = vec![
         column("d_id", ID),
         column("d_w_id", ID),
@@ -91,7 +87,7 @@ fn district() -> TableDefinition {
     table("district", &["d_w_id", "d_id"], columns)
 }
 
-fn customer() -> TableDefinition {
+fn customer() -> WorkloadTable {
     let columns = vec![
         column("c_id", ID),
         column("c_d_id", ID),
@@ -121,7 +117,7 @@ fn customer() -> TableDefinition {
     customer
 }
 
-fn history() -> TableDefinition {
+fn history() -> WorkloadTable {
     let columns = vec![
         column("h_c_id", ID),
         column("h_c_d_id", ID),
@@ -135,7 +131,7 @@ fn history() -> TableDefinition {
     table("history", &[], columns)
 }
 
-fn new_order() -> TableDefinition {
+fn new_order() -> WorkloadTable {
     let columns = vec![
         column("no_o_id", ID),
         column("no_d_id", ID),
@@ -144,14 +140,14 @@ fn new_order() -> TableDefinition {
     table("new_order", &["no_w_id", "no_d_id", "no_o_id"], columns)
 }
 
-fn orders() -> TableDefinition {
+fn orders() -> WorkloadTable {
     let columns = vec![
         column("o_id", ID),
         column("o_d_id", ID),
         column("o_w_id", ID),
         column("o_c_id", ID),
         column("o_entry_d", ColumnType::Timestamp),
-        ColumnDefinition::nullable("o_carrier_id", ID),
+        WorkloadColumn::nullable("o_carrier_id", ID),
         column("o_ol_cnt", COUNT),
         column("o_all_local", COUNT),
     ];
@@ -161,7 +157,7 @@ fn orders() -> TableDefinition {
     orders
 }
 
-fn order_line() -> TableDefinition {
+fn order_line() -> WorkloadTable {
     let columns = vec![
         column("ol_o_id", ID),
         column("ol_d_id", ID),
@@ -169,7 +165,7 @@ fn order_line() -> TableDefinition {
         column("ol_number", COUNT),
         column("ol_i_id", ID),
         column("ol_supply_w_id", ID),
-        ColumnDefinition::nullable("ol_delivery_d", ColumnType::Timestamp),
+        WorkloadColumn::nullable("ol_delivery_d", ColumnType::Timestamp),
         column("ol_quantity", COUNT),
         column("ol_amount", decimal(6, 2)),
         fixed("ol_dist_info", 24),
@@ -178,7 +174,7 @@ fn order_line() -> TableDefinition {
     table("order_line", &key, columns)
 }
 
-fn item() -> TableDefinition {
+fn item() -> WorkloadTable {
     let columns = vec![
         column("i_id", ID),
         column("i_im_id", ID),
@@ -189,7 +185,7 @@ fn item() -> TableDefinition {
     table("item", &["i_id"], columns)
 }
 
-fn stock() -> TableDefinition {
+fn stock() -> WorkloadTable {
     let mut columns = vec![
         column("s_i_id", ID),
         column("s_w_id", ID),

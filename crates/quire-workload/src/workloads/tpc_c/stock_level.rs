@@ -2,7 +2,7 @@
 
 use super::parameters::TerminalParameters;
 use crate::workloads::statements::{QueryResult, integer};
-use crate::{Session, SessionError, Transaction, TransactionEnd};
+use crate::{SessionError, TransactionEnd, WorkloadSession, WorkloadTransaction};
 
 /// The parameters of the question, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +30,12 @@ impl StockLevel {
     }
 }
 
-impl Transaction for StockLevel {
+impl WorkloadTransaction for StockLevel {
     fn kind(&self) -> usize {
         self.kind
     }
 
-    fn run(&mut self, session: &mut dyn Session) -> Result<TransactionEnd, SessionError> {
+    fn run(&mut self, session: &mut dyn WorkloadSession) -> Result<TransactionEnd, SessionError> {
         session.begin()?;
         let (warehouse, district) = (integer(self.warehouse), integer(self.district));
         let place = [warehouse.clone(), district.clone()];
