@@ -414,6 +414,7 @@ pub(super) const LAYERS: [(&str, &[&str]); 24] = [
             "bandwidth",
             "buffer_pool",
             "dual_format_system",
+            "page_compression",
         ],
     ),
     (
