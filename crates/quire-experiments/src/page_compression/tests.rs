@@ -15,7 +15,10 @@ use super::*;
 fn record(number: u64) -> Vec<u8> {
     let mut text = String::new();
     for word in 0..16 {
-        text.push_str(&format!("{:08x}", mixed(number.wrapping_add(word << 32)) as u32));
+        text.push_str(&format!(
+            "{:08x}",
+            mixed(number.wrapping_add(word << 32)) as u32
+        ));
         text.push_str(" is a word of this row;");
     }
     text.truncate(600);
