@@ -97,6 +97,8 @@ pub enum Topic {
     BufferPool,
     /// Transactions on data sets that compress: tables 5 to 16 and figures 3 to 7 of Suharjito and Kurnadi
     FileSystem,
+    /// Compressed pages on the solid-state disks of the paper: tables IV to VIII and figures 6 to 9 of Ma et al.
+    PageCompression,
     /// The model of compressed pages in a buffer pool: table VII and figures 3 and 4 of Ma et al.
     PageModel,
 }
@@ -254,6 +256,7 @@ impl Topic {
             | Self::Tpcd
             | Self::DualFormatSystem
             | Self::FileSystem
+            | Self::PageCompression
             | Self::Devices
             | Self::Tpch
             | Self::Bandwidth
@@ -275,7 +278,7 @@ impl Topic {
             | Self::Bandwidth
             | Self::BufferPool => Paper::SuperScalarCompression,
             Self::Transforms | Self::DualFormat | Self::DualFormatSystem => Paper::DualPageFormat,
-            Self::PageModel => Paper::PageCompression,
+            Self::PageModel | Self::PageCompression => Paper::PageCompression,
             Self::FileSystem => Paper::FileSystemCompression,
         }
     }

@@ -465,6 +465,7 @@ pub(super) const LAYERS: [(&str, &[&str]); 26] = [
             "transactions",
             "file_system",
             "dual_format_system",
+            "page_compression",
         ],
     ),
     (

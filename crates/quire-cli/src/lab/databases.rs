@@ -14,6 +14,7 @@ use quire_experiments::dual_format_system::{
     self, DualFormatSetup, DualFormatTransactions, transaction_figures,
 };
 use quire_experiments::file_system::{self, FileSystemSetup, TransactionScenario};
+use quire_experiments::page_compression::{self, PageCompressionSetup};
 use quire_experiments::tpcd::BenchmarkFailure;
 use quire_experiments::tpch::{self, TpchMachine, TpchSetup};
 use quire_experiments::{ColumnLayout, ColumnTablesSetup};
@@ -32,6 +33,9 @@ const ROWS_QUICK: u64 = 3_000;
 /// Of file-system with --quick, and the pool of its database.
 const SCALE_QUICK: f64 = 0.01;
 const POOL_BYTES: usize = 64 << 20;
+
+/// Of the rows of page-compression with --quick.
+const QUICK_PART: u64 = 40;
 
 /// Measures a topic. Without a folder of the user's its files are removed. `texts` are the user's.
 pub(super) fn figures(
@@ -125,6 +129,20 @@ pub(super) fn figures(
                 keeps_files: tables.has_files,
             };
             file_system::figures(&setup, &mut progress)
+        }
+        Topic::PageCompression => {
+            let mut setup = PageCompressionSetup::new(page_compression::service_records(1));
+            if is_quick {
+                setup = PageCompressionSetup {
+                    rows: setup.rows / QUICK_PART,
+                    read_pool_bytes: setup.read_pool_bytes / QUICK_PART as usize,
+                    inserted_rows: setup.inserted_rows / QUICK_PART,
+                    write_pool_bytes: setup.write_pool_bytes / 8,
+                    connections: vec![1, 4],
+                    ..setup
+                };
+            }
+            page_compression::figures(&setup, &mut progress).map_err(BenchmarkFailure::from)
         }
         _ => return benchmark.figures(scale, is_quick),
     };

@@ -11,7 +11,7 @@ use crate::{
     TransactionKind, User, Workload, WorkloadColumn, WorkloadRowSink, WorkloadSession,
     WorkloadTable, WorkloadTransaction,
 };
-use record_text::record_text;
+pub use record_text::record_text;
 use std::io;
 use std::sync::Arc;
 
