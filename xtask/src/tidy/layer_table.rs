@@ -1,7 +1,7 @@
 //! The parts of each crate: [`super::layers`] looks that imports point down.
 
 /// The parts of each crate, the lowest first.
-pub(super) const LAYERS: [(&str, &[&str]); 26] = [
+pub(super) const LAYERS: [(&str, &[&str]); 27] = [
     (
         "quire-codec",
         &[

@@ -2,8 +2,18 @@
 
 use quire_workload::Workload;
 use quire_workload::workloads::calling_circle::CallingCircle;
-use quire_workload::workloads::order_entry::OrderEntry;
+use quire_workload::workloads::order_entry::{OrderEntry, OrderEntryRows};
 use quire_workload::workloads::stress_test::StressTest;
+
+/// Rows of Order Entry below scale 1: there are fewer warehouses, too, so that stocks are as much of the data as at scale 1.
+fn order_entry_rows(scale: f64) -> OrderEntryRows {
+    let rows = OrderEntryRows::of_scale(scale);
+    let warehouses = (rows.warehouses as f64 * scale).round() as i64;
+    OrderEntryRows {
+        warehouses: warehouses.clamp(10, rows.warehouses),
+        ..rows
+    }
+}
 
 /// A workload of paper 5 (table 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +53,7 @@ impl TransactionScenario {
     /// The workload at a scale.
     pub(crate) fn workload(self, scale: f64, seed: u64) -> Box<dyn Workload> {
         match self {
-            Self::OrderEntry => Box::new(OrderEntry::new(scale, seed)),
+            Self::OrderEntry => Box::new(OrderEntry::with_rows(order_entry_rows(scale), seed)),
             Self::CallingCircle => Box::new(CallingCircle::new(scale, seed)),
             Self::StressTest => Box::new(StressTest::new(seed)),
         }

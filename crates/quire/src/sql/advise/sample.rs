@@ -7,7 +7,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::SchemaRef;
 use quire_advisor::{
-    ColumnCodecs, SampleColumn, SampleDrawing, SampleOrigin, SampledTable, StorageChoice,
+    DemandedCodecs, SampleColumn, SampleDrawing, SampleOrigin, SampledTable, StorageChoice,
     WholeRowCount,
 };
 use quire_error::Error;
@@ -200,7 +200,7 @@ fn current_choice(definition: &TableDefinition) -> StorageChoice {
     match (definition.storage, definition.options.block_bytes) {
         (TableStorage::Row, _) => StorageChoice::rows(definition.options),
         (TableStorage::Column, Some(block_bytes)) => StorageChoice::blocks(block_bytes),
-        (TableStorage::Column, None) => StorageChoice::columns(ColumnCodecs::Chosen),
+        (TableStorage::Column, None) => StorageChoice::columns(DemandedCodecs::Chosen),
     }
 }
 
