@@ -4,8 +4,8 @@ use quire_format::relation::ColumnRelation;
 use quire_format::volume::IMAGE_HEADER_BYTES;
 use quire_tables::{AppendOptions, ROW_GROUP_ROWS};
 
-use super::WholeBytes;
 use super::segment_growth::SegmentGrowth;
+use super::whole_bytes::WholeBytes;
 use crate::distinct_values::DistinctValues;
 use crate::measure::{StoredRowGroup, StoredSegment, WrittenTable};
 use crate::sampled_table::SampledTable;

@@ -7,8 +7,10 @@ mod hit_rates;
 mod key_reach;
 mod scan_bandwidth;
 mod segment_growth;
+mod whole_bytes;
 
 use arrow_array::RecordBatch;
+use quire_codec::CodecId;
 use quire_format::volume::IMAGE_HEADER_BYTES;
 use quire_store::disk::DeviceProfile;
 
@@ -21,8 +23,8 @@ use access_time::{AccessReads, KeptPages};
 use column_bytes::ColumnTableGrowth;
 use compression_work::compressed_bytes_per_byte;
 use key_reach::KeyReach;
-use quire_codec::CodecId;
 use scan_bandwidth::scan_mb_s;
+use whole_bytes::WholeBytes;
 
 const MEGABYTE: f64 = 1e6;
 /// A row takes at least this share of what it takes in the sample, whatever seams cost there.
@@ -59,13 +61,6 @@ pub(crate) struct ReadingPlace<'d> {
     pub(crate) memory_bytes: u64,
     /// Bandwidth of a query that only looks at plain arrays in memory, in MB/s.
     pub(crate) query_mb_s: f64,
-}
-
-/// Bytes of the whole.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct WholeBytes {
-    data: f64,
-    metadata: f64,
 }
 
 /// What the whole takes, and how it is read.
