@@ -73,7 +73,7 @@ fn rows_come_in_the_order_of_the_key_whatever_it_is() {
         &keys,
     );
     assert_eq!(rows(&database, "t"), cells(&keys), "seed {seed}");
-    keys.sort_by(|x, y| x.1.to_ascii_lowercase().cmp(&y.1.to_ascii_lowercase()));
+    keys.sort_by_key(|key| key.1.to_ascii_lowercase());
     keys.dedup_by(|x, y| x.1.eq_ignore_ascii_case(&y.1));
     let (_folder, database) = keyed(
         "CREATE TABLE t (a INTEGER, b TEXT PRIMARY KEY COLLATE NOCASE) WITHOUT ROWID",
