@@ -151,10 +151,10 @@ impl SourceDatabase {
     ) -> Result<SourceReader, SourceError> {
         let rows = match &self.kind {
             DatabaseKind::Sqlite(database) => {
-                RowStream::Sqlite(database.read(table, projection, control)?)
+                SourceRows::Sqlite(database.read(table, projection, control)?)
             }
             DatabaseKind::Postgres(database) => {
-                RowStream::Postgres(database.read(table, projection, control)?)
+                SourceRows::Postgres(database.read(table, projection, control)?)
             }
         };
         Ok(SourceReader {
@@ -196,13 +196,13 @@ impl SourceDatabase {
 /// Memory: a batch of at most 8,192 rows, and of texts and byte strings about 16 MiB or one row; of a server, three more that wait.
 #[derive(Debug)]
 pub struct SourceReader {
-    rows: RowStream,
+    rows: SourceRows,
     control: CopyControl,
     progress: CopyProgress,
 }
 
 #[derive(Debug)]
-enum RowStream {
+enum SourceRows {
     Sqlite(SqliteReader),
     Postgres(PostgresReader),
 }
@@ -211,8 +211,8 @@ impl SourceReader {
     /// Columns in the types of the batches.
     pub fn schema(&self) -> SchemaRef {
         match &self.rows {
-            RowStream::Sqlite(rows) => rows.schema(),
-            RowStream::Postgres(rows) => rows.schema(),
+            SourceRows::Sqlite(rows) => rows.schema(),
+            SourceRows::Postgres(rows) => rows.schema(),
         }
     }
 
@@ -222,8 +222,8 @@ impl SourceReader {
     /// A value that no type here can hold, damage, a broken connection, cancellation.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, SourceError> {
         let batch = match &mut self.rows {
-            RowStream::Sqlite(rows) => rows.next_batch()?,
-            RowStream::Postgres(rows) => rows.next_batch()?,
+            SourceRows::Sqlite(rows) => rows.next_batch()?,
+            SourceRows::Postgres(rows) => rows.next_batch()?,
         };
         if let Some(batch) = &batch {
             self.progress.row_count += batch.num_rows() as u64;

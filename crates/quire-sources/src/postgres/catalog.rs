@@ -23,7 +23,7 @@ const COLUMNS: &str = "SELECT a.attname::text, a.attnotnull OR t.typnotnull, for
 
 /// A table as the catalog has it.
 #[derive(Debug, Clone)]
-pub(super) struct CatalogRelation {
+pub(super) struct PostgresRelation {
     pub(super) oid: u32,
     pub(super) name: SourceTableName,
     pub(super) kind: SourceTableKind,
@@ -37,7 +37,7 @@ pub(super) struct CatalogRelation {
 
 /// A column as the catalog has it.
 #[derive(Debug, Clone)]
-pub(super) struct CatalogAttribute {
+pub(super) struct PostgresColumn {
     pub(super) name: String,
     pub(super) is_not_null: bool,
     pub(super) declared_type: String,
@@ -69,7 +69,7 @@ pub(super) fn tables(client: &mut Client) -> Result<Vec<SourceTable>, PostgresSt
 pub(super) fn find(
     client: &mut Client,
     name: &SourceTableName,
-) -> Result<Option<CatalogRelation>, PostgresStop> {
+) -> Result<Option<PostgresRelation>, PostgresStop> {
     let sql = format!(
         "SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text {RELATIONS} AND n.nspname = $1 AND c.relname = $2"
     );
@@ -80,9 +80,9 @@ pub(super) fn find(
         .map(relation))
 }
 
-fn relation(row: &Row) -> CatalogRelation {
+fn relation(row: &Row) -> PostgresRelation {
     let (schema, name, kind): (String, String, String) = (row.get(1), row.get(2), row.get(3));
-    CatalogRelation {
+    PostgresRelation {
         oid: row.get(0),
         from: format!("{}.{}", quoted(&schema), quoted(&name)),
         name: SourceTableName::in_schema(schema, name),
@@ -97,7 +97,7 @@ fn relation(row: &Row) -> CatalogRelation {
 }
 
 /// A table that was never analyzed has -1 since version 14, and 0 before.
-fn estimate(tuples: f32, relation: &CatalogRelation) -> SourceRowCount {
+fn estimate(tuples: f32, relation: &PostgresRelation) -> SourceRowCount {
     if relation.kind == SourceTableKind::Table && tuples > 0.0 {
         SourceRowCount::Estimated(tuples as u64)
     } else {
@@ -109,12 +109,12 @@ fn estimate(tuples: f32, relation: &CatalogRelation) -> SourceRowCount {
 pub(super) fn attributes(
     client: &mut Client,
     table: u32,
-) -> Result<Vec<CatalogAttribute>, PostgresStop> {
+) -> Result<Vec<PostgresColumn>, PostgresStop> {
     let rows = client.query(COLUMNS, &[&table])?;
     Ok(rows.iter().map(attribute).collect())
 }
 
-fn attribute(row: &Row) -> CatalogAttribute {
+fn attribute(row: &Row) -> PostgresColumn {
     let (identity, generated): (String, String) = (row.get(5), row.get(6));
     let (default, has_sequence): (Option<String>, Option<bool>) = (row.get(7), row.get(8));
     let is_generated = !generated.is_empty();
@@ -124,7 +124,7 @@ fn attribute(row: &Row) -> CatalogAttribute {
         _ if has_sequence == Some(true) && !is_generated => Some(SourceAutoNumber::Serial),
         _ => None,
     };
-    CatalogAttribute {
+    PostgresColumn {
         name: row.get(0),
         is_not_null: row.get(1),
         declared_type: row.get(2),

@@ -3,7 +3,7 @@
 use arrow::datatypes::{DataType, TimeUnit};
 use postgres::types::Type;
 
-use super::catalog::CatalogAttribute;
+use super::catalog::PostgresColumn;
 use super::server::quoted;
 
 /// The most digits of a decimal.
@@ -14,7 +14,7 @@ const SCALE_BITS: i32 = 0x7ff;
 
 /// A column's type as far as the catalog tells.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum CatalogType {
+pub(super) enum PostgresColumnType {
     /// The binary form is read.
     Native(DataType),
     /// Of a `numeric` without precision the values decide.
@@ -25,8 +25,8 @@ pub(super) enum CatalogType {
     OnlyText,
 }
 
-impl CatalogType {
-    pub(super) fn of(attribute: &CatalogAttribute) -> Self {
+impl PostgresColumnType {
+    pub(super) fn of(attribute: &PostgresColumn) -> Self {
         let Some(known) = Type::from_oid(attribute.type_oid) else {
             return Self::OnlyText;
         };
@@ -50,27 +50,30 @@ impl CatalogType {
 }
 
 /// The modifier has the precision above 16 bits, and the scale in 11 bits with a sign (PostgreSQL's `numeric.c`).
-fn numeric(modifier: i32) -> CatalogType {
+fn numeric(modifier: i32) -> PostgresColumnType {
     let Some(packed) = modifier.checked_sub(4).filter(|&packed| packed >= 0) else {
-        return CatalogType::AnyNumeric;
+        return PostgresColumnType::AnyNumeric;
     };
     let precision = (packed >> 16) & 0xffff;
     let scale = ((packed & SCALE_BITS) ^ 1024) - 1024;
     // Below zero the scale means zeros before the point; above the precision, zeros behind it.
     let digits = precision.max(scale).max(precision - scale);
     let Ok(digits) = u8::try_from(digits) else {
-        return CatalogType::OnlyText;
+        return PostgresColumnType::OnlyText;
     };
     if digits > DIGITS_MAX {
-        return CatalogType::OnlyText;
+        return PostgresColumnType::OnlyText;
     }
-    CatalogType::Native(DataType::Decimal128(digits, scale.max(0) as i8))
+    PostgresColumnType::Native(DataType::Decimal128(digits, scale.max(0) as i8))
 }
 
 /// What to select: the column, or its text.
-pub(super) fn expression(attribute: &CatalogAttribute, data_type: &DataType) -> String {
+pub(super) fn expression(attribute: &PostgresColumn, data_type: &DataType) -> String {
     let column = quoted(&attribute.name);
-    let is_binary = matches!(CatalogType::of(attribute), CatalogType::Native(_));
+    let is_binary = matches!(
+        PostgresColumnType::of(attribute),
+        PostgresColumnType::Native(_)
+    );
     if is_binary || *data_type != DataType::Utf8View {
         column
     } else {
@@ -80,7 +83,7 @@ pub(super) fn expression(attribute: &CatalogAttribute, data_type: &DataType) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{CatalogType, numeric};
+    use super::{PostgresColumnType, numeric};
     use arrow::datatypes::DataType;
 
     fn modifier(precision: i32, scale: i32) -> i32 {
@@ -90,13 +93,13 @@ mod tests {
     #[test]
     fn modifiers_have_precision_and_scale() {
         let decimal =
-            |precision, scale| CatalogType::Native(DataType::Decimal128(precision, scale));
+            |precision, scale| PostgresColumnType::Native(DataType::Decimal128(precision, scale));
         assert_eq!(numeric(modifier(10, 2)), decimal(10, 2));
         assert_eq!(numeric(modifier(38, 38)), decimal(38, 38));
         assert_eq!(numeric(modifier(3, 5)), decimal(5, 5));
         assert_eq!(numeric(modifier(3, -2)), decimal(5, 0));
-        assert_eq!(numeric(modifier(39, 2)), CatalogType::OnlyText);
-        assert_eq!(numeric(modifier(1000, 0)), CatalogType::OnlyText);
-        assert_eq!(numeric(-1), CatalogType::AnyNumeric);
+        assert_eq!(numeric(modifier(39, 2)), PostgresColumnType::OnlyText);
+        assert_eq!(numeric(modifier(1000, 0)), PostgresColumnType::OnlyText);
+        assert_eq!(numeric(-1), PostgresColumnType::AnyNumeric);
     }
 }

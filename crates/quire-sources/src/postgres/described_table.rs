@@ -8,8 +8,8 @@ use postgres::Client;
 use quire_files::CopyControl;
 use quire_text::type_name::sql_name;
 
-use super::catalog::{self, CatalogAttribute, CatalogRelation};
-use super::column_type::{CatalogType, DECIMAL_DEFAULT, DIGITS_MAX, expression};
+use super::catalog::{self, PostgresColumn, PostgresRelation};
+use super::column_type::{DECIMAL_DEFAULT, DIGITS_MAX, PostgresColumnType, expression};
 use super::keys::PostgresKeys;
 use super::server::{PostgresServer, PostgresStop, quoted};
 use crate::constant::DefaultConstant;
@@ -23,7 +23,7 @@ const SHORT_DIGITS: usize = 18;
 #[derive(Debug)]
 pub(super) struct DescribedRelation {
     pub(super) definition: Arc<SourceTableDefinition>,
-    pub(super) relation: CatalogRelation,
+    pub(super) relation: PostgresRelation,
     pub(super) schema: SchemaRef,
     /// What to select for each column.
     pub(super) expressions: Vec<String>,
@@ -79,8 +79,8 @@ impl DescribedRelation {
 }
 
 fn described(
-    relation: CatalogRelation,
-    attributes: &[CatalogAttribute],
+    relation: PostgresRelation,
+    attributes: &[PostgresColumn],
     types: Vec<DataType>,
     keys: PostgresKeys,
 ) -> DescribedRelation {
@@ -127,13 +127,13 @@ fn described(
     }
 }
 
-fn notice(attribute: &CatalogAttribute, data_type: &DataType) -> Option<String> {
+fn notice(attribute: &PostgresColumn, data_type: &DataType) -> Option<String> {
     let (name, declared) = (&attribute.name, &attribute.declared_type);
-    match CatalogType::of(attribute) {
-        CatalogType::OnlyText => Some(format!(
+    match PostgresColumnType::of(attribute) {
+        PostgresColumnType::OnlyText => Some(format!(
             "column \"{name}\" is of type {declared}; it is read as its text"
         )),
-        CatalogType::AnyNumeric if *data_type == DataType::Utf8View => Some(format!(
+        PostgresColumnType::AnyNumeric if *data_type == DataType::Utf8View => Some(format!(
             "column \"{name}\" has numbers of more digits than {}; it is read as its text",
             sql_name(&DataType::Decimal128(DIGITS_MAX, 0))
         )),
@@ -141,10 +141,7 @@ fn notice(attribute: &CatalogAttribute, data_type: &DataType) -> Option<String> 
     }
 }
 
-fn constant_default(
-    attribute: &CatalogAttribute,
-    left_out: &mut Vec<LeftOutPart>,
-) -> Option<String> {
+fn constant_default(attribute: &PostgresColumn, left_out: &mut Vec<LeftOutPart>) -> Option<String> {
     let expression = attribute.default.as_deref()?;
     match DefaultConstant::of(expression) {
         DefaultConstant::Value(value) => Some(value),
@@ -162,20 +159,21 @@ fn constant_default(
 /// The type of each column; of a `numeric` without precision after a look at all its values.
 fn data_types(
     client: &mut Client,
-    relation: &CatalogRelation,
-    attributes: &[CatalogAttribute],
+    relation: &PostgresRelation,
+    attributes: &[PostgresColumn],
 ) -> Result<Vec<DataType>, PostgresStop> {
-    let of_catalog: Vec<CatalogType> = attributes.iter().map(CatalogType::of).collect();
+    let of_catalog: Vec<PostgresColumnType> =
+        attributes.iter().map(PostgresColumnType::of).collect();
     let open = attributes
         .iter()
         .zip(&of_catalog)
-        .filter(|(_, known)| **known == CatalogType::AnyNumeric);
+        .filter(|(_, known)| **known == PostgresColumnType::AnyNumeric);
     let open: Vec<&str> = open.map(|(attribute, _)| attribute.name.as_str()).collect();
     let mut decimals = decimals(client, relation, &open)?.into_iter();
     let types = of_catalog.into_iter().map(|known| match known {
-        CatalogType::Native(data_type) => data_type,
-        CatalogType::AnyNumeric => decimals.next().unwrap_or(DECIMAL_DEFAULT),
-        CatalogType::Text | CatalogType::OnlyText => DataType::Utf8View,
+        PostgresColumnType::Native(data_type) => data_type,
+        PostgresColumnType::AnyNumeric => decimals.next().unwrap_or(DECIMAL_DEFAULT),
+        PostgresColumnType::Text | PostgresColumnType::OnlyText => DataType::Utf8View,
     });
     Ok(types.collect())
 }
@@ -183,7 +181,7 @@ fn data_types(
 /// The decimal for the values of each column. NaN and infinity, which have no scale, are refused when they are read.
 fn decimals(
     client: &mut Client,
-    relation: &CatalogRelation,
+    relation: &PostgresRelation,
     columns: &[&str],
 ) -> Result<Vec<DataType>, PostgresStop> {
     if columns.is_empty() {

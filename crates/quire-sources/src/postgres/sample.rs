@@ -6,7 +6,7 @@ use postgres::Client;
 
 use quire_files::CopyControl;
 
-use super::catalog::CatalogRelation;
+use super::catalog::PostgresRelation;
 use super::described_table::DescribedRelation;
 use super::reader::copy;
 use super::server::{PostgresServer, PostgresStop};
@@ -86,7 +86,7 @@ pub(super) fn sample(
 
 fn stored(
     client: &mut Client,
-    relation: &CatalogRelation,
+    relation: &PostgresRelation,
 ) -> Result<Vec<StoredRelation>, PostgresStop> {
     if !relation.has_pages && !relation.is_partitioned {
         return Ok(Vec::new());
@@ -119,7 +119,7 @@ fn stored_relation(row: &postgres::Row) -> StoredRelation {
 /// Counted, unless the table is large and was analyzed: then the rows of a page as ANALYZE saw them, times the pages there are now.
 fn row_count(
     client: &mut Client,
-    relation: &CatalogRelation,
+    relation: &PostgresRelation,
     stored: &[StoredRelation],
 ) -> Result<SourceRowCount, PostgresStop> {
     let pages: i64 = stored.iter().map(|part| part.page_count).sum();

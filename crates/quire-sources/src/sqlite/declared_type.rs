@@ -113,88 +113,89 @@ mod tests {
         self, Any, Blob, Boolean, Date, Decimal, Integer, Number, Real, Text, Timestamp,
     };
 
+    const CASES: [(&[&str], DeclaredType); 13] = [
+        (
+            &[
+                "INT",
+                "INTEGER",
+                "TINYINT",
+                "SMALLINT",
+                "MEDIUMINT",
+                "BIGINT",
+                "UNSIGNED BIG INT",
+                "INT2",
+                "INT8",
+            ],
+            Integer,
+        ),
+        (
+            &[
+                "CHARACTER(20)",
+                "VARCHAR(255)",
+                "VARYING CHARACTER(255)",
+                "NCHAR(55)",
+                "NATIVE CHARACTER(70)",
+                "NVARCHAR(100)",
+                "TEXT",
+                "CLOB",
+            ],
+            Text,
+        ),
+        (&["BLOB", "TINYBLOB"], Blob),
+        (&["REAL", "DOUBLE", "DOUBLE PRECISION", "FLOAT"], Real),
+        (
+            &[
+                "NUMERIC",
+                "DECIMAL",
+                "NUMERIC(0)",
+                "DECIMAL(40,2)",
+                "DECIMAL(2,3)",
+                "DECIMAL(a)",
+            ],
+            Number,
+        ),
+        (&["BOOLEAN", "bool"], Boolean),
+        (&["DATE", " date "], Date),
+        (
+            &[
+                "DATETIME",
+                "TIMESTAMP",
+                "timestamp(6)",
+                "TIMESTAMP WITHOUT TIME ZONE",
+            ],
+            Timestamp { zoned: false },
+        ),
+        (
+            &[
+                "TIMESTAMPTZ",
+                "TIMESTAMP WITH TIME ZONE",
+                "TIMESTAMP(3) WITH TIME ZONE",
+            ],
+            Timestamp { zoned: true },
+        ),
+        (
+            &["DECIMAL(10,2)", "numeric ( 10 , 2 )"],
+            Decimal {
+                precision: 10,
+                scale: 2,
+            },
+        ),
+        (
+            &["DECIMAL(10)"],
+            Decimal {
+                precision: 10,
+                scale: 0,
+            },
+        ),
+        (&["", "JSON", "UUID", "STRING", "ANY"], Any),
+        // SQLite's own examples of names that mislead.
+        (&["FLOATING POINT", "CHARINT"], Integer),
+    ];
+
     // The first five lines are the table in section 3.1.1 of SQLite's document on types, but for the names that we refine.
     #[test]
     fn declarations_mean_what_sqlite_and_people_mean() {
-        let cases: [(&[&str], DeclaredType); 13] = [
-            (
-                &[
-                    "INT",
-                    "INTEGER",
-                    "TINYINT",
-                    "SMALLINT",
-                    "MEDIUMINT",
-                    "BIGINT",
-                    "UNSIGNED BIG INT",
-                    "INT2",
-                    "INT8",
-                ],
-                Integer,
-            ),
-            (
-                &[
-                    "CHARACTER(20)",
-                    "VARCHAR(255)",
-                    "VARYING CHARACTER(255)",
-                    "NCHAR(55)",
-                    "NATIVE CHARACTER(70)",
-                    "NVARCHAR(100)",
-                    "TEXT",
-                    "CLOB",
-                ],
-                Text,
-            ),
-            (&["BLOB", "TINYBLOB"], Blob),
-            (&["REAL", "DOUBLE", "DOUBLE PRECISION", "FLOAT"], Real),
-            (
-                &[
-                    "NUMERIC",
-                    "DECIMAL",
-                    "NUMERIC(0)",
-                    "DECIMAL(40,2)",
-                    "DECIMAL(2,3)",
-                    "DECIMAL(a)",
-                ],
-                Number,
-            ),
-            (&["BOOLEAN", "bool"], Boolean),
-            (&["DATE", " date "], Date),
-            (
-                &[
-                    "DATETIME",
-                    "TIMESTAMP",
-                    "timestamp(6)",
-                    "TIMESTAMP WITHOUT TIME ZONE",
-                ],
-                Timestamp { zoned: false },
-            ),
-            (
-                &[
-                    "TIMESTAMPTZ",
-                    "TIMESTAMP WITH TIME ZONE",
-                    "TIMESTAMP(3) WITH TIME ZONE",
-                ],
-                Timestamp { zoned: true },
-            ),
-            (
-                &["DECIMAL(10,2)", "numeric ( 10 , 2 )"],
-                Decimal {
-                    precision: 10,
-                    scale: 2,
-                },
-            ),
-            (
-                &["DECIMAL(10)"],
-                Decimal {
-                    precision: 10,
-                    scale: 0,
-                },
-            ),
-            (&["", "JSON", "UUID", "STRING", "ANY"], Any),
-            // SQLite's own examples of names that mislead.
-            (&["FLOATING POINT", "CHARINT"], Integer),
-        ];
-        for (declarations, meaning) in cases {
+        for (declarations, meaning) in CASES {
             for declaration in declarations {
                 assert_eq!(DeclaredType::of(declaration), meaning, "{declaration}");
             }

@@ -22,7 +22,7 @@ use crate::error::SourceError;
 #[derive(Debug)]
 pub(crate) struct SqliteReader {
     file: Arc<SqliteFile>,
-    rows: KeyedRows,
+    rows: SqliteRows,
     control: CopyControl,
     is_done: bool,
 }
@@ -36,7 +36,7 @@ impl SqliteReader {
     ) -> Result<Self, SourceError> {
         Ok(Self {
             file,
-            rows: KeyedRows::new(table, projection)?,
+            rows: SqliteRows::new(table, projection)?,
             control: control.clone(),
             is_done: false,
         })
@@ -61,7 +61,7 @@ impl SqliteReader {
 
 /// A place in a table, and what is read there.
 #[derive(Debug)]
-pub(super) struct KeyedRows {
+pub(super) struct SqliteRows {
     table: Arc<DescribedTable>,
     pub(super) schema: SchemaRef,
     selected: String,
@@ -71,7 +71,7 @@ pub(super) struct KeyedRows {
     is_at_end: bool,
 }
 
-impl KeyedRows {
+impl SqliteRows {
     pub(super) fn new(
         table: Arc<DescribedTable>,
         projection: Option<&[usize]>,

@@ -9,7 +9,7 @@ use quire_files::CopyControl;
 use super::connection::{SqliteFile, SqliteStop};
 use super::described_table::DescribedTable;
 use super::row_key::RowKey;
-use super::rows::KeyedRows;
+use super::rows::SqliteRows;
 use crate::definition::SourceRowCount;
 use crate::error::SourceError;
 use crate::sample::SourceSample;
@@ -22,7 +22,7 @@ pub(super) fn sample(
     rows_per_piece: usize,
     control: &CopyControl,
 ) -> Result<SourceSample, SourceError> {
-    let mut rows = KeyedRows::new(Arc::clone(table), None)?;
+    let mut rows = SqliteRows::new(Arc::clone(table), None)?;
     let mut pieces = Vec::new();
     let wanted = (piece_count as u64).saturating_mul(rows_per_piece as u64);
     // Of a table with no more rows than that, one piece after the other is all of it.

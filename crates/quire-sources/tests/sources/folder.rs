@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use quire_sources::SourceDatabase;
 use rusqlite::Connection;
 
-pub struct TestFolder(pub PathBuf);
+pub struct SourceTestFolder(pub PathBuf);
 
-impl TestFolder {
+impl SourceTestFolder {
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -34,7 +34,7 @@ impl TestFolder {
     }
 }
 
-impl Drop for TestFolder {
+impl Drop for SourceTestFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -45,8 +45,8 @@ pub fn opened(path: &Path) -> SourceDatabase {
 }
 
 /// A file made by these statements, opened.
-pub fn sqlite(statements: &str) -> (TestFolder, SourceDatabase) {
-    let folder = TestFolder::new();
+pub fn sqlite(statements: &str) -> (SourceTestFolder, SourceDatabase) {
+    let folder = SourceTestFolder::new();
     let path = folder.file("app.db");
     Connection::open(&path)
         .unwrap()

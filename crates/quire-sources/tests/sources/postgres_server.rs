@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use postgres::{Client, NoTls};
 use quire_sources::SourceDatabase;
 
-use crate::folder::TestFolder;
+use crate::folder::SourceTestFolder;
 
 const USER: &str = "ada";
 const START_SECONDS_MAX: u64 = 120;
@@ -27,7 +27,7 @@ pub struct PostgresTestServer {
     pub port: u16,
     programs: PathBuf,
     owner: Option<(u32, u32)>,
-    folder: TestFolder,
+    folder: SourceTestFolder,
 }
 
 /// The newest version that is installed.
@@ -74,7 +74,7 @@ pub fn server() -> Option<Arc<PostgresTestServer>> {
 
 impl PostgresTestServer {
     fn start(programs: PathBuf) -> Self {
-        let folder = TestFolder::new();
+        let folder = SourceTestFolder::new();
         // PostgreSQL refuses to be root.
         let owner =
             (id("-u", &[]) == 0).then(|| (id("-u", &["postgres"]), id("-g", &["postgres"])));
@@ -101,11 +101,7 @@ impl PostgresTestServer {
             String::from_utf8_lossy(&made.stderr)
         );
         fs::write(data.join("pg_hba.conf"), RULES).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = free_port();
         let log = fs::File::create(folder.file("log")).unwrap();
         let settings = [
             format!("port={port}"),
@@ -180,6 +176,14 @@ impl Drop for PostgresTestServer {
         }
         let _ = self.child.wait();
     }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 fn command(programs: &Path, name: &str, owner: Option<(u32, u32)>) -> Command {

@@ -5,20 +5,30 @@ use postgres::types::ToSql;
 
 use crate::cells::{Cell, definition, int, or_null, real, rows, text, timestamp, try_rows, types};
 use crate::postgres_server::server;
-use crate::random::{TestRandom, seed};
+use crate::random::{SourceTestRandom, seed};
+
+const CREATE: &str = "CREATE TABLE t (i2 int2, i4 int4, i8 int8, f4 float4, f8 float8, n numeric(30,6), any_n numeric, b bool, d date, ts timestamp, tz timestamptz, t text, v varchar(20), x bytea)";
+const INSERT: &str = "INSERT INTO t VALUES ($1, $2, $3, $4, $5, ($6::text)::numeric, ($7::text)::numeric, $8, '1970-01-01'::date + $9::int4, \
+        '1970-01-01'::timestamp + $10::int8 * interval '1 microsecond', '1970-01-01 00:00Z'::timestamptz + $10::int8 * interval '1 microsecond', $11, $12, $13)";
+
+fn assert_same_rows(mut found: Vec<Vec<Cell>>, mut expected: Vec<Vec<Cell>>, seed: u64) {
+    assert_eq!(found.len(), expected.len());
+    // A small row may be put into a page before that of the last one.
+    found.sort_by_cached_key(|row| format!("{row:?}"));
+    expected.sort_by_cached_key(|row| format!("{row:?}"));
+    for (row, expected) in found.iter().zip(&expected) {
+        assert_eq!(row, expected, "seed {seed}");
+    }
+}
 
 #[test]
 fn random_rows_are_what_was_inserted() {
     let Some(server) = server() else { return };
     let seed = seed(21);
-    let mut random = TestRandom(seed);
-    let (mut client, address) = server.database(
-        "CREATE TABLE t (i2 int2, i4 int4, i8 int8, f4 float4, f8 float8, n numeric(30,6), any_n numeric, b bool, d date, ts timestamp, tz timestamptz, t text, v varchar(20), x bytea)",
-    );
+    let mut random = SourceTestRandom(seed);
+    let (mut client, address) = server.database(CREATE);
     let mut transaction = client.transaction().unwrap();
-    let insert = "INSERT INTO t VALUES ($1, $2, $3, $4, $5, ($6::text)::numeric, ($7::text)::numeric, $8, '1970-01-01'::date + $9::int4, \
-        '1970-01-01'::timestamp + $10::int8 * interval '1 microsecond', '1970-01-01 00:00Z'::timestamptz + $10::int8 * interval '1 microsecond', $11, $12, $13)";
-    let insert = transaction.prepare(insert).unwrap();
+    let insert = transaction.prepare(INSERT).unwrap();
     let mut expected = Vec::new();
     for _ in 0..10_000 {
         let i2 = random.maybe(|random| random.next() as i16);
@@ -79,14 +89,7 @@ fn random_rows_are_what_was_inserted() {
         [timestamp(false), timestamp(true)]
     );
     assert_eq!(definition(&database, "t").notices, [""; 0]);
-    let mut found = rows(&database, "t");
-    assert_eq!(found.len(), expected.len());
-    // A small row may be put into a page before that of the last one.
-    found.sort_by_cached_key(|row| format!("{row:?}"));
-    expected.sort_by_cached_key(|row| format!("{row:?}"));
-    for (row, expected) in found.iter().zip(&expected) {
-        assert_eq!(row, expected, "seed {seed}");
-    }
+    assert_same_rows(rows(&database, "t"), expected, seed);
 }
 
 #[test]

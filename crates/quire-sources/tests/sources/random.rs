@@ -1,8 +1,8 @@
 //! Numbers by seed (Steele, Lea, Flood: *Fast Splittable Pseudorandom Number Generators*, 2014).
 
-pub struct TestRandom(pub u64);
+pub struct SourceTestRandom(pub u64);
 
-impl TestRandom {
+impl SourceTestRandom {
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -8,8 +8,8 @@ use quire_sources::{SourceDatabase, SourceError};
 use rusqlite::Connection;
 
 use crate::cells::{int, rows, text};
-use crate::folder::{TestFolder, opened};
-use crate::random::{TestRandom, seed};
+use crate::folder::{SourceTestFolder, opened};
+use crate::random::{SourceTestRandom, seed};
 
 fn made(path: &Path, statements: &str) -> Connection {
     let connection = Connection::open(path).unwrap();
@@ -19,7 +19,7 @@ fn made(path: &Path, statements: &str) -> Connection {
 
 #[test]
 fn a_file_is_recognized_by_its_first_bytes() {
-    let folder = TestFolder::new();
+    let folder = SourceTestFolder::new();
     let path = folder.file("music.csv");
     drop(made(&path, "CREATE TABLE t (a); INSERT INTO t VALUES (1)"));
     let location = |path: &Path| path.to_str().unwrap().to_owned();
@@ -52,7 +52,7 @@ fn a_file_is_recognized_by_its_first_bytes() {
 
 #[test]
 fn names_of_files_mean_nothing_to_sqlite() {
-    let folder = TestFolder::new();
+    let folder = SourceTestFolder::new();
     for name in ["a?mode=memory", "b%20c#d", "e f"] {
         let plain = folder.file("plain.db");
         drop(made(&plain, "CREATE TABLE t (a); INSERT INTO t VALUES (1)"));
@@ -64,7 +64,7 @@ fn names_of_files_mean_nothing_to_sqlite() {
 #[test]
 fn a_file_stays_as_it_is_and_alone() {
     for mode in ["DELETE", "WAL"] {
-        let folder = TestFolder::new();
+        let folder = SourceTestFolder::new();
         let path = folder.file("app.db");
         drop(made(
             &path,
@@ -102,7 +102,7 @@ fn a_file_stays_as_it_is_and_alone() {
 
 #[test]
 fn the_log_is_read_and_one_moment_is_seen() {
-    let folder = TestFolder::new();
+    let folder = SourceTestFolder::new();
     let path = folder.file("app.db");
     let writer = made(
         &path,
@@ -131,7 +131,7 @@ fn the_log_is_read_and_one_moment_is_seen() {
 
 #[test]
 fn a_log_that_a_crash_left_is_read_and_kept() {
-    let folder = TestFolder::new();
+    let folder = SourceTestFolder::new();
     let path = folder.file("app.db");
     let writer = made(&path, "PRAGMA journal_mode = WAL; CREATE TABLE t (a)");
     writer
@@ -153,7 +153,7 @@ fn a_log_that_a_crash_left_is_read_and_kept() {
 
 #[test]
 fn a_file_that_needs_repair_says_who_does_it() {
-    let folder = TestFolder::new();
+    let folder = SourceTestFolder::new();
     let path = folder.file("app.db");
     let writer = made(&path, "PRAGMA cache_size = 10; CREATE TABLE t (a TEXT)");
     // Pages of the open transaction spill into the file, and the journal has what they were.
@@ -195,8 +195,8 @@ fn ask_everything(path: &Path) -> Result<(), SourceError> {
 #[test]
 fn damage_is_an_error_that_names_the_file() {
     let seed = seed(13);
-    let mut random = TestRandom(seed);
-    let folder = TestFolder::new();
+    let mut random = SourceTestRandom(seed);
+    let folder = SourceTestFolder::new();
     let path = folder.file("app.db");
     let statements = "PRAGMA page_size = 512; CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT, c BLOB); CREATE INDEX tb ON t (b); CREATE VIEW v AS SELECT * FROM t;
         CREATE TABLE k (a TEXT PRIMARY KEY, b REAL) WITHOUT ROWID;

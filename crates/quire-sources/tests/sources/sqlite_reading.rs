@@ -9,12 +9,12 @@ use quire_sources::{SourceDatabase, SourceError};
 use rusqlite::{Connection, params};
 
 use crate::cells::{Cell, definition, int, real, rows, rows_of, text, try_rows};
-use crate::folder::{TestFolder, opened, sqlite};
-use crate::random::{TestRandom, seed};
+use crate::folder::{SourceTestFolder, opened, sqlite};
+use crate::random::{SourceTestRandom, seed};
 
 /// Rows with these keys in a table of this definition.
-fn keyed(definition: &str, rows: &[(i64, String)]) -> (TestFolder, SourceDatabase) {
-    let folder = TestFolder::new();
+fn keyed(definition: &str, rows: &[(i64, String)]) -> (SourceTestFolder, SourceDatabase) {
+    let folder = SourceTestFolder::new();
     let path = folder.file("keyed.db");
     let mut connection = Connection::open(&path).unwrap();
     connection.execute_batch(definition).unwrap();
@@ -32,7 +32,7 @@ fn keyed(definition: &str, rows: &[(i64, String)]) -> (TestFolder, SourceDatabas
 #[test]
 fn rows_come_in_the_order_of_the_key_whatever_it_is() {
     let seed = seed(12);
-    let mut random = TestRandom(seed);
+    let mut random = SourceTestRandom(seed);
     let mut keys: Vec<(i64, String)> = (0..20_000)
         .map(|_| {
             (
@@ -73,7 +73,7 @@ fn rows_come_in_the_order_of_the_key_whatever_it_is() {
         &keys,
     );
     assert_eq!(rows(&database, "t"), cells(&keys), "seed {seed}");
-    keys.sort_by(|x, y| x.1.to_ascii_lowercase().cmp(&y.1.to_ascii_lowercase()));
+    keys.sort_by_key(|key| key.1.to_ascii_lowercase());
     keys.dedup_by(|x, y| x.1.eq_ignore_ascii_case(&y.1));
     let (_folder, database) = keyed(
         "CREATE TABLE t (a INTEGER, b TEXT PRIMARY KEY COLLATE NOCASE) WITHOUT ROWID",

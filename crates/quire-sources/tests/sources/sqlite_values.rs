@@ -4,17 +4,32 @@ use arrow::datatypes::DataType;
 use rusqlite::{Connection, params};
 
 use crate::cells::{Cell, definition, int, or_null, real, rows, text, timestamp, try_rows, types};
-use crate::folder::{TestFolder, opened, sqlite};
-use crate::random::{TestRandom, seed};
+use crate::folder::{SourceTestFolder, opened, sqlite};
+use crate::random::{SourceTestRandom, seed};
 
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
+
+fn declared_types() -> [DataType; 10] {
+    [
+        DataType::Int64,
+        DataType::Int64,
+        DataType::Boolean,
+        DataType::Date32,
+        timestamp(false),
+        timestamp(true),
+        DataType::Decimal128(12, 3),
+        DataType::Float64,
+        DataType::Utf8View,
+        DataType::BinaryView,
+    ]
+}
 
 /// A table whose values all fit their declarations. Days since 1970 have only the day of the month differ, so that the oracle is a sum.
 #[test]
 fn values_that_fit_have_the_declared_type() {
     let seed = seed(11);
-    let mut random = TestRandom(seed);
-    let folder = TestFolder::new();
+    let mut random = SourceTestRandom(seed);
+    let folder = SourceTestFolder::new();
     let path = folder.file("types.sqlite3");
     let mut connection = Connection::open(&path).unwrap();
     connection
@@ -75,19 +90,7 @@ fn values_that_fit_have_the_declared_type() {
     }
     transaction.commit().unwrap();
     let database = opened(&path);
-    let declared = [
-        DataType::Int64,
-        DataType::Int64,
-        DataType::Boolean,
-        DataType::Date32,
-        timestamp(false),
-        timestamp(true),
-        DataType::Decimal128(12, 3),
-        DataType::Float64,
-        DataType::Utf8View,
-        DataType::BinaryView,
-    ];
-    assert_eq!(types(&database, "t"), declared);
+    assert_eq!(types(&database, "t"), declared_types());
     assert_eq!(definition(&database, "t").notices, [""; 0]);
     assert_eq!(rows(&database, "t"), expected, "seed {seed}");
 }
@@ -112,9 +115,10 @@ fn column(declaration: &str, values: &[&str]) -> (DataType, Vec<Cell>, Option<St
     )
 }
 
-#[test]
-fn values_that_do_not_fit_make_the_column_one_that_holds_them() {
-    let cases: [(&str, &[&str], DataType, Vec<Cell>); 14] = [
+type ValueCase = (&'static str, &'static [&'static str], DataType, Vec<Cell>);
+
+fn misfits_of_numbers() -> Vec<ValueCase> {
+    vec![
         (
             "INTEGER",
             &["1", "'x'", "NULL"],
@@ -155,6 +159,11 @@ fn values_that_do_not_fit_make_the_column_one_that_holds_them() {
             DataType::Utf8View,
             vec![text("1"), text("true")],
         ),
+    ]
+}
+
+fn misfits_of_times_and_decimals() -> Vec<ValueCase> {
+    vec![
         (
             "DATE",
             &["2460000.5", "2460001.5"],
@@ -198,7 +207,14 @@ fn values_that_do_not_fit_make_the_column_one_that_holds_them() {
             vec![real(0.25), real(1.0)],
         ),
         ("DECIMAL(4,1)", &["1000"], DataType::Int64, vec![int(1000)]),
-    ];
+    ]
+}
+
+#[test]
+fn values_that_do_not_fit_make_the_column_one_that_holds_them() {
+    let cases = misfits_of_numbers()
+        .into_iter()
+        .chain(misfits_of_times_and_decimals());
     for (declaration, values, data_type, cells) in cases {
         let found = column(declaration, values);
         assert_eq!(
@@ -218,9 +234,8 @@ fn values_that_do_not_fit_make_the_column_one_that_holds_them() {
     assert_eq!(notice.unwrap(), expected);
 }
 
-#[test]
-fn types_that_follow_the_values_need_no_notice() {
-    let cases: [(&str, &[&str], DataType, Vec<Cell>); 12] = [
+fn followed_values() -> Vec<ValueCase> {
+    vec![
         (
             "",
             &["1", "NULL"],
@@ -278,7 +293,12 @@ fn types_that_follow_the_values_need_no_notice() {
             DataType::Decimal128(38, 2),
             vec![Cell::Decimal(i128::from(i64::MAX) * 100), Cell::Decimal(7)],
         ),
-    ];
+    ]
+}
+
+#[test]
+fn types_that_follow_the_values_need_no_notice() {
+    let cases = followed_values();
     for (declaration, values, data_type, cells) in cases {
         assert_eq!(
             column(declaration, values),
@@ -356,7 +376,7 @@ fn a_text_that_is_none_is_an_error_with_its_place() {
 
 #[test]
 fn large_values_come_in_small_batches() {
-    let folder = TestFolder::new();
+    let folder = SourceTestFolder::new();
     let path = folder.file("large.db");
     let connection = Connection::open(&path).unwrap();
     connection
