@@ -2,6 +2,7 @@
 
 mod databases;
 mod report;
+mod transactions;
 
 use std::env;
 use std::fs;

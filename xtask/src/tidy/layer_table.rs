@@ -526,6 +526,7 @@ pub(super) const LAYERS: [(&str, &[&str]); 27] = [
             "lab",
             "data_set",
             "mount",
+            "workload",
             "arguments",
             "check",
             "inspect",

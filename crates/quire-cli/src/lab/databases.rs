@@ -4,38 +4,21 @@ use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::process;
-use std::time::Duration;
 
 use quire_experiments::avm;
 use quire_experiments::bandwidth::{self, BandwidthSetup};
 use quire_experiments::buffer_pool;
 use quire_experiments::devices::{self, DevicesSetup};
-use quire_experiments::dual_format_system::{
-    self, DualFormatSetup, DualFormatTransactions, transaction_figures,
-};
-use quire_experiments::file_system::{self, FileSystemSetup, TransactionScenario};
-use quire_experiments::page_compression::{self, PageCompressionSetup};
 use quire_experiments::tpcd::BenchmarkFailure;
 use quire_experiments::tpch::{self, TpchMachine, TpchSetup};
 use quire_experiments::{ColumnLayout, ColumnTablesSetup};
-use quire_lab::{EvaluatedWords, Figure};
+use quire_lab::Figure;
 
-use super::{Benchmark, LayoutName, MachineName, Topic};
+use super::{Benchmark, LayoutName, MachineName, Topic, transactions};
 
 /// Queries of a stream, as in the paper.
 const QUERIES: usize = 300;
 const QUERIES_QUICK: usize = 9;
-
-/// Rows of the table of dual-format-system.
-const ROWS: u64 = 100_000;
-const ROWS_QUICK: u64 = 3_000;
-
-/// Of file-system with --quick, and the pool of its database.
-const SCALE_QUICK: f64 = 0.01;
-const POOL_BYTES: usize = 64 << 20;
-
-/// Of the rows of page-compression with --quick.
-const QUICK_PART: u64 = 40;
 
 /// Measures a topic. Without a folder of the user's its files are removed. `texts` are the user's.
 pub(super) fn figures(
@@ -57,7 +40,6 @@ pub(super) fn figures(
         // Nobody needs to know.
         let _ = writeln!(io::stderr(), "{what}");
     };
-    let seconds = |default| Duration::from_secs(benchmark.seconds.unwrap_or(default));
     let figures = match topic {
         // Rounds of some milliseconds: the best of few is not yet the best.
         Topic::Avm => avm::figures(7 * tables.rounds.max(1)),
@@ -85,65 +67,10 @@ pub(super) fn figures(
         }
         Topic::BufferPool => buffer_pool::figures(&tables, &mut progress),
         Topic::DualFormatSystem => {
-            let joined = texts.concat();
-            let text = (!texts.is_empty()).then_some(joined.as_slice());
-            let setup = DualFormatSetup {
-                rows: benchmark
-                    .rows
-                    .unwrap_or(if is_quick { ROWS_QUICK } else { ROWS }),
-                words: EvaluatedWords::of(text).map_err(BenchmarkFailure::Words)?,
-                folder: tables.folder,
-                keeps_files: tables.has_files,
-            };
-            let transactions = DualFormatTransactions {
-                rows: u32::try_from(setup.rows).unwrap_or(u32::MAX),
-                clients: if is_quick {
-                    vec![2, 4]
-                } else {
-                    vec![8, 16, 32]
-                },
-                measured: seconds(if is_quick { 1 } else { 5 }),
-                folder: setup.folder.join("transactions"),
-                keeps_files: setup.keeps_files,
-            };
-            let mut figures = dual_format_system::figures(&setup, &mut progress);
-            if let (Ok(figures), false) = (&mut figures, transactions.measured.is_zero()) {
-                figures.extend(transaction_figures(&transactions, &mut progress)?);
-            }
-            figures
+            transactions::dual_format(benchmark, tables, is_quick, texts, &mut progress)
         }
-        Topic::FileSystem => {
-            let setup = FileSystemSetup {
-                scenarios: TransactionScenario::ALL.to_vec(),
-                scale: if is_quick {
-                    scale.min(SCALE_QUICK)
-                } else {
-                    scale
-                },
-                users: benchmark.users,
-                measured: seconds(if is_quick { 2 } else { 20 }).max(Duration::from_secs(1)),
-                profile: file_system::disk_profile(&benchmark.disk)?,
-                cache_bytes: POOL_BYTES,
-                seed: 1,
-                folder: tables.folder,
-                keeps_files: tables.has_files,
-            };
-            file_system::figures(&setup, &mut progress)
-        }
-        Topic::PageCompression => {
-            let mut setup = PageCompressionSetup::new(page_compression::service_records(1));
-            if is_quick {
-                setup = PageCompressionSetup {
-                    rows: setup.rows / QUICK_PART,
-                    read_pool_bytes: setup.read_pool_bytes / QUICK_PART as usize,
-                    inserted_rows: setup.inserted_rows / QUICK_PART,
-                    write_pool_bytes: setup.write_pool_bytes / 8,
-                    connections: vec![1, 4],
-                    ..setup
-                };
-            }
-            page_compression::figures(&setup, &mut progress).map_err(BenchmarkFailure::from)
-        }
+        Topic::FileSystem => transactions::file_systems(benchmark, tables, is_quick, &mut progress),
+        Topic::PageCompression => transactions::compressed_pages(is_quick, &mut progress),
         _ => return benchmark.figures(scale, is_quick),
     };
     if benchmark.work.is_none() {

@@ -6,13 +6,13 @@ use super::FileSystemSetup;
 use super::codecs::{COMPARED, OF_PAPER};
 use super::comparison::{DataSetRun, RunComparison, ScenarioRuns};
 use super::paper::{PaperScenario, printed};
-use super::ranking::ranking;
+use super::ranking::{paper_comparisons, ranking};
 use super::scenarios::TransactionScenario;
 use super::verdicts;
 use crate::tpcd::BenchmarkFailure;
 
 /// A column of the paper's tables.
-struct TableColumn {
+struct PrintedColumn {
     /// Behind `paper-5-SCENARIO-` in the stem.
     stems: [&'static str; 3],
     numbers: [&'static str; 3],
@@ -20,13 +20,6 @@ struct TableColumn {
     /// Of each run, with the one without compression first.
     value: fn(&DataSetRun, &RunComparison) -> f64,
     printed: fn(&PaperScenario) -> [f64; 4],
-}
-
-const fn stems_and_numbers(
-    stems: [&'static str; 3],
-    numbers: [&'static str; 3],
-) -> ([&'static str; 3], [&'static str; 3]) {
-    (stems, numbers)
 }
 
 const TPS: [&str; 3] = ["table 5", "table 9", "table 13"];
@@ -39,108 +32,94 @@ fn behind_base(values: [f64; 3]) -> [f64; 4] {
     [0.0, values[0], values[1], values[2]]
 }
 
-fn columns() -> Vec<TableColumn> {
-    let column = |(stems, numbers), y, value, printed| TableColumn {
-        stems,
-        numbers,
-        y,
-        value,
-        printed,
-    };
-    vec![
-        column(
-            stems_and_numbers(
-                ["paper-5-table-5", "paper-5-table-9", "paper-5-table-13"],
-                TPS,
-            ),
-            Axis::linear("transactions", "1/s"),
-            |run, _| run.tps,
-            |paper| paper.tps,
-        ),
-        column(
-            stems_and_numbers(
-                [
-                    "paper-5-table-5-improvement",
-                    "paper-5-table-9-improvement",
-                    "paper-5-table-13-improvement",
-                ],
-                TPS,
-            ),
-            Axis::linear("more transactions", "%"),
-            |_, comparison| comparison.improvement_percent,
-            |paper| behind_base(paper.improvement_percent),
-        ),
-        column(
-            stems_and_numbers(
-                ["paper-5-table-6", "paper-5-table-10", "paper-5-table-14"],
-                RATIO,
-            ),
-            Axis::linear("compression ratio", ""),
-            |run, _| run.ratio,
-            |paper| paper.ratio,
-        ),
-        column(
-            stems_and_numbers(
-                [
-                    "paper-5-table-6-saving",
-                    "paper-5-table-10-saving",
-                    "paper-5-table-14-saving",
-                ],
-                RATIO,
-            ),
-            Axis::linear("space saved", "%"),
-            |_, comparison| comparison.saving_percent,
-            |paper| behind_base(paper.saving_percent),
-        ),
-        column(
-            stems_and_numbers(
-                [
-                    "paper-5-table-7-improvement",
-                    "paper-5-table-11-improvement",
-                    "paper-5-table-15-improvement",
-                ],
-                RESPONSE,
-            ),
-            Axis::linear("faster slowest response", "%"),
-            |_, comparison| comparison.response_percent,
-            |paper| behind_base(paper.response_percent),
-        ),
-        column(
-            stems_and_numbers(
-                ["paper-5-table-7", "paper-5-table-11", "paper-5-table-15"],
-                RESPONSE,
-            ),
-            Axis::linear("slowest response", "ms"),
-            |run, _| run.response_ms_max,
-            |paper| paper.response_max,
-        ),
-        column(
-            stems_and_numbers(
-                ["paper-5-table-8", "paper-5-table-12", "paper-5-table-16"],
-                PROCESSOR,
-            ),
-            Axis::linear("processor, system and user", "% of all cores"),
-            |run, _| run.system_percent + run.user_percent,
-            |paper| {
+/// What is measured, and what follows from it, table by table.
+fn columns() -> [PrintedColumn; 8] {
+    [
+        PrintedColumn {
+            stems: ["paper-5-table-5", "paper-5-table-9", "paper-5-table-13"],
+            numbers: TPS,
+            y: Axis::linear("transactions", "1/s"),
+            value: |run, _| run.tps,
+            printed: |paper| paper.tps,
+        },
+        IMPROVEMENT,
+        PrintedColumn {
+            stems: ["paper-5-table-6", "paper-5-table-10", "paper-5-table-14"],
+            numbers: RATIO,
+            y: Axis::linear("compression ratio", ""),
+            value: |run, _| run.ratio,
+            printed: |paper| paper.ratio,
+        },
+        SAVING,
+        PrintedColumn {
+            stems: ["paper-5-table-7", "paper-5-table-11", "paper-5-table-15"],
+            numbers: RESPONSE,
+            y: Axis::linear("slowest response", "ms"),
+            value: |run, _| run.response_ms_max,
+            printed: |paper| paper.response_max,
+        },
+        RESPONSE_IMPROVEMENT,
+        PrintedColumn {
+            stems: ["paper-5-table-8", "paper-5-table-12", "paper-5-table-16"],
+            numbers: PROCESSOR,
+            y: Axis::linear("processor, system and user", "% of all cores"),
+            value: |run, _| run.system_percent + run.user_percent,
+            printed: |paper| {
                 let both = |index| paper.system_percent[index] + paper.user_percent[index];
                 [both(0), both(1), both(2), both(3)]
             },
-        ),
-        column(
-            stems_and_numbers(
-                [
-                    "paper-5-table-8-overhead",
-                    "paper-5-table-12-overhead",
-                    "paper-5-table-16-overhead",
-                ],
-                PROCESSOR,
-            ),
-            Axis::linear("more processor time", "%"),
-            |_, comparison| comparison.overhead_percent,
-            |paper| behind_base(paper.overhead_percent),
-        ),
+        },
+        OVERHEAD,
     ]
 }
+
+const IMPROVEMENT: PrintedColumn = PrintedColumn {
+    stems: [
+        "paper-5-table-5-improvement",
+        "paper-5-table-9-improvement",
+        "paper-5-table-13-improvement",
+    ],
+    numbers: TPS,
+    y: Axis::linear("more transactions", "%"),
+    value: |_, comparison| comparison.improvement_percent,
+    printed: |paper| behind_base(paper.improvement_percent),
+};
+
+const SAVING: PrintedColumn = PrintedColumn {
+    stems: [
+        "paper-5-table-6-saving",
+        "paper-5-table-10-saving",
+        "paper-5-table-14-saving",
+    ],
+    numbers: RATIO,
+    y: Axis::linear("space saved", "%"),
+    value: |_, comparison| comparison.saving_percent,
+    printed: |paper| behind_base(paper.saving_percent),
+};
+
+const RESPONSE_IMPROVEMENT: PrintedColumn = PrintedColumn {
+    stems: [
+        "paper-5-table-7-improvement",
+        "paper-5-table-11-improvement",
+        "paper-5-table-15-improvement",
+    ],
+    numbers: RESPONSE,
+    y: Axis::linear("faster slowest response", "%"),
+    value: |_, comparison| comparison.response_percent,
+    printed: |paper| behind_base(paper.response_percent),
+};
+
+const OVERHEAD: PrintedColumn = PrintedColumn {
+    stems: [
+        "paper-5-table-8-overhead",
+        "paper-5-table-12-overhead",
+        "paper-5-table-16-overhead",
+    ],
+    numbers: PROCESSOR,
+    y: Axis::linear("more processor time", "%"),
+    value: |_, comparison| comparison.overhead_percent,
+    printed: |paper| behind_base(paper.overhead_percent),
+};
 
 /// All figures of the scenarios that were measured, with verdicts.
 ///
@@ -180,7 +159,7 @@ pub(crate) fn figures(
     Ok(figures)
 }
 
-fn of_column(runs: &ScenarioRuns, column: &TableColumn) -> Figure {
+fn of_column(runs: &ScenarioRuns, column: &PrintedColumn) -> Figure {
     let nothing = RunComparison::of(&runs.base, &runs.base);
     let base = std::iter::once((column.value)(&runs.base, &nothing));
     let compared = runs.compared.iter().zip(runs.comparisons());
@@ -263,19 +242,6 @@ fn of_ranking(runs: &ScenarioRuns) -> Result<Figure, BenchmarkFailure> {
         verdicts: Vec::new(),
         notes: Vec::new(),
     })
-}
-
-/// What the paper prints of its codecs, as comparisons.
-pub(crate) fn paper_comparisons(scenario: TransactionScenario) -> Vec<RunComparison> {
-    let paper = printed(scenario);
-    let codecs = 0..OF_PAPER;
-    let comparison = |index: usize| RunComparison {
-        improvement_percent: paper.improvement_percent[index],
-        saving_percent: paper.saving_percent[index],
-        response_percent: paper.response_percent[index],
-        overhead_percent: paper.overhead_percent[index],
-    };
-    codecs.map(comparison).collect()
 }
 
 /// A value of all scenarios, by the share of reads that the paper says.

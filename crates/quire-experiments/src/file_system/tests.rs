@@ -7,8 +7,7 @@ use quire_lab::VerdictOutcome;
 
 use super::comparison::{DataSetRun, RunComparison};
 use super::paper::printed;
-use super::ranking::ranking;
-use super::report::paper_comparisons;
+use super::ranking::{paper_comparisons, ranking};
 use super::{FileSystemSetup, TransactionScenario, disk_profile, figures};
 
 fn printed_run(scenario: TransactionScenario, index: usize) -> DataSetRun {

@@ -4,8 +4,7 @@ use quire_lab::{Figure, Verdict, VerdictCase};
 
 use super::codecs::{COMPARED, OF_PAPER};
 use super::comparison::{RunComparison, ScenarioRuns};
-use super::ranking::ranking;
-use super::report::paper_comparisons;
+use super::ranking::{paper_comparisons, ranking};
 use crate::tpcd::BenchmarkFailure;
 
 /// Index of LZJB among [`COMPARED`].

@@ -12,7 +12,7 @@ use quire_store::{MemDisk, PageId};
 
 use super::chosen_keys::{ChosenKeys, exponent_for};
 use super::record_tree::{RecordVolume, TreeSetup, in_threads, key};
-use super::storage::PageStorage;
+use super::storage::RecordStorage;
 use super::{PageCompressionError, PageCompressionSetup};
 
 const TREE: u64 = 1;
@@ -34,7 +34,7 @@ pub struct ReadTest {
 /// One of the paper's configurations.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadCase {
-    pub(crate) storage: PageStorage,
+    pub(crate) storage: RecordStorage,
     pub(crate) policy: PoolPolicy,
     /// Bytes of the images of all pages.
     pub(crate) live_bytes: u64,
@@ -53,7 +53,7 @@ pub(crate) struct ReadRun {
 
 /// A file with all rows, and where its tree is.
 struct FilledDisk {
-    storage: PageStorage,
+    storage: RecordStorage,
     disk: Arc<MemDisk>,
     root: PageId,
     live_bytes: u64,
@@ -64,7 +64,7 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(&str),
 ) -> Result<ReadTest, PageCompressionError> {
     let mut filled = Vec::new();
-    for storage in PageStorage::ALL {
+    for storage in RecordStorage::ALL {
         let disk = fill(setup, storage)?;
         progress(&format!(
             "{} rows, {}: {:.1} MB",
@@ -95,7 +95,7 @@ pub(crate) fn run(
 /// Inserts all rows in random order.
 fn fill(
     setup: &PageCompressionSetup,
-    storage: PageStorage,
+    storage: RecordStorage,
 ) -> Result<FilledDisk, PageCompressionError> {
     let disk = Arc::new(MemDisk::new());
     let tree_setup = TreeSetup {

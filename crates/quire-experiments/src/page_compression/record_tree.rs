@@ -9,7 +9,7 @@ use quire_store::disk::{DeviceProfile, ThrottledDisk};
 use quire_store::pool::{Pool, PoolOptions, PoolPolicy};
 use quire_store::{Disk, Durability, MemDisk, PageId, Volume, VolumeOptions};
 
-use super::storage::PageStorage;
+use super::storage::RecordStorage;
 use super::{PageCompressionError, RecordSource};
 
 /// A moment between two looks at whether a flush is wanted.
@@ -21,7 +21,7 @@ const ROOM_WAIT: Duration = Duration::from_secs(10);
 /// How a pool is opened over a disk.
 #[derive(Clone, Copy)]
 pub(crate) struct TreeSetup {
-    pub(crate) storage: PageStorage,
+    pub(crate) storage: RecordStorage,
     pub(crate) policy: PoolPolicy,
     pub(crate) pool_bytes: usize,
     pub(crate) compression_threads: usize,

@@ -5,7 +5,7 @@ use quire_lab::{Axis, Chart, Figure, Paper, Positions, Series, SeriesOrigin};
 
 use super::paper::{ASYNC_PERCENT, SAVED_PERCENT, SIZES_GB};
 use super::read_test::{ReadCase, ReadRun, ReadTest};
-use super::storage::PageStorage;
+use super::storage::RecordStorage;
 use super::write_test::{CompressionMode, WriteCase, WriteRun, WriteTest};
 use super::{PageCompressionSetup, verdicts};
 
@@ -42,7 +42,7 @@ fn measured(name: impl Into<String>, values: Vec<Option<f64>>) -> Series {
 }
 
 fn all_storages() -> Positions {
-    Positions::labels(PageStorage::ALL.map(PageStorage::name))
+    Positions::labels(RecordStorage::ALL.map(RecordStorage::name))
 }
 
 /// A value of each storage with InnoDB's pool, of one connection.
@@ -54,7 +54,7 @@ fn of_first_run(
         let case = reads.case(storage)?;
         value(case, case.runs.first()?)
     };
-    PageStorage::ALL.map(of).to_vec()
+    RecordStorage::ALL.map(of).to_vec()
 }
 
 /// Tables IV to VII, figures 6 and 7.
@@ -220,7 +220,7 @@ fn by_connections(
     figure.chart = Chart::Lines;
     figure.x = Axis::linear("connections", "");
     let values = |case: &ReadCase| case.runs.iter().map(|run| Some(value(run))).collect();
-    let cases = PageStorage::ALL.iter();
+    let cases = RecordStorage::ALL.iter();
     let series = cases.clone().filter_map(|storage| {
         let case = reads.case(*storage)?;
         Some(measured(storage.name(), values(case)))
@@ -299,7 +299,7 @@ fn by_threads(
 }
 
 fn compressed_storages() -> Positions {
-    Positions::labels(PageStorage::COMPRESSED.map(PageStorage::name))
+    Positions::labels(RecordStorage::COMPRESSED.map(RecordStorage::name))
 }
 
 /// A value of both codecs, of one thread.
@@ -309,7 +309,7 @@ fn of_first_insertions(
     value: impl Fn(&WriteRun) -> Option<f64>,
 ) -> Vec<Option<f64>> {
     let of = |storage| value(writes.case(storage, mode)?.runs.first()?);
-    PageStorage::COMPRESSED.map(of).to_vec()
+    RecordStorage::COMPRESSED.map(of).to_vec()
 }
 
 fn table_8(writes: &WriteTest) -> Figure {

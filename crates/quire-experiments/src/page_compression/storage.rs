@@ -10,13 +10,13 @@ pub(crate) const SLOT_BYTES: usize = 8 << 10;
 
 /// One of the paper's three configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageStorage {
+pub enum RecordStorage {
     Uncompressed,
     Lz4Hc,
     Zlib,
 }
 
-impl PageStorage {
+impl RecordStorage {
     pub(crate) const ALL: [Self; 3] = [Self::Uncompressed, Self::Lz4Hc, Self::Zlib];
     pub(crate) const COMPRESSED: [Self; 2] = [Self::Lz4Hc, Self::Zlib];
 

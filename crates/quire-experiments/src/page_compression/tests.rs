@@ -7,7 +7,7 @@ use quire_lab::VerdictOutcome::{Fails, Holds, NotMeasured};
 use super::chosen_keys::{ChosenKeys, exponent_for};
 use super::read_test::{ReadCase, ReadRun, ReadTest};
 use super::record_tree::mixed;
-use super::storage::PageStorage;
+use super::storage::RecordStorage;
 use super::write_test::{CompressionMode, WriteCase, WriteRun, WriteTest};
 use super::*;
 
@@ -104,7 +104,7 @@ fn keys_follow_their_exponent() {
     assert!((share_of_tenth(found) - 0.5).abs() < 0.02, "{found}");
 }
 
-fn read_case(storage: PageStorage, reads_per_second: f64) -> ReadCase {
+fn read_case(storage: RecordStorage, reads_per_second: f64) -> ReadCase {
     ReadCase {
         storage,
         policy: storage.policy(),
@@ -118,7 +118,7 @@ fn read_case(storage: PageStorage, reads_per_second: f64) -> ReadCase {
     }
 }
 
-fn write_case(storage: PageStorage, mode: CompressionMode, rows_per_second: f64) -> WriteCase {
+fn write_case(storage: RecordStorage, mode: CompressionMode, rows_per_second: f64) -> WriteCase {
     WriteCase {
         storage,
         mode,
@@ -135,7 +135,7 @@ fn write_case(storage: PageStorage, mode: CompressionMode, rows_per_second: f64)
 fn verdicts_hold_on_the_papers_factors_and_fail_on_the_opposite() {
     let reads = |rates: [f64; 3]| ReadTest {
         exponent: 1.0,
-        cases: (PageStorage::ALL.into_iter().zip(rates))
+        cases: (RecordStorage::ALL.into_iter().zip(rates))
             .map(|(storage, rate)| read_case(storage, rate))
             .collect(),
     };
@@ -152,11 +152,11 @@ fn verdicts_hold_on_the_papers_factors_and_fail_on_the_opposite() {
     use CompressionMode::{Async, Sync};
     let writes = |[none, lz4hc, lz4hc_async, zlib, zlib_async]: [f64; 5]| WriteTest {
         cases: vec![
-            write_case(PageStorage::Uncompressed, Sync, none),
-            write_case(PageStorage::Lz4Hc, Sync, lz4hc),
-            write_case(PageStorage::Lz4Hc, Async, lz4hc_async),
-            write_case(PageStorage::Zlib, Sync, zlib),
-            write_case(PageStorage::Zlib, Async, zlib_async),
+            write_case(RecordStorage::Uncompressed, Sync, none),
+            write_case(RecordStorage::Lz4Hc, Sync, lz4hc),
+            write_case(RecordStorage::Lz4Hc, Async, lz4hc_async),
+            write_case(RecordStorage::Zlib, Sync, zlib),
+            write_case(RecordStorage::Zlib, Async, zlib_async),
         ],
     };
     let outcomes = |test: &WriteTest| verdicts::of_writes(test).into_iter().map(|one| one.outcome);

@@ -5,34 +5,34 @@ use quire_store::pool::PoolPolicy;
 
 use super::paper::{ASYNC_OVER_SYNC, LZ4HC_OVER_UNCOMPRESSED, LZ4HC_OVER_ZLIB};
 use super::read_test::{ReadCase, ReadTest};
-use super::storage::PageStorage;
+use super::storage::RecordStorage;
 use super::write_test::{CompressionMode, WriteCase, WriteTest};
 
 impl ReadTest {
     /// With InnoDB's pool.
-    pub(crate) fn case(&self, storage: PageStorage) -> Option<&ReadCase> {
+    pub(crate) fn case(&self, storage: RecordStorage) -> Option<&ReadCase> {
         let mut cases = self.cases.iter();
         cases.find(|case| case.storage == storage && case.policy == storage.policy())
     }
 
     /// With our pool.
-    pub(crate) fn tuned_case(&self, storage: PageStorage) -> Option<&ReadCase> {
+    pub(crate) fn tuned_case(&self, storage: RecordStorage) -> Option<&ReadCase> {
         let mut cases = self.cases.iter();
         cases.find(|case| case.storage == storage && case.policy == PoolPolicy::Tuned)
     }
 
-    fn first_rate(&self, storage: PageStorage) -> Option<f64> {
+    fn first_rate(&self, storage: RecordStorage) -> Option<f64> {
         Some(self.case(storage)?.runs.first()?.reads_per_second)
     }
 }
 
 impl WriteTest {
-    pub(crate) fn case(&self, storage: PageStorage, mode: CompressionMode) -> Option<&WriteCase> {
+    pub(crate) fn case(&self, storage: RecordStorage, mode: CompressionMode) -> Option<&WriteCase> {
         let mut cases = self.cases.iter();
         cases.find(|case| case.storage == storage && case.mode == mode)
     }
 
-    fn first_rate(&self, storage: PageStorage, mode: CompressionMode) -> Option<f64> {
+    fn first_rate(&self, storage: RecordStorage, mode: CompressionMode) -> Option<f64> {
         Some(self.case(storage, mode)?.runs.first()?.rows_per_second)
     }
 }
@@ -41,8 +41,8 @@ impl WriteTest {
 pub(crate) fn of_reads(reads: &ReadTest) -> Vec<Verdict> {
     let rate = |storage| reads.first_rate(storage);
     [
-        (PageStorage::Uncompressed, LZ4HC_OVER_UNCOMPRESSED),
-        (PageStorage::Zlib, LZ4HC_OVER_ZLIB),
+        (RecordStorage::Uncompressed, LZ4HC_OVER_UNCOMPRESSED),
+        (RecordStorage::Zlib, LZ4HC_OVER_ZLIB),
     ]
     .into_iter()
     .map(|(other, papers)| {
@@ -50,7 +50,7 @@ pub(crate) fn of_reads(reads: &ReadTest) -> Vec<Verdict> {
             "lz4hc reads faster than {} with one connection ({papers:.2} in the paper)",
             other.name()
         );
-        match (rate(PageStorage::Lz4Hc), rate(other)) {
+        match (rate(RecordStorage::Lz4Hc), rate(other)) {
             (Some(lz4hc), Some(other)) => {
                 let factor = lz4hc / other;
                 Verdict::of_one(claim, factor > 1.0, format!("{factor:.2}"))
@@ -65,7 +65,7 @@ pub(crate) fn of_reads(reads: &ReadTest) -> Vec<Verdict> {
 pub(crate) fn of_writes(writes: &WriteTest) -> Vec<Verdict> {
     use CompressionMode::{Async, Sync};
     let mut verdicts = Vec::new();
-    for (storage, papers) in PageStorage::COMPRESSED.into_iter().zip(ASYNC_OVER_SYNC) {
+    for (storage, papers) in RecordStorage::COMPRESSED.into_iter().zip(ASYNC_OVER_SYNC) {
         let claim = format!(
             "{}: compression in the background inserts faster with one thread ({papers:.2} in the paper)",
             storage.name()
@@ -80,8 +80,8 @@ pub(crate) fn of_writes(writes: &WriteTest) -> Vec<Verdict> {
         });
     }
     let first = |storage, mode| writes.first_rate(storage, mode).unwrap_or(f64::NAN);
-    let uncompressed = first(PageStorage::Uncompressed, Sync);
-    let faster = PageStorage::COMPRESSED.map(|storage| {
+    let uncompressed = first(RecordStorage::Uncompressed, Sync);
+    let faster = RecordStorage::COMPRESSED.map(|storage| {
         let factor = first(storage, Async) / uncompressed;
         VerdictCase::new(storage.name(), factor > 1.0, factor)
     });
@@ -90,7 +90,7 @@ pub(crate) fn of_writes(writes: &WriteTest) -> Vec<Verdict> {
         &faster,
     ));
     let codecs = [Sync, Async].map(|mode| {
-        let factor = first(PageStorage::Lz4Hc, mode) / first(PageStorage::Zlib, mode);
+        let factor = first(RecordStorage::Lz4Hc, mode) / first(RecordStorage::Zlib, mode);
         VerdictCase::new(mode.name(), factor > 1.0, factor)
     });
     verdicts.push(Verdict::of_all("lz4hc inserts faster than zlib", &codecs));

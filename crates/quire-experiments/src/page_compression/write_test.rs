@@ -10,7 +10,7 @@ use quire_store::disk::DiskTraffic;
 use quire_store::pool::PoolStats;
 
 use super::record_tree::{RecordVolume, TreeSetup, in_threads, mixed};
-use super::storage::PageStorage;
+use super::storage::RecordStorage;
 use super::{PageCompressionError, PageCompressionSetup};
 
 /// §VI-C: "each thread inserts records to 6 tables".
@@ -56,7 +56,7 @@ pub struct WriteTest {
 /// One curve of figures 8 and 9.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteCase {
-    pub(crate) storage: PageStorage,
+    pub(crate) storage: RecordStorage,
     pub(crate) mode: CompressionMode,
     /// By the numbers of threads of the setup.
     pub(crate) runs: Vec<WriteRun>,
@@ -99,8 +99,8 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(&str),
 ) -> Result<WriteTest, PageCompressionError> {
     use CompressionMode::{Async, AsyncWithoutAdvanceSplit, Sync};
-    let mut cases = vec![(PageStorage::Uncompressed, Sync)];
-    for storage in PageStorage::COMPRESSED {
+    let mut cases = vec![(RecordStorage::Uncompressed, Sync)];
+    for storage in RecordStorage::COMPRESSED {
         cases.extend([Sync, Async, AsyncWithoutAdvanceSplit].map(|mode| (storage, mode)));
     }
     let mut measured = Vec::new();
@@ -127,7 +127,7 @@ pub(crate) fn run(
 /// Inserts all rows by so many threads, each into its tables in turn.
 fn insert(
     setup: &PageCompressionSetup,
-    storage: PageStorage,
+    storage: RecordStorage,
     mode: CompressionMode,
     threads: usize,
 ) -> Result<WriteRun, PageCompressionError> {

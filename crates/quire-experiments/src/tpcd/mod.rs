@@ -128,8 +128,8 @@ pub enum BenchmarkFailure {
     Target(#[from] quire_workload::TargetError),
     #[error("transactions cannot be measured: {0}")]
     Transactions(#[from] quire_workload::driver::RunError),
-    #[error(transparent)]
-    PageCompression(#[from] crate::page_compression::PageCompressionError),
+    #[error("compressed pages cannot be measured: {0}")]
+    PageCompression(String),
     #[error("codecs cannot be ranked: {0}")]
     Ranking(#[from] quire_decision::DecisionError),
     #[error("{file} is damaged: {what}; report this as a defect")]

@@ -235,10 +235,10 @@ impl SqliteSession {
 impl WorkloadSession for SqliteSession {
     fn query(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<WorkloadRows, SessionError> {
         self.with_statement(sql, parameters, |statement| {
-            let types: Vec<DeclaredType> = statement
+            let types: Vec<StoredType> = statement
                 .columns()
                 .iter()
-                .map(|column| DeclaredType::of(column.decl_type()))
+                .map(|column| StoredType::of(column.decl_type()))
                 .collect();
             let mut found = WorkloadRows::new();
             let mut rows = statement.raw_query();
@@ -326,14 +326,14 @@ impl ToSql for SqliteParameter<'_> {
 
 /// What a column of a table was declared as, where that says more than the stored value.
 #[derive(Clone, Copy)]
-enum DeclaredType {
+enum StoredType {
     Other,
     Decimal { scale: u8 },
     Date,
     Timestamp,
 }
 
-impl DeclaredType {
+impl StoredType {
     fn of(name: Option<&str>) -> Self {
         match name {
             Some("DATE") => Self::Date,

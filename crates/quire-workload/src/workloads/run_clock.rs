@@ -7,12 +7,12 @@ const DAY_US: i64 = 86_400_000_000;
 
 /// The clock of a run, which its users share. It moves on by a tick whenever it is read, so that all readings differ and the same seed gives
 /// the same times; it has nothing to do with the time that passes.
-pub(super) struct RunClock {
+pub(super) struct WorkloadClock {
     now_us: AtomicI64,
     tick_us: i64,
 }
 
-impl RunClock {
+impl WorkloadClock {
     /// A clock that begins with a day.
     pub(super) fn new(first_day: i32, tick_us: i64) -> Self {
         Self {
@@ -55,7 +55,7 @@ pub(super) const fn day_number(year: i32, month: i32, day: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{RunClock, day_number};
+    use super::{WorkloadClock, day_number};
     use crate::SqlValue;
 
     #[test]
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_clock_moves_on_at_each_reading() {
-        let clock = RunClock::new(1, 1_000_000);
+        let clock = WorkloadClock::new(1, 1_000_000);
         assert_eq!(clock.now().to_string(), "1970-01-02 00:00:01.000000");
         assert_eq!(clock.now().to_string(), "1970-01-02 00:00:02.000000");
         assert_eq!(clock.today(), 1);

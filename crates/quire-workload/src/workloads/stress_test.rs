@@ -4,7 +4,7 @@
 //! (§2.2, Table 4): inserts, selects, updates and deletes by key in a table that is empty at first.
 
 use super::definitions::table;
-use super::run_clock::{RunClock, day_number};
+use super::run_clock::{WorkloadClock, day_number};
 use super::violations::{equal, none_found};
 use crate::{
     ColumnType, ConditionOutcome, SeededRandom, SessionError, SqlValue, TransactionEnd,
@@ -40,7 +40,7 @@ pub struct StressTest {
 
 /// What the users of a run share.
 struct StressTestRun {
-    clock: RunClock,
+    clock: WorkloadClock,
     /// The id of the next insert.
     next_id: AtomicI64,
     inserted_rows: AtomicI64,
@@ -53,7 +53,7 @@ impl StressTest {
         Self {
             seed,
             run: Arc::new(StressTestRun {
-                clock: RunClock::new(day_number(2012, 5, 10), 10_000),
+                clock: WorkloadClock::new(day_number(2012, 5, 10), 10_000),
                 next_id: AtomicI64::new(1),
                 inserted_rows: AtomicI64::new(0),
                 deleted_rows: AtomicI64::new(0),

@@ -111,6 +111,33 @@ fn columns_and_options_are_heeded() {
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "word;n\nx;1\n-;2\n");
 }
 
+/// A file without a header may be empty; of another one the header is missing.
+#[test]
+fn an_empty_file_without_a_header_has_no_rows() {
+    let folder = Folder::new();
+    let path = folder.path("empty.csv");
+    std::fs::write(&path, "").unwrap();
+    let mut connection = database().connect();
+    for statement in [
+        "CREATE TABLE keyed (id INTEGER PRIMARY KEY)".to_owned(),
+        "CREATE TABLE columns (id INTEGER)".to_owned(),
+        format!("COPY keyed FROM '{path}' (FORMAT csv, HEADER false)"),
+        format!("COPY columns FROM '{path}' (FORMAT csv, HEADER false)"),
+    ] {
+        rows(&mut connection, &statement);
+    }
+    assert_eq!(rows(&mut connection, "SELECT count(*) FROM keyed"), [["0"]]);
+    let refused = error(
+        &mut connection,
+        &format!("COPY keyed FROM '{path}' (FORMAT csv)"),
+    );
+    assert!(
+        refused.message().contains("is empty"),
+        "{}",
+        refused.message()
+    );
+}
+
 #[test]
 fn a_bad_file_loads_nothing_and_says_why() {
     let folder = Folder::new();

@@ -2,7 +2,7 @@
 
 use super::accounts::{CallNumber, name_of};
 use super::schema::{COUNTRY, END, PIN, SLOTS};
-use crate::workloads::run_clock::RunClock;
+use crate::workloads::run_clock::WorkloadClock;
 use crate::{SessionError, SqlValue, WorkloadRows, WorkloadSession};
 
 const ACCOUNT: &str = "SELECT caid, cavalidfrom, cavalidto, caname, capin, calastlogin, cafailedlogins, calastfailedlogin \
@@ -61,7 +61,7 @@ pub(super) struct CircleSlot {
 /// *Login*: the account of a name, valid now; its PIN is compared, and the login is recorded. Returns the account's id.
 pub(super) fn log_in(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     account: i64,
 ) -> Result<i64, SessionError> {
     let now = clock.now();
@@ -96,7 +96,7 @@ pub(super) struct DialCode {
 /// The dial code of a value below a country's; `None` for that of unused slots, which has no country.
 pub(super) fn dial_code(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     region: &str,
     country: &str,
 ) -> Result<Option<DialCode>, SessionError> {
@@ -120,7 +120,7 @@ pub(super) fn dial_code(
 /// The dial code of a number, which has to be there.
 pub(super) fn dial_code_of(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     number: &CallNumber,
 ) -> Result<i64, SessionError> {
     let found = dial_code(session, clock, &number.region_value(), COUNTRY)?;
@@ -132,7 +132,7 @@ pub(super) fn dial_code_of(
 /// *Choose line*: the dial code of its number, and the line of an account.
 pub(super) fn choose_line(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     caid: i64,
     number: &CallNumber,
 ) -> Result<Line, SessionError> {
@@ -159,7 +159,7 @@ pub(super) fn choose_line(
 /// *Current circle*: the slots of a line, and a look at the dial code of each.
 pub(super) fn current_circle(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     ccid: i64,
 ) -> Result<Vec<CircleSlot>, SessionError> {
     let now = clock.now();
@@ -179,7 +179,7 @@ pub(super) fn current_circle(
 /// *History*: the versions of the last 90 days of the slots of a line, and a look at the dial code of each.
 pub(super) fn history(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     ccid: i64,
 ) -> Result<(), SessionError> {
     let now_us = clock.now_us();
@@ -195,7 +195,7 @@ pub(super) fn history(
 
 fn slots_with_dial_codes(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     rows: &WorkloadRows,
     sql: &str,
 ) -> Result<Vec<CircleSlot>, SessionError> {

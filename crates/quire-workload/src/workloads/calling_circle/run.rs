@@ -1,13 +1,13 @@
 //! What do the users of a run share?
 
 use super::parameters::ParameterStock;
-use crate::workloads::run_clock::{RunClock, day_number};
+use crate::workloads::run_clock::{WorkloadClock, day_number};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A run: parameters that are left, new ids and the time.
 pub(super) struct CallingCircleRun {
     pub(super) stock: ParameterStock,
-    pub(super) clock: RunClock,
+    pub(super) clock: WorkloadClock,
     /// Ids of new accounts and lines begin with the same number as in the original, beyond those of generated ones.
     next_account_id: AtomicI64,
     next_line_id: AtomicI64,
@@ -21,7 +21,7 @@ impl CallingCircleRun {
     pub(super) fn new(stock: ParameterStock) -> Self {
         Self {
             stock,
-            clock: RunClock::new(day_number(2012, 5, 10), TICK_US),
+            clock: WorkloadClock::new(day_number(2012, 5, 10), TICK_US),
             next_account_id: AtomicI64::new(FIRST_NEW_ID),
             next_line_id: AtomicI64::new(FIRST_NEW_ID),
         }

@@ -4,7 +4,7 @@ use super::accounts::CallNumber;
 use super::lookups::{CircleSlot, Line, dial_code, dial_code_of};
 use super::parameters::SlotChange;
 use super::schema::{COUNTRY, END, UNUSED_DIAL_CODE};
-use crate::workloads::run_clock::RunClock;
+use crate::workloads::run_clock::WorkloadClock;
 use crate::{SessionError, SqlValue, WorkloadSession};
 
 const KEEP_OLD_VERSION: &str = "INSERT INTO packageclis (ccid, psid, pcvalidfrom, pcvalidto, dcid, pccli) VALUES ($1, $2, $3, $4, $5, $6)";
@@ -34,7 +34,7 @@ pub(super) enum SlotRefusal {
 /// *Set slot*: the dial code of the new number, the static checks, the rule of the package, and what is written if the number may be there.
 pub(super) fn set_slot(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     line: &Line,
     circle: &[CircleSlot],
     change: &SlotChange,
@@ -87,7 +87,7 @@ fn static_refusal(
 /// as in the original.
 fn too_many_mobiles(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     line: &Line,
     circle: &[CircleSlot],
     change: &SlotChange,
@@ -110,7 +110,7 @@ fn too_many_mobiles(
 /// number of a slot is no update, and nothing is kept of an unused slot.
 fn write(
     session: &mut dyn WorkloadSession,
-    clock: &RunClock,
+    clock: &WorkloadClock,
     line: &Line,
     old: &CircleSlot,
     new_dial_code: i64,

@@ -1,13 +1,13 @@
 //! What do the users of a run share?
 
 use super::cardinality::OrderEntryRows;
-use crate::workloads::run_clock::{RunClock, day_number};
+use crate::workloads::run_clock::{WorkloadClock, day_number};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A run: the rows that it began with, new keys and the time.
 pub(super) struct OrderEntryRun {
     pub(super) rows: OrderEntryRows,
-    pub(super) clock: RunClock,
+    pub(super) clock: WorkloadClock,
     pub(super) customer_ids: NewKeys,
     pub(super) address_ids: NewKeys,
     pub(super) card_ids: NewKeys,
@@ -20,7 +20,7 @@ impl OrderEntryRun {
         Self {
             rows,
             // The day after the last one of generated rows, a hundredth of a second for each reading.
-            clock: RunClock::new(day_number(2012, 5, 10), 10_000),
+            clock: WorkloadClock::new(day_number(2012, 5, 10), 10_000),
             customer_ids: NewKeys::above(rows.customers),
             address_ids: NewKeys::above(rows.addresses),
             card_ids: NewKeys::above(rows.cards),

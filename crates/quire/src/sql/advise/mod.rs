@@ -1,5 +1,6 @@
 //! `ADVISE COMPRESSION`: how a table, a file or another database is best kept, measured on a sample.
 
+mod errors;
 mod options;
 mod pieces;
 mod result;
@@ -7,7 +8,7 @@ mod sample;
 
 use std::sync::Arc;
 
-use quire_advisor::{AdvisorError, CompressionAdvice, MachineClock, advise};
+use quire_advisor::{MachineClock, advise};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_sql::advise_statement::AdviseStatement;
@@ -15,14 +16,9 @@ use quire_sql::advise_statement::AdviseStatement;
 use crate::outcome::Outcome;
 use crate::session::Session;
 
+use errors::of_advisor;
 use options::AdviceOptions;
-use sample::AdvisedTable;
-
-/// What is advised for one table.
-struct TableAdvice {
-    table: AdvisedTable,
-    advice: CompressionAdvice,
-}
+use result::TableAdvice;
 
 /// What a statement has found.
 pub(super) struct Advised {
@@ -59,12 +55,4 @@ pub(super) async fn run(
         best: best.collect(),
         rows: result::rows(&advised)?,
     })
-}
-
-fn of_advisor(error: AdvisorError) -> Error {
-    let sqlstate = match &error {
-        AdvisorError::UnknownDevice { .. } | AdvisorError::Ranking(_) => "22023",
-        _ => "55000",
-    };
-    Error::new(sqlstate, error.to_string())
 }

@@ -7,7 +7,7 @@ use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_text::temporal::parse_interval;
 
-use super::of_advisor;
+use super::errors::of_advisor;
 
 /// The names of all options, for messages.
 const NAMES: &str =

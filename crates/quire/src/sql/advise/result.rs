@@ -5,11 +5,17 @@ use std::sync::Arc;
 use datafusion::arrow::array::{
     ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray,
 };
-use quire_advisor::AdvisedChoice;
+use quire_advisor::{AdvisedChoice, CompressionAdvice};
 use quire_error::Error;
 
-use super::TableAdvice;
+use super::sample::AdvisedTable;
 use crate::outcome::{Outcome, Rows};
+
+/// What is advised for one table.
+pub(super) struct TableAdvice {
+    pub(super) table: AdvisedTable,
+    pub(super) advice: CompressionAdvice,
+}
 
 /// One row: a choice for a table, or one that was not measured.
 struct AdviceRow<'a> {

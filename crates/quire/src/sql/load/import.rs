@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use quire_error::Error;
 use quire_error::cancel::CancelToken;
 use quire_error::progress::Phase;
-use quire_files::csv::{CsvFile, CsvOptions, CsvReader, TextLimit};
+use quire_files::csv::{CsvFile, CsvFlag, CsvOptions, CsvReader, TextLimit};
 use quire_files::parquet::ParquetFile;
 use quire_files::{CopyControl, CopyError};
 use quire_sql::copy_statement::{CopyStatement, CopyTarget};
@@ -49,14 +49,14 @@ pub(super) async fn run(
     token.work().begin(Phase::Loading, Some(&target.name));
     let (count, notices) = match format {
         FileFormat::Csv => {
-            let rows = tokio::task::block_in_place(|| {
-                let options = target.fitted(options::csv_reading(&copy.options)?, session);
-                let file = CsvFile::open(path, options, Some(&target.columns))?;
-                let rows = file.read(&target.columns, None, &control)?;
-                Ok::<_, Error>(CsvRows(rows))
-            })?;
-            let (count, rows) = target.take(session, &mut writer, rows, token).await?;
-            (count, rows.notices())
+            let options = target.fitted(options::csv_reading(&copy.options)?, session);
+            match tokio::task::block_in_place(|| target.csv_rows(path, options, &control))? {
+                Some(rows) => {
+                    let (count, rows) = target.take(session, &mut writer, rows, token).await?;
+                    (count, rows.notices())
+                }
+                None => (0, Vec::new()),
+            }
         }
         FileFormat::Parquet => {
             options::no_others(&copy.options, &[])?;
@@ -130,6 +130,22 @@ struct ImportTarget {
 }
 
 impl ImportTarget {
+    /// The rows of a CSV file; `None` of an empty one that is said to have no header. Others have to begin with something.
+    fn csv_rows(
+        &self,
+        path: &Path,
+        options: CsvOptions,
+        control: &CopyControl,
+    ) -> Result<Option<CsvRows>, Error> {
+        let has_no_header = matches!(options.header, CsvFlag::No);
+        let file = match CsvFile::open(path, options, Some(&self.columns)) {
+            Err(CopyError::Empty { .. }) if has_no_header => return Ok(None),
+            opened => opened?,
+        };
+        let rows = file.read(&self.columns, None, control)?;
+        Ok(Some(CsvRows(rows)))
+    }
+
     fn of(
         snapshot: &Snapshot,
         name: &datafusion::sql::sqlparser::ast::ObjectName,
