@@ -76,7 +76,7 @@ class Workload(quire_shell.WorkFolderTest):
     def test_what_is_wrong_is_said(self):
         for words, said in [
             (("tpc-b", "--users", 501), "501"),
-            (("tpc-b", "--rate", -1, "--seconds", 1), "rate"),
+            (("tpc-b", "--rate", 0, "--seconds", 1), "rate"),
             (("tpc-b", "--think-time", "5", "--rate", 5), "cannot be used with"),
             (("tpc-d",), "possible values"),
             (("tpc-b", "--target", "oracle"), "possible values"),

@@ -52,9 +52,10 @@ impl WantedTarget {
             pool_bytes: arguments.cache as u64,
             connections_max: arguments.users + 10,
         };
+        // Also those without a key, which would be kept by columns: transactions insert single rows.
         let options = match arguments.table_options.as_str() {
-            "" => String::new(),
-            options => format!("WITH ({options})"),
+            "" => "USING row".to_owned(),
+            options => format!("USING row WITH ({options})"),
         };
         Ok(match self {
             Self::Running(url) => Box::new(PostgreSqlTarget::new("server", url)),
