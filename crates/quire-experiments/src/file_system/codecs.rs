@@ -14,7 +14,7 @@ pub(crate) struct ComparedCodec {
 /// Without compression, which all are compared with.
 pub(crate) const BASE: ComparedCodec = ComparedCodec {
     name: "none",
-    typed: "none",
+    typed: "off",
     paper_index: None,
 };
 

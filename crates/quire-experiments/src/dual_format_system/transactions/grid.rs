@@ -20,7 +20,7 @@ use crate::tpcd::BenchmarkFailure;
 use crate::transactions::TransactionRun;
 
 /// The paper's drive: its times, and no compression, which would take processor time here.
-const DRIVE: &str = "csd:none@csd-2021";
+const DRIVE: &str = "csd:off@csd-2021";
 
 /// A row of numbers and a string, and what a leaf has beside it.
 const ROW_BYTES: u64 = 200;
