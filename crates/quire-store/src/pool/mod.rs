@@ -41,6 +41,7 @@ mod costs;
 mod dictionaries;
 mod error;
 mod flush;
+mod flush_parts;
 mod frame;
 mod glance;
 mod replacement;
@@ -319,6 +320,18 @@ impl Pool {
     #[must_use]
     pub fn needs_flush(&self) -> bool {
         self.inner.upkeep.changes.is_over_limit()
+    }
+
+    /// Bytes of the pages that have changed and are not flushed, those of a flush in progress included.
+    #[must_use]
+    pub fn dirty_bytes(&self) -> usize {
+        self.inner.upkeep.changes.dirty_bytes()
+    }
+
+    /// Bytes of changed pages from which on a flush is wanted: see [`PoolOptions::dirty_percent`].
+    #[must_use]
+    pub fn dirty_limit_bytes(&self) -> usize {
+        self.inner.upkeep.changes.limit_bytes()
     }
 
     /// About as many bytes as the images of what is changed may take: by what the newest flush, or a sample, made of its pages, and
