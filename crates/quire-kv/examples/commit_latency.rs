@@ -262,7 +262,10 @@ fn report(thread_count: u64, times: &[CommitTime], elapsed: Duration, disk: &Mea
     let beside = times.iter().filter(|time| time.is_beside_flush);
     let beside: Vec<_> = beside.map(|time| time.took).collect();
     let share = 100.0 * beside.len() as f64 / times.len().max(1) as f64;
-    println!("  beside a flush: {share:.1} %, ms: {}", percentiles(beside));
+    println!(
+        "  beside a flush: {share:.1} %, ms: {}",
+        percentiles(beside)
+    );
     let count = disk.sync_count.load(Ordering::Relaxed).max(1);
     println!(
         "  {count} syncs of {:.2} ms, with up to {} KiB; {} MiB written",

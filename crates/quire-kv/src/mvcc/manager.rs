@@ -9,8 +9,8 @@ use quire_store::{Durability, Volume, WriteBatch};
 
 use super::background::Background;
 use super::clock::CommitClock;
-use super::flush::FlushPace;
 use super::error::{KvCommitError, TreeCheckpointError, TreeReadError, TreesOpenError};
+use super::flush::FlushPace;
 use super::locks::{LockReport, LockTable};
 use super::options::{MvccOptions, Synchronous, TransactionOptions};
 use super::serializable::Validation;

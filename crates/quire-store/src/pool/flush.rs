@@ -70,10 +70,7 @@ impl Pool {
     ///
     /// # Errors
     /// [`FlushError::Interrupted`]; the pages stay changed.
-    pub fn begin_flush<T>(
-        &self,
-        at_instant: impl FnOnce() -> T,
-    ) -> Result<(Flush, T), FlushError> {
+    pub fn begin_flush<T>(&self, at_instant: impl FnOnce() -> T) -> Result<(Flush, T), FlushError> {
         let upkeep = &self.inner.upkeep;
         upkeep.changes.begin_flush();
         let mut flush = Flush {
@@ -169,7 +166,10 @@ impl Flush {
 
     /// The dictionaries that its images name.
     fn dictionaries(&self) -> HashSet<u64> {
-        self.frames.iter().filter_map(FlushedFrame::dictionary).collect()
+        self.frames
+            .iter()
+            .filter_map(FlushedFrame::dictionary)
+            .collect()
     }
 
     /// Adds the pages to a batch, and commits it with what else the caller has put there. The frames are unchanged
