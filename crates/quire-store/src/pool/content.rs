@@ -312,6 +312,8 @@ impl Content {
         self.copy = None;
         // It may have been.
         self.reshape();
+        // The flush may not have come to it: it is in no list of changed frames then, although it says that it has changed.
+        self.changed_in = None;
         self.after_change(frame);
     }
 
