@@ -8,7 +8,8 @@
 //! A crash between 2 and 3 leaves leaves of different ages. All of the log from before the oldest is there, and all of it is redone
 //! ([`crate::btree::BTree::redo`]).
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use quire_store::Durability;
@@ -24,72 +25,6 @@ const REST_MIN: Duration = Duration::from_millis(1);
 /// A flush that does not fall behind rests so many times as long as a batch took, at least: it has a quarter of the time of the disk.
 const REST_PER_BATCH: u32 = 3;
 
-/// Whether the flush in progress takes its time.
-#[derive(Default)]
-pub(super) struct FlushPace {
-    state: Mutex<PaceState>,
-    hurried: Condvar,
-}
-
-#[derive(Default)]
-struct PaceState {
-    is_slow: bool,
-    /// How many wait for its end.
-    waiting: usize,
-}
-
-/// As long as it lives, flushes hurry.
-pub(super) struct Hurry<'a>(&'a FlushPace);
-
-/// As long as it lives, flushes take their time, unless somebody waits.
-struct Slowly<'a>(&'a FlushPace);
-
-impl FlushPace {
-    pub(super) fn hurry(&self) -> Hurry<'_> {
-        self.lock().waiting += 1;
-        self.hurried.notify_all();
-        Hurry(self)
-    }
-
-    fn slowly(&self) -> Slowly<'_> {
-        self.lock().is_slow = true;
-        Slowly(self)
-    }
-
-    fn is_slow(&self) -> bool {
-        self.lock().is_slow()
-    }
-
-    fn rest(&self, time: Duration) {
-        let rested = self
-            .hurried
-            .wait_timeout_while(self.lock(), time, |state| state.is_slow());
-        drop(rested.unwrap_or_else(PoisonError::into_inner));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, PaceState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl PaceState {
-    fn is_slow(&self) -> bool {
-        self.is_slow && self.waiting == 0
-    }
-}
-
-impl Drop for Hurry<'_> {
-    fn drop(&mut self) {
-        self.0.lock().waiting -= 1;
-    }
-}
-
-impl Drop for Slowly<'_> {
-    fn drop(&mut self) {
-        self.0.lock().is_slow = false;
-    }
-}
-
 impl SharedManager {
     /// A checkpoint that nobody waits for.
     pub(super) fn checkpoint_slowly(&self) -> Result<(), TreeCheckpointError> {
@@ -104,8 +39,6 @@ impl SharedManager {
         &self,
         up_to: impl FnOnce() -> LogSequence,
     ) -> Result<(), TreeCheckpointError> {
-        use std::sync::atomic::Ordering;
-
         let (mut flush, up_to) = self.pool.begin_flush(|| {
             self.logged_bytes.store(0, Ordering::Relaxed);
             self.stopped.get().is_none().then(up_to)
@@ -133,7 +66,6 @@ impl SharedManager {
     /// Writes the pages that need not wait for others. Not on a full disk, where what is set aside is there for one batch.
     fn write_ahead(&self, flush: &mut Flush) -> Result<(), TreeCheckpointError> {
         let part_bytes = self.options.flush_part_bytes;
-        let whole = FlushExtent::of(flush, self.pool.dirty_bytes());
         let mut written = 0;
         while part_bytes > 0 && !self.volume.is_full() && flush.prepare_part(part_bytes)? {
             let batch = self.volume.begin()?;
@@ -147,36 +79,12 @@ impl SharedManager {
             };
             written = flush.commit_part(batch, durability)?;
             let rest = REST_PER_BATCH * start.elapsed();
-            if whole.is_behind(flush, self) {
+            if flush.is_behind() {
                 self.flush_pace.rest(REST_MIN);
             } else {
                 self.flush_pace.rest(rest.max(self.options.flush_pause));
             }
         }
         Ok(())
-    }
-}
-
-/// How much a flush had to write when it began.
-struct FlushExtent {
-    page_count: usize,
-    page_bytes: usize,
-}
-
-impl FlushExtent {
-    fn of(flush: &Flush, page_bytes: usize) -> Self {
-        Self {
-            page_count: flush.page_count().max(1),
-            page_bytes,
-        }
-    }
-
-    /// Whether writers have come further with what makes the next flush due than this one with its pages.
-    fn is_behind(&self, flush: &Flush, shared: &SharedManager) -> bool {
-        let share = |count: usize| count as f64 / self.page_count as f64;
-        let left_bytes = self.page_bytes as f64 * share(flush.page_count());
-        let new_bytes = shared.pool.dirty_bytes() as f64 - left_bytes;
-        let limit_bytes = shared.pool.dirty_limit_bytes() as f64;
-        new_bytes > limit_bytes * (1.0 - share(flush.unmade_count()))
     }
 }

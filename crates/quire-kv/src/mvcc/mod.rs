@@ -16,7 +16,7 @@
 //! | `commit`, `redo`, `clock` | when a transaction counts, and for whom |
 //! | `serializable` | could they have run one after the other |
 //! | `recovery` | what is redone after a crash |
-//! | `background`, `flush` | when changed pages are written, and how, without commits that wait for it |
+//! | `background`, `flush`, `pace` | when changed pages are written, and how, without commits that wait for it |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -66,6 +66,7 @@ mod locks;
 mod manager;
 mod options;
 mod ordered;
+mod pace;
 mod recovery;
 mod redo;
 mod room;

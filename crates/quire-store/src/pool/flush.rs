@@ -26,6 +26,9 @@ pub struct Flush {
     pub(super) part: Vec<FlushedFrame>,
     /// Trees that have no pages as of the instant.
     forgotten_trees: Vec<u64>,
+    /// Frames, when it began, and their bytes.
+    pub(super) whole_count: usize,
+    pub(super) whole_bytes: usize,
     lengths: FlushedLengths,
     is_committed: bool,
 }
@@ -79,6 +82,8 @@ impl Pool {
             frames: Vec::new(),
             part: Vec::new(),
             forgotten_trees: Vec::new(),
+            whole_count: 0,
+            whole_bytes: 0,
             lengths: FlushedLengths::default(),
             is_committed: false,
         };
@@ -89,6 +94,8 @@ impl Pool {
                 return Err(FlushError::Interrupted);
             }
             flush.unmade = upkeep.changes.end_epoch().into();
+            flush.whole_count = flush.unmade.len();
+            flush.whole_bytes = flush.unmade.iter().map(|frame| frame.page_bytes()).sum();
             flush.forgotten_trees = upkeep.dictionaries.take_forgotten();
             at_instant()
         };
@@ -104,12 +111,6 @@ impl Flush {
     #[must_use]
     pub fn page_count(&self) -> usize {
         self.unmade.len() + self.part.len() + self.frames.len()
-    }
-
-    /// Of these, how many have no image yet.
-    #[must_use]
-    pub fn unmade_count(&self) -> usize {
-        self.unmade.len()
     }
 
     /// Bytes of the images that have been made and not written.

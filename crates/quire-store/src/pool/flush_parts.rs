@@ -66,6 +66,16 @@ impl Flush {
         Ok(sequence)
     }
 
+    /// Whether writers have come further with what makes the next flush due than this one with its pages.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        let share = |count: usize| count as f64 / self.whole_count.max(1) as f64;
+        let changes = &self.pool.inner.upkeep.changes;
+        let left_bytes = self.whole_bytes as f64 * share(self.page_count());
+        let new_bytes = changes.dirty_bytes() as f64 - left_bytes;
+        new_bytes > changes.limit_bytes() as f64 * (1.0 - share(self.unmade.len()))
+    }
+
     /// A page above it is not, for it is changed together with others. A dictionary comes with the rest.
     fn may_go_ahead(&self, made: &FlushedFrame) -> bool {
         let volume = &self.pool.inner.upkeep.volume;

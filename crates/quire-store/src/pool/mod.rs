@@ -322,18 +322,6 @@ impl Pool {
         self.inner.upkeep.changes.is_over_limit()
     }
 
-    /// Bytes of the pages that have changed and are not flushed, those of a flush in progress included.
-    #[must_use]
-    pub fn dirty_bytes(&self) -> usize {
-        self.inner.upkeep.changes.dirty_bytes()
-    }
-
-    /// Bytes of changed pages from which on a flush is wanted: see [`PoolOptions::dirty_percent`].
-    #[must_use]
-    pub fn dirty_limit_bytes(&self) -> usize {
-        self.inner.upkeep.changes.limit_bytes()
-    }
-
     /// About as many bytes as the images of what is changed may take: by what the newest flush, or a sample, made of its pages, and
     /// a quarter more; on a full disk those of the pages, and a quarter more.
     #[must_use]
