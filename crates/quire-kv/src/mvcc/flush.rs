@@ -19,8 +19,8 @@ use quire_store::pool::Flush;
 use super::error::TreeCheckpointError;
 use super::manager::SharedManager;
 
-/// A flush that falls behind rests as long nevertheless: whoever waits for a turn is to get it.
-const REST_MIN: Duration = Duration::from_millis(1);
+/// A flush that rests looks so often whether it has fallen behind.
+const REST_STEP: Duration = Duration::from_millis(1);
 
 /// A flush that does not fall behind rests so many times as long as a batch took, at least: it has a quarter of the time of the disk.
 const REST_PER_BATCH: u32 = 3;
@@ -63,6 +63,15 @@ impl SharedManager {
         Ok(())
     }
 
+    /// Lets others have the disk for so long, or until the flush falls behind. Even then they have their turn: the images of the next batch are to be
+    /// made first.
+    fn rest(&self, flush: &Flush, time: Duration) {
+        let start = Instant::now();
+        while start.elapsed() < time && self.flush_pace.is_slow() && !flush.is_behind() {
+            self.flush_pace.rest(REST_STEP);
+        }
+    }
+
     /// Writes the pages that need not wait for others. Not on a full disk, where what is set aside is there for one batch.
     fn write_ahead(&self, flush: &mut Flush) -> Result<(), TreeCheckpointError> {
         let part_bytes = self.options.flush_part_bytes;
@@ -79,11 +88,7 @@ impl SharedManager {
             };
             written = flush.commit_part(batch, durability)?;
             let rest = REST_PER_BATCH * start.elapsed();
-            if flush.is_behind() {
-                self.flush_pace.rest(REST_MIN);
-            } else {
-                self.flush_pace.rest(rest.max(self.options.flush_pause));
-            }
+            self.rest(flush, rest.max(self.options.flush_pause));
         }
         Ok(())
     }

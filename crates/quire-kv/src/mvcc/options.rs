@@ -64,8 +64,8 @@ pub struct MvccOptions {
     /// Changed pages go into the volume in batches of images of about so many bytes, between which commits get their turn: a commit waits for one of
     /// them at most, and its sync takes about twice that along. 0: all at once.
     pub flush_part_bytes: usize,
-    /// A flush in the background rests so long between two of its batches, and three times as long as the batch took at least; 1 ms when pages are
-    /// changed faster than it writes them, and not at all when somebody waits for its end. So it takes a quarter of the time of the disk at most, or as
+    /// A flush in the background rests so long between two of its batches, and three times as long as the batch took at least; not when pages are
+    /// changed faster than it writes them, or when somebody waits for its end. So it takes a quarter of the time of the disk at most, or as
     /// much as writers ask for.
     pub flush_pause: Duration,
     /// A transaction with more row locks in one tree tries to lock the whole tree.
