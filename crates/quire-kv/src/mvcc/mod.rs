@@ -15,7 +15,8 @@
 //! | `locks` | who may change which row or table; who waits; deadlocks |
 //! | `commit`, `redo`, `clock` | when a transaction counts, and for whom |
 //! | `serializable` | could they have run one after the other |
-//! | `recovery`, `background` | what is redone after a crash; when changed pages are written |
+//! | `recovery` | what is redone after a crash |
+//! | `background`, `flush`, `pace` | when changed pages are written, and how, without commits that wait for it |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -60,10 +61,12 @@ mod changes;
 mod clock;
 mod commit;
 mod error;
+mod flush;
 mod locks;
 mod manager;
 mod options;
 mod ordered;
+mod pace;
 mod recovery;
 mod redo;
 mod room;

@@ -31,8 +31,10 @@ pub(super) struct Content {
     op_bytes_max: usize,
     /// Epoch of the changes that no flush has taken.
     changed_in: Option<u64>,
+    /// The page was made, rewritten or freed since a flush took it.
+    is_reshaped: bool,
     /// For the flush in progress.
-    copy: Option<FrameCopy>,
+    copy: Option<TakenCopy>,
     /// Changes whenever `ops` stop being what has happened since the base, except at its end.
     generation: u64,
     is_compressing: bool,
@@ -93,6 +95,14 @@ impl LogUse {
     }
 }
 
+/// What a flush takes of a frame.
+pub(super) struct TakenCopy {
+    pub(super) copy: FrameCopy,
+    /// The page was made, rewritten or freed since the flush before: other pages may refer to it, or no longer, and are right only together
+    /// with it.
+    pub(super) is_reshaped: bool,
+}
+
 /// A frame as it was at the instant of a flush.
 pub(super) enum FrameCopy {
     /// The page was free.
@@ -121,16 +131,16 @@ impl Content {
     pub(super) fn stored(bytes: Box<[u8]>, log: LogUse, twin: Option<Twin>) -> Self {
         Self {
             twin,
-            ..Self::with_base(bytes, Base::Stored(log))
+            ..Self::with_base(bytes, Base::Stored(log), false)
         }
     }
 
     /// A page that has none.
     pub(super) fn fresh(bytes: Box<[u8]>) -> Self {
-        Self::with_base(bytes, Base::Missing)
+        Self::with_base(bytes, Base::Missing, true)
     }
 
-    fn with_base(bytes: Box<[u8]>, base: Base) -> Self {
+    fn with_base(bytes: Box<[u8]>, base: Base, is_reshaped: bool) -> Self {
         Self {
             bytes,
             is_freed: false,
@@ -141,6 +151,7 @@ impl Content {
             op_count: 0,
             op_bytes_max: 0,
             changed_in: None,
+            is_reshaped,
             copy: None,
             generation: 0,
             is_compressing: false,
@@ -182,8 +193,14 @@ impl Content {
         }
     }
 
+    /// The page has become another, and the next image will be made from the whole page.
+    pub(super) fn reshape(&mut self) {
+        self.is_reshaped = true;
+        self.forget_base();
+    }
+
     /// The next image will be made from the whole page.
-    pub(super) fn forget_base(&mut self) {
+    fn forget_base(&mut self) {
         self.begin_base(Base::Missing);
     }
 
@@ -202,7 +219,10 @@ impl Content {
             self.copy.is_none(),
             "a flush has begun before the last one was over"
         );
-        self.copy = Some(self.make_copy(frame));
+        self.copy = Some(TakenCopy {
+            copy: self.make_copy(frame),
+            is_reshaped: std::mem::take(&mut self.is_reshaped),
+        });
         self.changed_in = None;
         self.begin_base(if self.is_freed {
             Base::Missing
@@ -258,7 +278,7 @@ impl Content {
     /// For a flush: the frame as it was at its instant.
     ///
     /// Precondition: the flush has taken the frame from the set of changed ones.
-    pub(super) fn take_copy(&mut self, frame: &PageFrame) -> FrameCopy {
+    pub(super) fn take_copy(&mut self, frame: &PageFrame) -> TakenCopy {
         if self.copy.is_none() {
             assert!(
                 self.changed_in.is_some(),
@@ -268,7 +288,10 @@ impl Content {
         }
         match self.copy.take() {
             Some(copy) => copy,
-            None => FrameCopy::Encode(self.bytes.clone()),
+            None => TakenCopy {
+                copy: FrameCopy::Encode(self.bytes.clone()),
+                is_reshaped: true,
+            },
         }
     }
 
@@ -304,7 +327,10 @@ impl Content {
     /// A flush has come to nothing: what it took is changed still.
     pub(super) fn take_back(&mut self, frame: &Arc<PageFrame>) {
         self.copy = None;
-        self.forget_base();
+        // It may have been.
+        self.reshape();
+        // The flush may not have come to it: it is in no list of changed frames then, although it says that it has changed.
+        self.changed_in = None;
         self.after_change(frame);
     }
 

@@ -234,3 +234,70 @@ fn it_is_the_same_in_pools_of_twins() {
         after_a_panic_in_a_change_nothing_is_flushed,
     ]);
 }
+
+#[test]
+fn leaves_whose_entries_alone_have_changed_go_ahead() {
+    let volume = volume(Arc::new(MemDisk::new()));
+    let pool = pool_of(&volume, 40);
+    let [changed, also_changed, rewritten, freed] =
+        [0; 4].map(|_| pool.add(full_page().1, lz4()).unwrap());
+    flush(&volume, &pool);
+    let (before, _) = full_page();
+    let mut after = before.clone();
+    after.insert(b"key".to_vec(), b"value".to_vec());
+    for frame in [&changed, &also_changed, &rewritten] {
+        frame.apply(&put(b"key", b"value"), 1).unwrap();
+    }
+    let nothing = rewritten.write(|frame| frame.rewrite(|_| ()));
+    nothing.unwrap().unwrap();
+    freed.write(|frame| frame.free()).unwrap();
+    let fresh = pool.add(full_page().1, lz4()).unwrap();
+
+    let (mut parts, ()) = pool.begin_flush(|| ()).unwrap();
+    changed.apply(&put(b"later", b"value"), 2).unwrap();
+    for frame in [&changed, &also_changed] {
+        // One image is more than a byte.
+        assert!(parts.prepare_part(1).unwrap());
+        let batch = volume.begin().unwrap();
+        parts.commit_part(batch, Durability::Unsynced).unwrap();
+        assert_eq!(stored_entries(&volume.pin(), frame.page()), after);
+    }
+    assert!(!parts.prepare_part(1).unwrap());
+    let pin = volume.pin();
+    assert_eq!(stored_entries(&pin, rewritten.page()), before);
+    assert!(pin.contains(freed.page()) && !pin.contains(fresh.page()));
+    // What went ahead is written, and the rest is changed still; one page was changed again.
+    drop(parts);
+    let (rest, ()) = pool.prepare_flush(|| ()).unwrap();
+    assert_eq!(rest.page_count(), 4);
+    commit(&volume, rest);
+    let pin = volume.pin();
+    assert_eq!(stored_entries(&pin, rewritten.page()), after);
+    assert!(!pin.contains(freed.page()) && pin.contains(fresh.page()));
+    after.insert(b"later".to_vec(), b"value".to_vec());
+    assert_eq!(stored_entries(&pin, changed.page()), after);
+}
+
+/// A part that comes to nothing leaves its pages changed, and so does one that is not written.
+#[test]
+fn a_part_that_is_not_written_is_for_the_next_flush() {
+    let disk = Arc::new(SimDisk::new(Vec::new()));
+    let volume = volume(disk.clone());
+    let pool = pool_of(&volume, 40);
+    let frames = [0; 3].map(|_| pool.add(full_page().1, lz4()).unwrap());
+    flush(&volume, &pool);
+    for frame in &frames {
+        frame.apply(&put(b"key", b"value"), 1).unwrap();
+    }
+    let (mut parts, ()) = pool.begin_flush(|| ()).unwrap();
+    assert!(parts.prepare_part(1).unwrap());
+    drop(parts);
+    let (flush, ()) = pool.prepare_flush(|| ()).unwrap();
+    assert_eq!(flush.page_count(), 3);
+    commit(&volume, flush);
+    let (mut after, _) = full_page();
+    after.insert(b"key".to_vec(), b"value".to_vec());
+    for frame in &frames {
+        assert_eq!(stored_entries(&volume.pin(), frame.page()), after);
+    }
+}
