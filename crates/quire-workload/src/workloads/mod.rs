@@ -8,7 +8,6 @@ mod key_distribution;
 pub mod order_entry;
 mod permutation;
 mod run_clock;
-mod standard;
 mod statements;
 pub mod stress_test;
 pub mod sysbench;
@@ -17,4 +16,3 @@ pub mod tpc_c;
 mod violations;
 
 pub use key_distribution::{KeyDistribution, zipf_exponent_of_share};
-pub use standard::{STANDARD_SCALES, standard};
