@@ -78,15 +78,15 @@ mod tests {
         assert_eq!(sql, "SELECT track.id FROM \"app.sqlite.track\" AS track");
         assert_eq!(files[0].location, "app.sqlite");
         assert_eq!(files[0].table.as_deref(), Some("track"));
-        let (sql, files) = rewritten("SELECT 1 FROM 'postgresql://h/d'.s.\"T\" AS x");
-        assert_eq!(sql, "SELECT 1 FROM \"postgresql://h/d.s.T\" AS x");
+        let (sql, files) = rewritten("SELECT x.id FROM 'postgresql://h/d'.s.\"T\" AS x");
+        assert_eq!(sql, "SELECT x.id FROM \"postgresql://h/d.s.T\" AS x");
         assert_eq!(files[0].table.as_deref(), Some("s.T"));
     }
 
     #[test]
     fn a_file_alone_keeps_its_name() {
-        let (sql, files) = rewritten("SELECT 1 FROM 'a.csv', t");
-        assert_eq!(sql, "SELECT 1 FROM \"a.csv\", t");
+        let (sql, files) = rewritten("SELECT t.id FROM 'a.csv', t");
+        assert_eq!(sql, "SELECT t.id FROM \"a.csv\", t");
         assert_eq!(files.len(), 1);
         assert_eq!(
             (files[0].name.as_str(), files[0].table.as_deref()),

@@ -294,12 +294,11 @@ impl BTree {
         applied.ok_or(TreeError::Entry(ApplyError::NoSuchKey))
     }
 
-    /// Carries out an operation from the log; `None` when its leaf had not the entry that was to be removed. Of operations with the same LSN
-    /// each has another key.
+    /// Carries out an operation from the log; `None` when its leaf had it already: it has a later change, or not the
+    /// entry that was to be removed. Of operations with the same LSN each has another key.
     ///
-    /// Right if all operations are carried out again, in their order, from one on such that the pages have all before it. Of those after it each
-    /// leaf may have any that are in the log: what is put or removed is a whole entry, so the last operation on a key decides. The LSN of a leaf
-    /// does not: leaves that were flushed at different times are merged and rebalanced on the way.
+    /// Right only if the pages, when replaying begins, have all operations up to some LSN and none above it. That is
+    /// so when each commit holds one guard from before its record gets an LSN until its operations are applied.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -422,6 +421,9 @@ pub(super) fn at_leaf(
     write(leaf, |frame| {
         let page = frame.page().map_err(corrupt(at))?;
         let lsn_before = page.lsn();
+        if origin == OperationOrigin::Log && lsn_before > lsn {
+            return Ok(AtLeaf::Known);
+        }
         if origin == OperationOrigin::Now && page.covers(op.key()) {
             let entry = page.get(op.key()).map_err(corrupt(at))?;
             if entry.is_none() && is_full_with_padding(&page, op, padding_bytes) {

@@ -105,7 +105,6 @@ impl Drop for Background {
             let _ = thread.join();
         }
         if let Some(thread) = self.thread.take() {
-            let _hurry = self.shared.flush_pace.hurry();
             // It has panicked at worst; the log has everything.
             let _ = thread.join();
             let _ = self.shared.checkpoint();
@@ -140,6 +139,33 @@ impl SharedManager {
             self.signals.want(&self.signals.is_checkpoint_wanted);
             self.pool.wait_for_room(ROOM_WAIT);
         }
+    }
+
+    /// Flushes. `up_to` tells, at the instant of the flush, which commits the pages have.
+    pub(super) fn flush(
+        &self,
+        up_to: impl FnOnce() -> LogSequence,
+    ) -> Result<(), TreeCheckpointError> {
+        let (flush, up_to) = self.pool.prepare_flush(|| {
+            self.logged_bytes.store(0, Ordering::Relaxed);
+            self.stopped.get().is_none().then(up_to)
+        })?;
+        // A commit that could not be applied is in the log only, and those after it are in the pages.
+        let Some(up_to) = up_to else {
+            return Err(TreeCheckpointError::Stopped);
+        };
+        let checkpointed = self.checkpointed.load(Ordering::Relaxed);
+        let is_idle = flush.page_count() == 0 && up_to.get() == checkpointed;
+        if is_idle && !self.log.has_leftovers() {
+            return Ok(());
+        }
+        // The log is not shortened by what it has not got.
+        self.log.write_later()?;
+        let batch = self.volume.begin()?;
+        self.log.truncate(&batch, up_to)?;
+        flush.commit(batch, Durability::Synced)?;
+        self.checkpointed.store(up_to.get(), Ordering::Relaxed);
+        Ok(())
     }
 
     /// The newest commit that the pages have, with all before it, while nobody changes them.
@@ -198,7 +224,7 @@ impl SharedManager {
             if signals.is_checkpoint_wanted.swap(false, Ordering::SeqCst) || self.pool.needs_flush()
             {
                 drop(is_closed);
-                let has_failed = self.checkpoint_slowly().is_err();
+                let has_failed = self.checkpoint().is_err();
                 signals.has_failed.store(has_failed, Ordering::Relaxed);
                 is_closed = signals.lock();
                 if has_failed && !*is_closed {

@@ -283,7 +283,8 @@ impl SharedManager {
 
     /// Makes room in the pool. If there is none on the disk, the pool exceeds its budget, and this is false.
     fn flush_before(&self, sequence: u64) -> bool {
-        let _one_at_a_time = self.lock_checkpoints();
+        let one_at_a_time = self.checkpointing.lock();
+        let _held = one_at_a_time.unwrap_or_else(PoisonError::into_inner);
         let before = || LogSequence::new(sequence - 1);
         self.flush_or_clean(before).is_ok()
     }

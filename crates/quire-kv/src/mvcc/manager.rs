@@ -12,7 +12,6 @@ use super::clock::CommitClock;
 use super::error::{KvCommitError, TreeCheckpointError, TreeReadError, TreesOpenError};
 use super::locks::{LockReport, LockTable};
 use super::options::{MvccOptions, Synchronous, TransactionOptions};
-use super::pace::FlushPace;
 use super::serializable::Validation;
 use super::snapshots::Snapshots;
 use super::transaction::KvTransaction;
@@ -49,8 +48,6 @@ pub(super) struct SharedManager {
     pub(super) removed: Mutex<Vec<Arc<OpenTree>>>,
     /// Serializes checkpoints.
     pub(super) checkpointing: Mutex<()>,
-    /// How fast pages are flushed.
-    pub(super) flush_pace: FlushPace,
     /// The newest commit that the last checkpoint includes.
     pub(super) checkpointed: AtomicU64,
     /// Bytes of redo records since the last checkpoint.
@@ -105,7 +102,6 @@ impl Mvcc {
             unknown_tree_max: AtomicU64::new(0),
             removed: Mutex::default(),
             checkpointing: Mutex::default(),
-            flush_pace: FlushPace::default(),
             checkpointed: AtomicU64::new(u64::MAX),
             logged_bytes: AtomicU64::new(log.live_bytes()),
             commits: RwLock::default(),
@@ -218,7 +214,8 @@ impl Mvcc {
     /// Frees the pages of removed trees while no flush is in progress. False if some of these trees cannot be freed yet, because a view
     /// has them: until a checkpoint after its end, flushes write their pages.
     pub fn free_trees(&self, trees: &[TreeId]) -> bool {
-        let _no_flush = self.shared.lock_checkpoints();
+        let flushes = self.shared.checkpointing.lock();
+        let _no_flush = flushes.unwrap_or_else(PoisonError::into_inner);
         let freed = self.shared.free_removed_trees();
         freed.is_ok() && !trees.iter().any(|tree| self.has_tree(*tree))
     }

@@ -15,8 +15,7 @@
 //! | `locks` | who may change which row or table; who waits; deadlocks |
 //! | `commit`, `redo`, `clock` | when a transaction counts, and for whom |
 //! | `serializable` | could they have run one after the other |
-//! | `recovery` | what is redone after a crash |
-//! | `background`, `flush`, `pace` | when changed pages are written, and how, without commits that wait for it |
+//! | `recovery`, `background` | what is redone after a crash; when changed pages are written |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -61,12 +60,10 @@ mod changes;
 mod clock;
 mod commit;
 mod error;
-mod flush;
 mod locks;
 mod manager;
 mod options;
 mod ordered;
-mod pace;
 mod recovery;
 mod redo;
 mod room;

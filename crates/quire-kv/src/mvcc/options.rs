@@ -61,13 +61,6 @@ pub struct TransactionOptions {
 pub struct MvccOptions {
     /// A checkpoint is made when the log is longer than this.
     pub checkpoint_log_bytes: u64,
-    /// Changed pages go into the volume in batches of images of about so many bytes, between which commits get their turn: a commit waits for one of
-    /// them at most, and its sync takes about twice that along. 0: all at once.
-    pub flush_part_bytes: usize,
-    /// A flush in the background rests so long between two of its batches, and three times as long as the batch took at least; not when pages are
-    /// changed faster than it writes them, or when somebody waits for its end. So it takes a quarter of the time of the disk at most, or as
-    /// much as writers ask for.
-    pub flush_pause: Duration,
     /// A transaction with more row locks in one tree tries to lock the whole tree.
     pub row_locks_per_tree: usize,
     /// Commits that were not synced are synced after this time; those that were not even written are written.
@@ -84,8 +77,6 @@ impl Default for MvccOptions {
     fn default() -> Self {
         Self {
             checkpoint_log_bytes: 64 << 20,
-            flush_part_bytes: 256 << 10,
-            flush_pause: Duration::from_millis(20),
             row_locks_per_tree: 20_000,
             sync_interval: Duration::from_millis(200),
             write_set_bytes: 64 << 20,

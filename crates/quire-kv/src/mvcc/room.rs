@@ -7,7 +7,7 @@
 //!
 //! [`Volume::keep_flush_room`]: quire_store::Volume::keep_flush_room
 
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use quire_store::BatchWriteError as VolumeError;
 use quire_store::log::LogSequence;
@@ -40,21 +40,12 @@ impl SharedManager {
     /// Writes all changed pages, and shortens the log. On a full disk the file is cleaned first. The caller holds no guard of
     /// the pool.
     pub(super) fn checkpoint(&self) -> Result<(), TreeCheckpointError> {
-        let _one_at_a_time = self.lock_checkpoints();
-        self.checkpoint_alone()
-    }
-
-    /// The same, for who has the lock of checkpoints.
-    pub(super) fn checkpoint_alone(&self) -> Result<(), TreeCheckpointError> {
+        let _one_at_a_time = self
+            .checkpointing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         self.free_removed_trees()?;
         self.flush_or_clean(|| self.applied())
-    }
-
-    /// Waits for a checkpoint in progress, which hurries.
-    pub(super) fn lock_checkpoints(&self) -> MutexGuard<'_, ()> {
-        let _hurry = self.flush_pace.hurry();
-        let checkpointing = self.checkpointing.lock();
-        checkpointing.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Flushes; on a full disk, after cleaning if need be. One thread at a time.
@@ -75,7 +66,10 @@ impl SharedManager {
     pub(super) fn make_room(&self, is_thorough: bool) {
         // Pages and log are shorter when it succeeds; cleaning helps in any case.
         let _ = self.checkpoint();
-        let _one_at_a_time = self.lock_checkpoints();
+        let _one_at_a_time = self
+            .checkpointing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         self.clean(is_thorough);
     }
 

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use quire_kv::btree::BTree;
 use quire_kv::mvcc::{
@@ -167,14 +166,12 @@ fn open(volume: Volume, options: MvccOptions) -> Result<Opened, String> {
     Ok(Opened { volume, pool, mvcc })
 }
 
-/// Some runs put the changes of most transactions into files, and log them in parts. In some, leaves go ahead of a flush one by one.
+/// Some runs put the changes of most transactions into files, and log them in parts.
 fn options(seed: u64, has_background_thread: bool) -> MvccOptions {
     MvccOptions {
         has_background_thread,
         write_set_bytes: [64 << 20, 64 << 20, 64 << 20, 700][seed as usize % 4],
         checkpoint_log_bytes: 40_000,
-        flush_part_bytes: [1, 900, 256 << 10][seed as usize % 3],
-        flush_pause: Duration::from_millis(1),
         ..MvccOptions::default()
     }
 }

@@ -17,7 +17,6 @@ const CRASHES: u64 = 4;
 
 fn options() -> MvccOptions {
     MvccOptions {
-        flush_part_bytes: 2_000,
         checkpoint_log_bytes: 30_000,
         ..MvccOptions::default()
     }

@@ -18,7 +18,6 @@ fn key(number: u32) -> Vec<u8> {
 
 fn options() -> MvccOptions {
     MvccOptions {
-        flush_part_bytes: 2_000,
         write_set_bytes: 200_000,
         row_locks_per_tree: 500,
         ..MvccOptions::default()

@@ -113,15 +113,7 @@ impl DirtyFrames {
         frames
     }
 
-    /// The flush in progress has written frames of `flushed_bytes`.
-    pub(super) fn note_flushed(&self, flushed_bytes: usize) {
-        let set = self.lock();
-        self.dirty_bytes.fetch_sub(flushed_bytes, Ordering::Relaxed);
-        drop(set);
-        self.crossed.notify_all();
-    }
-
-    /// Ends a flush, of which frames of `flushed_bytes` were left.
+    /// Ends a flush of frames of `flushed_bytes` in total.
     pub(super) fn end_flush(&self, flushed_bytes: usize) {
         let set = self.lock();
         self.dirty_bytes.fetch_sub(flushed_bytes, Ordering::Relaxed);
@@ -132,10 +124,6 @@ impl DirtyFrames {
 
     pub(super) fn dirty_bytes(&self) -> usize {
         self.dirty_bytes.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn limit_bytes(&self) -> usize {
-        self.limit_bytes
     }
 
     pub(super) fn is_over_limit(&self) -> bool {

@@ -31,10 +31,8 @@ pub(super) struct Content {
     op_bytes_max: usize,
     /// Epoch of the changes that no flush has taken.
     changed_in: Option<u64>,
-    /// The page was made, rewritten or freed since a flush took it.
-    is_reshaped: bool,
     /// For the flush in progress.
-    copy: Option<TakenCopy>,
+    copy: Option<FrameCopy>,
     /// Changes whenever `ops` stop being what has happened since the base, except at its end.
     generation: u64,
     is_compressing: bool,
@@ -95,14 +93,6 @@ impl LogUse {
     }
 }
 
-/// What a flush takes of a frame.
-pub(super) struct TakenCopy {
-    pub(super) copy: FrameCopy,
-    /// The page was made, rewritten or freed since the flush before: other pages may refer to it, or no longer, and are right only together
-    /// with it.
-    pub(super) is_reshaped: bool,
-}
-
 /// A frame as it was at the instant of a flush.
 pub(super) enum FrameCopy {
     /// The page was free.
@@ -131,16 +121,16 @@ impl Content {
     pub(super) fn stored(bytes: Box<[u8]>, log: LogUse, twin: Option<Twin>) -> Self {
         Self {
             twin,
-            ..Self::with_base(bytes, Base::Stored(log), false)
+            ..Self::with_base(bytes, Base::Stored(log))
         }
     }
 
     /// A page that has none.
     pub(super) fn fresh(bytes: Box<[u8]>) -> Self {
-        Self::with_base(bytes, Base::Missing, true)
+        Self::with_base(bytes, Base::Missing)
     }
 
-    fn with_base(bytes: Box<[u8]>, base: Base, is_reshaped: bool) -> Self {
+    fn with_base(bytes: Box<[u8]>, base: Base) -> Self {
         Self {
             bytes,
             is_freed: false,
@@ -151,7 +141,6 @@ impl Content {
             op_count: 0,
             op_bytes_max: 0,
             changed_in: None,
-            is_reshaped,
             copy: None,
             generation: 0,
             is_compressing: false,
@@ -193,14 +182,8 @@ impl Content {
         }
     }
 
-    /// The page has become another, and the next image will be made from the whole page.
-    pub(super) fn reshape(&mut self) {
-        self.is_reshaped = true;
-        self.forget_base();
-    }
-
     /// The next image will be made from the whole page.
-    fn forget_base(&mut self) {
+    pub(super) fn forget_base(&mut self) {
         self.begin_base(Base::Missing);
     }
 
@@ -219,10 +202,7 @@ impl Content {
             self.copy.is_none(),
             "a flush has begun before the last one was over"
         );
-        self.copy = Some(TakenCopy {
-            copy: self.make_copy(frame),
-            is_reshaped: std::mem::take(&mut self.is_reshaped),
-        });
+        self.copy = Some(self.make_copy(frame));
         self.changed_in = None;
         self.begin_base(if self.is_freed {
             Base::Missing
@@ -278,7 +258,7 @@ impl Content {
     /// For a flush: the frame as it was at its instant.
     ///
     /// Precondition: the flush has taken the frame from the set of changed ones.
-    pub(super) fn take_copy(&mut self, frame: &PageFrame) -> TakenCopy {
+    pub(super) fn take_copy(&mut self, frame: &PageFrame) -> FrameCopy {
         if self.copy.is_none() {
             assert!(
                 self.changed_in.is_some(),
@@ -288,10 +268,7 @@ impl Content {
         }
         match self.copy.take() {
             Some(copy) => copy,
-            None => TakenCopy {
-                copy: FrameCopy::Encode(self.bytes.clone()),
-                is_reshaped: true,
-            },
+            None => FrameCopy::Encode(self.bytes.clone()),
         }
     }
 
@@ -327,10 +304,7 @@ impl Content {
     /// A flush has come to nothing: what it took is changed still.
     pub(super) fn take_back(&mut self, frame: &Arc<PageFrame>) {
         self.copy = None;
-        // It may have been.
-        self.reshape();
-        // The flush may not have come to it: it is in no list of changed frames then, although it says that it has changed.
-        self.changed_in = None;
+        self.forget_base();
         self.after_change(frame);
     }
 

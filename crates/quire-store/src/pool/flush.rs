@@ -1,6 +1,6 @@
 //! Writing the changed pages as they were at one instant.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -12,42 +12,26 @@ use super::content::{FrameCopy, LogUse};
 use super::error::FlushError;
 use super::frame::PageFrame;
 use super::upkeep::Upkeep;
-use crate::error::{BatchWriteError, CommitError};
+use crate::error::CommitError;
 use crate::volume::{Durability, WriteBatch};
 
-/// The changed pages of one instant, to be written. Dropping it leaves changed what has not been written.
+/// The changed pages of one instant, ready to be written. Dropping it leaves them changed.
 pub struct Flush {
-    pub(super) pool: Pool,
-    /// Those without an image yet.
-    pub(super) unmade: VecDeque<Arc<PageFrame>>,
-    /// Those that are written together at the end.
-    frames: Vec<FlushedFrame>,
-    /// Those of the part that is written next.
-    pub(super) part: Vec<FlushedFrame>,
+    pool: Pool,
+    frames: Vec<Arc<PageFrame>>,
+    /// In the order of `frames`.
+    images: Vec<FlushImage>,
     /// Trees that have no pages as of the instant.
     forgotten_trees: Vec<u64>,
-    /// Frames, when it began, and their bytes.
-    pub(super) whole_count: usize,
-    pub(super) whole_bytes: usize,
-    lengths: FlushedLengths,
     is_committed: bool,
 }
 
-/// A frame, and what is written of its page.
-pub(super) struct FlushedFrame {
-    pub(super) frame: Arc<PageFrame>,
+/// What is written of a page.
+struct FlushImage {
     /// Absent for a page that is free.
-    pub(super) image: Option<Arc<[u8]>>,
+    bytes: Option<Arc<[u8]>>,
     /// The operations that were appended.
     ops: Vec<u8>,
-}
-
-/// How long the pages of a flush are, and their images.
-#[derive(Default)]
-struct FlushedLengths {
-    page_count: usize,
-    page_bytes: u64,
-    image_bytes: u64,
 }
 
 impl Pool {
@@ -64,27 +48,13 @@ impl Pool {
         &self,
         at_instant: impl FnOnce() -> T,
     ) -> Result<(Flush, T), FlushError> {
-        let (mut flush, answer) = self.begin_flush(at_instant)?;
-        flush.make_images()?;
-        Ok((flush, answer))
-    }
-
-    /// The same, but the images are still to be made: by [`Flush::prepare_part`], or [`Flush::make_images`].
-    ///
-    /// # Errors
-    /// [`FlushError::Interrupted`]; the pages stay changed.
-    pub fn begin_flush<T>(&self, at_instant: impl FnOnce() -> T) -> Result<(Flush, T), FlushError> {
         let upkeep = &self.inner.upkeep;
         upkeep.changes.begin_flush();
         let mut flush = Flush {
             pool: self.clone(),
-            unmade: VecDeque::new(),
             frames: Vec::new(),
-            part: Vec::new(),
+            images: Vec::new(),
             forgotten_trees: Vec::new(),
-            whole_count: 0,
-            whole_bytes: 0,
-            lengths: FlushedLengths::default(),
             is_committed: false,
         };
         let answer = {
@@ -93,15 +63,18 @@ impl Pool {
             if upkeep.is_interrupted() {
                 return Err(FlushError::Interrupted);
             }
-            flush.unmade = upkeep.changes.end_epoch().into();
-            flush.whole_count = flush.unmade.len();
-            flush.whole_bytes = flush.unmade.iter().map(|frame| frame.page_bytes()).sum();
+            flush.frames = upkeep.changes.end_epoch();
             flush.forgotten_trees = upkeep.dictionaries.take_forgotten();
             at_instant()
         };
         if upkeep.volume.is_full() {
             upkeep.dictionaries.use_stored_only();
         }
+        for frame in &flush.frames {
+            let copy = frame.latch()?.take_copy(frame);
+            flush.images.push(upkeep.make_image(frame, copy)?);
+        }
+        flush.note_images();
         Ok((flush, answer))
     }
 }
@@ -110,84 +83,51 @@ impl Flush {
     /// Pages that will be written or freed.
     #[must_use]
     pub fn page_count(&self) -> usize {
-        self.unmade.len() + self.part.len() + self.frames.len()
+        self.frames.len()
     }
 
-    /// Bytes of the images that have been made and not written.
+    /// Bytes of their images.
     #[must_use]
     pub fn image_bytes(&self) -> u64 {
-        let frames = self.frames.iter().chain(&self.part);
-        frames.map(|it| it.image_bytes() as u64).sum()
-    }
-
-    /// Makes the images that are missing, so that all that is left can be written together.
-    ///
-    /// # Errors
-    /// See [`FlushError`]; the pages stay changed.
-    pub fn make_images(&mut self) -> Result<(), FlushError> {
-        while let Some((made, _)) = self.make_next()? {
-            self.frames.push(made);
-        }
-        self.frames.append(&mut self.part);
-        Ok(())
-    }
-
-    /// Makes the image of the next frame. Whether other pages are right only together with it.
-    pub(super) fn make_next(&mut self) -> Result<Option<(FlushedFrame, bool)>, FlushError> {
-        // It stays in the list until there is an image: what is in none would be lost if this failed.
-        let Some(frame) = self.unmade.front() else {
-            return Ok(None);
-        };
-        let taken = frame.latch()?.take_copy(frame);
-        let made = self.pool.inner.upkeep.make_image(frame, taken.copy)?;
-        self.unmade.pop_front();
-        self.lengths.add(&made);
-        if self.unmade.is_empty() {
-            self.note_images();
-        }
-        Ok(Some((made, taken.is_reshaped)))
-    }
-
-    /// The image has to wait for all others after all.
-    pub(super) fn keep_for_the_end(&mut self, made: FlushedFrame) {
-        self.frames.push(made);
+        let bytes = self.images.iter().filter_map(|image| image.bytes.as_ref());
+        bytes.map(|bytes| bytes.len() as u64).sum()
     }
 
     /// What many images took of their pages is what the next are expected to take.
     fn note_images(&self) {
         const PAGES_MIN: usize = 64;
-        let lengths = &self.lengths;
-        if lengths.page_count >= PAGES_MIN {
+        let written = self.frames.iter().zip(&self.images);
+        let written = written.filter(|(_, image)| image.bytes.is_some());
+        let page_bytes: usize = written.map(|(frame, _)| frame.page_bytes()).sum();
+        if self.frames.len() >= PAGES_MIN {
             let upkeep = &self.pool.inner.upkeep;
-            let volume = &upkeep.volume;
-            volume.note_images(lengths.image_bytes, lengths.page_bytes);
+            let image_bytes = self.image_bytes();
+            upkeep.volume.note_images(image_bytes, page_bytes as u64);
             upkeep.changes.end_samples();
         }
     }
 
     /// The dictionaries that its images name.
     fn dictionaries(&self) -> HashSet<u64> {
-        self.frames
-            .iter()
-            .filter_map(FlushedFrame::dictionary)
-            .collect()
+        let named = |image: &Arc<[u8]>| Some(PageImage::open(image).ok()?.dictionary());
+        let images = self.images.iter().filter_map(|image| image.bytes.as_ref());
+        let named = images.filter_map(named);
+        named.filter(|id| *id > 0).collect()
     }
 
     /// Adds the pages to a batch, and commits it with what else the caller has put there. The frames are unchanged
     /// then, except for what came after the instant.
     ///
-    /// # Panics
-    /// When images are missing: see [`Flush::make_images`].
-    ///
     /// # Errors
     /// As [`WriteBatch::commit_with`]. The pages stay changed.
     pub fn commit(mut self, batch: WriteBatch, durability: Durability) -> Result<u64, CommitError> {
-        assert!(
-            self.unmade.is_empty() && self.part.is_empty(),
-            "a flush is committed without images of its pages"
-        );
-        for made in &self.frames {
-            made.put(&batch)?;
+        for (frame, image) in self.frames.iter().zip(&self.images) {
+            match &image.bytes {
+                Some(image) => batch.put(frame.page(), PageKind::Row, image)?,
+                // A page that came and went since the last flush was never in the volume.
+                None if batch.existed(frame.page()) => batch.free(frame.page())?,
+                None => {}
+            }
         }
         let dictionaries = &self.pool.inner.upkeep.dictionaries;
         let change = dictionaries.write(&batch, &self.forgotten_trees, &self.dictionaries())?;
@@ -199,12 +139,40 @@ impl Flush {
         Ok(sequence)
     }
 
-    /// The volume has nothing of these.
+    /// The volume has the images.
+    fn finish(&mut self) {
+        let inner = &self.pool.inner;
+        for (frame, made) in self.frames.iter().zip(self.images.drain(..)) {
+            let Ok(mut content) = frame.latch() else {
+                continue;
+            };
+            match made.bytes {
+                Some(image) => {
+                    match inner.twin_of(frame.codec(), &image) {
+                        Some(twin) => drop(content.set_twin(Some(twin))),
+                        None => inner.upkeep.volume.keep_cached(frame.page(), &image),
+                    }
+                    let log = PageImage::open(&image)
+                        .map_or_else(|_| LogUse::default(), |it| LogUse::of(&it, frame.target()));
+                    let is_base = content.flushed(log, made.ops);
+                    drop(content);
+                    if is_base {
+                        inner.upkeep.judge(frame, &image);
+                    }
+                }
+                None => {
+                    content.release();
+                    inner.residents.remove(frame);
+                }
+            }
+        }
+    }
+
+    /// The volume has nothing.
     fn give_back(&mut self) {
         let forgotten = std::mem::take(&mut self.forgotten_trees);
         self.pool.inner.upkeep.dictionaries.give_back(forgotten);
-        let made = self.frames.iter().chain(&self.part).map(|it| &it.frame);
-        for frame in made.chain(&self.unmade) {
+        for frame in &self.frames {
             if let Ok(mut content) = frame.latch() {
                 content.take_back(frame);
             }
@@ -212,83 +180,17 @@ impl Flush {
     }
 }
 
-impl FlushedFrame {
-    pub(super) fn image_bytes(&self) -> usize {
-        self.image.as_ref().map_or(0, |image| image.len())
-    }
-
-    /// The dictionary that the image names.
-    pub(super) fn dictionary(&self) -> Option<u64> {
-        let image = PageImage::open(self.image.as_ref()?).ok()?;
-        Some(image.dictionary()).filter(|id| *id > 0)
-    }
-
-    pub(super) fn put(&self, batch: &WriteBatch) -> Result<(), BatchWriteError> {
-        let page = self.frame.page();
-        match &self.image {
-            Some(image) => batch.put(page, PageKind::Row, image),
-            // A page that came and went since the last flush was never in the volume.
-            None if batch.existed(page) => batch.free(page),
-            None => Ok(()),
-        }
-    }
-
-    /// The volume has the image.
-    pub(super) fn finish(self, pool: &Pool) {
-        let inner = &pool.inner;
-        let Self { frame, image, ops } = self;
-        let Ok(mut content) = frame.latch() else {
-            return;
-        };
-        match image {
-            Some(image) => {
-                match inner.twin_of(frame.codec(), &image) {
-                    Some(twin) => drop(content.set_twin(Some(twin))),
-                    None => inner.upkeep.volume.keep_cached(frame.page(), &image),
-                }
-                let log = PageImage::open(&image)
-                    .map_or_else(|_| LogUse::default(), |it| LogUse::of(&it, frame.target()));
-                let is_base = content.flushed(log, ops);
-                drop(content);
-                if is_base {
-                    inner.upkeep.judge(&frame, &image);
-                }
-            }
-            None => {
-                content.release();
-                inner.residents.remove(&frame);
-            }
-        }
-    }
-}
-
-impl FlushedLengths {
-    fn add(&mut self, made: &FlushedFrame) {
-        if made.image.is_some() {
-            self.page_bytes += made.frame.page_bytes() as u64;
-            self.image_bytes += made.image_bytes() as u64;
-        }
-        self.page_count += 1;
-    }
-}
-
 impl Drop for Flush {
     fn drop(&mut self) {
-        if !self.is_committed {
+        if self.is_committed {
+            self.finish();
+        } else {
             self.give_back();
         }
-        let made = self.frames.drain(..).chain(self.part.drain(..));
-        let mut flushed_bytes = 0;
-        for made in made {
-            flushed_bytes += made.frame.page_bytes();
-            if self.is_committed {
-                made.finish(&self.pool);
-            }
-        }
-        for frame in self.unmade.drain(..) {
-            flushed_bytes += frame.page_bytes();
-        }
+        let frames = std::mem::take(&mut self.frames);
+        let flushed_bytes = frames.iter().map(|frame| frame.page_bytes()).sum();
         // Now they can be evicted.
+        drop(frames);
         self.pool.inner.upkeep.changes.end_flush(flushed_bytes);
         self.pool.inner.keep_to_budget();
     }
@@ -314,13 +216,9 @@ impl Upkeep {
     }
 
     /// The image of a page.
-    fn make_image(
-        &self,
-        frame: &Arc<PageFrame>,
-        copy: FrameCopy,
-    ) -> Result<FlushedFrame, FlushError> {
+    fn make_image(&self, frame: &PageFrame, copy: FrameCopy) -> Result<FlushImage, FlushError> {
         let page = frame.page();
-        let (image, ops) = match copy {
+        let (bytes, ops) = match copy {
             FrameCopy::Freed => (None, Vec::new()),
             FrameCopy::Encode(bytes) => {
                 if frame.codec().compresses() {
@@ -347,11 +245,7 @@ impl Upkeep {
                 (Some(image), ops)
             }
         };
-        Ok(FlushedFrame {
-            frame: Arc::clone(frame),
-            image,
-            ops,
-        })
+        Ok(FlushImage { bytes, ops })
     }
 }
 

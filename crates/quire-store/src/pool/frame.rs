@@ -340,7 +340,7 @@ impl FrameMut<'_> {
         self.content.before_change(self.frame);
         let result = change(&mut RowPageMut::trusted(&mut self.content.bytes)?);
         self.content.after_change(self.frame);
-        self.content.reshape();
+        self.content.forget_base();
         self.frame.note_rewrite();
         Ok(result)
     }
@@ -351,6 +351,6 @@ impl FrameMut<'_> {
         self.content.before_change(self.frame);
         self.content.is_freed = true;
         self.content.after_change(self.frame);
-        self.content.reshape();
+        self.content.forget_base();
     }
 }

@@ -43,7 +43,6 @@ mod costs;
 mod dictionaries;
 mod error;
 mod flush;
-mod flush_parts;
 mod frame;
 mod glance;
 mod largest_ops;

@@ -194,12 +194,6 @@ impl Volume {
         self.inner.version().sequence
     }
 
-    /// Sequence of the newest commit that a sync has covered: all up to it survive a crash.
-    #[must_use]
-    pub fn durable_sequence(&self) -> u64 {
-        self.inner.lock_writer().durable_commit
-    }
-
     /// A snapshot: the pages visible now stay readable until it is dropped.
     #[must_use]
     pub fn pin(&self) -> Pin {
